@@ -1,0 +1,32 @@
+# Every target sets itself up in .venv: Python 3.11 or newer and make are all that is needed.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test check bench clean
+
+demo: .venv/plot
+	$(BIN)/kernop demo
+
+test: .venv/test
+	$(BIN)/python -m pytest
+
+check: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+bench: .venv/test
+	for b in benchmarks/[a-z]*.py; do echo "== $$b" && $(BIN)/python $$b || exit 1; done
+
+# A mark for each set of extras; made anew when the dependencies change.
+.venv/%: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	touch $@
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kernop needs Python 3.11 or newer")'
+	$(PYTHON) -m venv .venv
+
+clean:
+	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,49 @@
+"""kernop learns the solution operator of a linear PDE in closed form, with kernels, from the equation alone."""
+
+from kernop import errors
+from kernop.domains import Ball, Box, Interval, PointCloud, Points, Region, SpaceTime
+from kernop.fields import div, dot, grad, laplacian, matvec, normal_derivative, partial
+from kernop.kernels import CustomKernel, Gaussian, InverseMultiquadric, Kernel, Matern, Wendland
+from kernop.learn import learn
+from kernop.methods import Full
+from kernop.operators import apply_operator
+from kernop.problem import Condition, Dirichlet, Equation, Initial, Neumann, Problem, Robin
+from kernop.solution import Solution, SolutionOperator
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Ball",
+    "Box",
+    "Condition",
+    "CustomKernel",
+    "Dirichlet",
+    "Equation",
+    "Full",
+    "Gaussian",
+    "Initial",
+    "Interval",
+    "InverseMultiquadric",
+    "Kernel",
+    "Matern",
+    "Neumann",
+    "PointCloud",
+    "Points",
+    "Problem",
+    "Region",
+    "Robin",
+    "Solution",
+    "SolutionOperator",
+    "SpaceTime",
+    "Wendland",
+    "apply_operator",
+    "div",
+    "dot",
+    "errors",
+    "grad",
+    "laplacian",
+    "learn",
+    "matvec",
+    "normal_derivative",
+    "partial",
+]

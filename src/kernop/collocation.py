@@ -1,0 +1,56 @@
+"""From a problem and points to functionals: the rows of everything that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernop.domains import Points
+from kernop.errors import FloatArray
+from kernop.fields import Function
+from kernop.operators import NormalForm, normal_form
+from kernop.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Functionals:
+    """N functionals P_i: u ↦ (P_k(i) u)(x_i), in ordered blocks, one for each condition."""
+
+    blocks: tuple[NormalForm, ...]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.blocks))
+
+    @property
+    def dim(self) -> int:
+        """The number of coordinates."""
+        return self.blocks[0].x.shape[1]
+
+    @property
+    def order(self) -> int:
+        """The highest derivative in any block."""
+        return max(block.order for block in self.blocks)
+
+    @property
+    def slices(self) -> tuple[slice, ...]:
+        """Where each block stands among the N rows."""
+        ends = np.cumsum([len(block) for block in self.blocks])
+        return tuple(slice(int(end) - len(block), int(end)) for block, end in zip(self.blocks, ends, strict=True))
+
+    def scaled(self, factors: FloatArray) -> Functionals:
+        """Functional i multiplied by factors[i]."""
+        return Functionals(tuple(b.scaled(factors[rows]) for b, rows in zip(self.blocks, self.slices, strict=True)))
+
+    def __iter__(self) -> Iterator[tuple[slice, NormalForm]]:
+        return iter(zip(self.slices, self.blocks, strict=True))
+
+
+def collocate(problem: Problem, points: Mapping[str, Points], multiplier: Function | None = None) -> Functionals:
+    """The functionals of every condition at its points; of u ↦ P(multiplier · u) if a multiplier is given."""
+    blocks = [
+        normal_form(condition.op, points[condition.name], multiplier=multiplier, name=condition.name)
+        for condition in problem.conditions
+    ]
+    return Functionals(tuple(blocks))

@@ -1,0 +1,65 @@
+"""Points: coordinates and, on boundaries, outward unit normals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernop.errors import ArgumentError, FloatArray, ShapeError, check_array, check_coordinates, fail
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """An immutable set of n points in d dimensions.
+
+    Arguments:
+        x: coordinates, shape (n, d).
+        normal: outward unit normals, shape (n, d); None away from boundaries.
+    """
+
+    x: FloatArray
+    normal: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        x = check_coordinates("Points.x", self.x)
+        x.setflags(write=False)
+        object.__setattr__(self, "x", x)
+        if self.normal is not None:
+            object.__setattr__(self, "normal", _unit_normals(self.normal, x.shape))
+
+    def __len__(self) -> int:
+        return self.x.shape[0]
+
+    @property
+    def dim(self) -> int:
+        """The number d of coordinates."""
+        return self.x.shape[1]
+
+    def __getitem__(self, rows: Any) -> Points:
+        """The points of a slice, a mask or an array of indices."""
+        return Points(self.x[rows], None if self.normal is None else self.normal[rows])
+
+    def __repr__(self) -> str:
+        return f"Points(n={len(self)}, d={self.dim}{'' if self.normal is None else ', with normals'})"
+
+
+def _unit_normals(value: Any, shape: tuple[int, ...]) -> FloatArray:
+    normal = check_array("Points.normal", value, remedy="give unit vectors")
+    if normal.shape != shape:
+        got = f"an array of shape {normal.shape}"
+        raise fail(ShapeError, "Points.normal", got, f"give one normal for each point, shape {shape}")
+    length = np.linalg.norm(normal, axis=1)
+    if np.any(np.abs(length - 1.0) > 1e-8):
+        got = f"a vector of length {length[np.argmax(np.abs(length - 1.0))]:g}"
+        raise fail(ArgumentError, "Points.normal", got, "give outward normals of length 1")
+    normal.setflags(write=False)
+    return normal
+
+
+def concatenate(parts: list[Points]) -> Points:
+    """All points of ``parts`` in order; normals are kept when every part has them."""
+    normals = [part.normal for part in parts if part.normal is not None]
+    together = np.concatenate(normals) if len(normals) == len(parts) else None
+    return Points(np.concatenate([part.x for part in parts]), together)

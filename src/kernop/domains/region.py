@@ -1,0 +1,210 @@
+"""Regions: where a condition holds. A region can be sampled, measured, and asked whether a point lies in it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.domains.points import Points, concatenate
+from kernop.domains.sequences import SCHEMES, shares, unit_cube
+from kernop.errors import (
+    ArgumentError,
+    FloatArray,
+    OutsideDomainError,
+    ShapeError,
+    check_choice,
+    check_coordinates,
+    check_integer,
+    describe,
+    fail,
+)
+
+Predicate = Callable[[FloatArray], Any]
+
+#: How far outside a region a point may lie, as a fraction of the region's extent, before it counts as outside.
+TOLERANCE = 1e-9
+
+
+class Region(ABC):
+    """A set of points in d dimensions with a measure (length, area, volume)."""
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """The number d of coordinates."""
+
+    @property
+    @abstractmethod
+    def intrinsic_dim(self) -> int:
+        """The dimension of the region itself: d inside, d − 1 on a boundary."""
+
+    @property
+    @abstractmethod
+    def measure(self) -> float:
+        """Length, area or volume; for a finite set of points, their number."""
+
+    @property
+    @abstractmethod
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper corner of a box that holds the region, each of shape (d,)."""
+
+    @abstractmethod
+    def contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        """For each row of x (n, d): does it lie in the closed region, to rounding?"""
+
+    @abstractmethod
+    def normals(self, x: FloatArray) -> FloatArray | None:
+        """Outward unit normals at points of the region, (n, d); None where there is no normal."""
+
+    @abstractmethod
+    def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
+        """Points of the region, uniform by measure."""
+
+    def sample(self, n: int, scheme: str = "halton", seed: int = 0) -> Points:
+        """Draw points that are uniform by measure.
+
+        Arguments:
+            n: how many. A grid has the largest size of tensor form that is at most n; a region of finitely many
+                points gives each of them at most once.
+            scheme: "halton" (scrambled, quasi-random), "uniform" (independent) or "grid" (cell centres).
+            seed: the same seed gives the same points.
+        """
+        n = check_integer("n", n, least=1)
+        scheme = check_choice("scheme", scheme, SCHEMES)
+        return self._draw(n, scheme, np.random.default_rng(check_integer("seed", seed, least=0)))
+
+    def adopt(self, x: Any, name: str = "points") -> Points:
+        """The user's own points as points of this region: checked to lie in it, with normals."""
+        given = x if isinstance(x, Points) else None
+        coordinates = check_coordinates(name, x.x if isinstance(x, Points) else x, self.dim)
+        outside = ~self.contains(coordinates)
+        if np.any(outside):
+            first = coordinates[np.argmax(outside)]
+            got = f"{int(outside.sum())} of {len(coordinates)} points outside {self!r}, the first at {first}"
+            raise fail(OutsideDomainError, name, got, "give points of the region")
+        normal = given.normal if given is not None and given.normal is not None else self.normals(coordinates)
+        return Points(coordinates, normal)
+
+    def where(self, predicate: Predicate) -> Region:
+        """The part of the region where ``predicate(x)`` is true; x is (n, d), the answer (n,)."""
+        return Where(self, predicate)
+
+    @property
+    def extent(self) -> float:
+        """The diagonal of the bounding box."""
+        low, high = self.bounds
+        return float(np.linalg.norm(high - low))
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A piece of a region that is the image of a unit cube under a measure-preserving map (up to its constant).
+
+    Arguments:
+        measure: length, area or volume.
+        sides: rough extents along the parameters; they shape grids. Empty for a single point.
+        place: maps parameters (n, m) in [0, 1]^m to points (n, d), with normals on boundaries.
+    """
+
+    measure: float
+    sides: tuple[float, ...]
+    place: Callable[[FloatArray], Points]
+
+
+class Patchwork(Region):
+    """A region made of patches."""
+
+    @property
+    @abstractmethod
+    def patches(self) -> tuple[Patch, ...]:
+        """The pieces; they overlap in sets of measure zero only."""
+
+    @property
+    def measure(self) -> float:
+        return float(sum(patch.measure for patch in self.patches))
+
+    @property
+    def intrinsic_dim(self) -> int:
+        return len(self.patches[0].sides)
+
+    def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
+        patches = self.patches
+        if not patches[0].sides:  # finitely many points: each once
+            return concatenate([patch.place(np.zeros((1, 0))) for patch in patches])
+        measures = [patch.measure for patch in patches]
+        if scheme == "uniform":
+            counts = [int(c) for c in rng.multinomial(n, np.asarray(measures) / sum(measures))]
+        else:
+            counts = shares(n, measures)
+        drawn = zip(patches, counts, strict=True)
+        return concatenate([p.place(unit_cube(c, p.sides, scheme, rng)) for p, c in drawn if c > 0])
+
+
+class Where(Region):
+    """The part of a region on which a predicate holds; sampled by rejection."""
+
+    def __init__(self, base: Region, predicate: Predicate) -> None:
+        if not callable(predicate):
+            raise fail(ArgumentError, "predicate", describe(predicate), "give a function of x (n, d) that returns (n,)")
+        self._base = base
+        self._predicate = predicate
+        probe = base.sample(4096, "halton")
+        self._fraction = float(np.mean(self._holds(probe.x)))
+        if self._fraction == 0.0:
+            got = f"a predicate that is false at all of {len(probe)} points of {base!r}"
+            raise fail(ArgumentError, "predicate", got, "give one that holds on a part of the region")
+
+    def _holds(self, x: FloatArray) -> NDArray[np.bool_]:
+        return check_mask(self._predicate(x), len(x))
+
+    @property
+    def dim(self) -> int:
+        return self._base.dim
+
+    @property
+    def intrinsic_dim(self) -> int:
+        return self._base.intrinsic_dim
+
+    @property
+    def measure(self) -> float:
+        """The measure, estimated by quasi-Monte Carlo with 4096 points."""
+        return self._base.measure * self._fraction
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        return self._base.bounds
+
+    def contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        return self._base.contains(x) & self._holds(x)
+
+    def normals(self, x: FloatArray) -> FloatArray | None:
+        return self._base.normals(x)
+
+    def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
+        state = rng.bit_generator.state
+        asked = max(8, int(np.ceil(n / self._fraction)))
+        while True:
+            rng.bit_generator.state = state  # the same stream at every length: the result depends on the seed alone
+            drawn = self._base._draw(asked, scheme, rng)
+            kept = np.flatnonzero(self._holds(drawn.x))
+            if len(kept) >= n or self.intrinsic_dim == 0:  # a finite set has no more to give
+                break
+            asked = int(np.ceil(asked * max(1.05, min(4.0, n / max(1, len(kept))))))
+        return drawn[np.sort(rng.permutation(kept)[:n])]
+
+    def __repr__(self) -> str:
+        return f"{self._base!r}.where(...)"
+
+
+def check_mask(value: Any, n: int) -> NDArray[np.bool_]:
+    """The answer of a predicate: one truth value for each of n points."""
+    mask = np.asarray(value)
+    if mask.shape != (n,):
+        remedy = f"return one truth value for each of the {n} rows of x, as in x[..., 0] < 0.5"
+        raise fail(ShapeError, "predicate", f"a result of shape {mask.shape}", remedy)
+    return mask.astype(bool)

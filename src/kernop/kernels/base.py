@@ -1,0 +1,254 @@
+"""What a kernel is: a positive definite function with its partial derivatives, and its algebra.
+
+A kernel is given by a function on R^m with a table of partial derivatives: m = d for a stationary kernel
+K(x, y) = F(x − y), m = 2d for a general one, K(x, y) = F(x, y). Sums, multiples and products of kernels are written
+once, for either m.
+
+Kernels are JAX pytrees: lengthscales are data, everything else is structure, so one compiled function serves every
+lengthscale.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import product
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kernop.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FloatArray,
+    RoughKernelError,
+    ShapeError,
+    check_array,
+    check_number,
+    describe,
+    fail,
+)
+from kernop.fields import MultiIndex
+
+#: Coordinates as separate arrays that broadcast against each other: XLA fuses what is done with them.
+Coordinates = Sequence[Any]
+Partials = dict[MultiIndex, Any]
+
+
+class Kernel(ABC):
+    """A symmetric positive definite kernel K(x, y) on R^d."""
+
+    #: Names of attributes that are numbers (pytree leaves); all others are structure.
+    leaves: ClassVar[tuple[str, ...]] = ()
+    #: Is K(x, y) a function of x − y?
+    stationary: bool = True
+
+    def __init_subclass__(cls) -> None:
+        jax.tree_util.register_pytree_node(cls, _flatten, lambda aux, children: _unflatten(cls, aux, children))
+
+    @property
+    @abstractmethod
+    def smoothness(self) -> float:
+        """How many derivatives K has in all, counted in x and y together: K ∈ C^smoothness."""
+
+    @abstractmethod
+    def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
+        """∂^γ F at z for every γ asked for; z has d arrays if the kernel is stationary, else 2d (x, then y)."""
+
+    @abstractmethod
+    def check_dim(self, dim: int) -> None:
+        """Raise unless the kernel can be used in ``dim`` dimensions."""
+
+    def smoother(self, order: int) -> str:
+        """What to use instead when ``order`` derivatives are needed."""
+        return "use ko.Gaussian(lengthscale)"
+
+    def __call__(self, x: Any, y: Any) -> Any:
+        """K(x, y) for points of shape (..., d), broadcast against each other."""
+        x, y = jnp.asarray(x), jnp.asarray(y)
+        d = x.shape[-1]
+        z, index = joint(self, [x[..., k] for k in range(d)], [y[..., k] for k in range(d)])
+        gamma, _ = index((0,) * d, (0,) * d)
+        return self.partials(z, [gamma])[gamma]
+
+    def __add__(self, other: Any) -> Kernel:
+        return Sum(self, _kernel(other))
+
+    def __mul__(self, other: Any) -> Kernel:
+        return Multiple(self, other) if not isinstance(other, Kernel) else KernelProduct(self, other)
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return Multiple(self, other)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{k.lstrip('_')}={_short(v)}" for k, v in vars(self).items())
+        return f"{type(self).__name__}({shown})"
+
+
+def _short(value: Any) -> str:
+    return repr(np.asarray(value).tolist()) if isinstance(value, np.ndarray) else repr(value)
+
+
+def _flatten(kernel: Kernel) -> tuple[list[Any], tuple[tuple[str, Any], ...]]:
+    fields = vars(kernel)
+    return [fields[name] for name in kernel.leaves], tuple((k, v) for k, v in fields.items() if k not in kernel.leaves)
+
+
+def _unflatten(cls: type[Kernel], aux: tuple[tuple[str, Any], ...], children: Iterable[Any]) -> Kernel:
+    kernel = object.__new__(cls)  # not __init__: the leaves may be tracers, and were checked at birth
+    vars(kernel).update(aux, **dict(zip(cls.leaves, children, strict=True)))
+    return kernel
+
+
+def _kernel(value: Any) -> Kernel:
+    if not isinstance(value, Kernel):
+        raise fail(ArgumentTypeError, "kernel", describe(value), "add kernels to kernels only")
+    return value
+
+
+def check_lengthscale(value: Any) -> FloatArray:
+    """A positive number, or one for each axis."""
+    lengths = check_array("lengthscale", value, remedy="give a positive number, or one for each axis")
+    if lengths.ndim > 1 or lengths.size == 0:
+        raise fail(ShapeError, "lengthscale", f"shape {lengths.shape}", "give a number, or one for each axis")
+    if np.any(lengths <= 0.0):
+        got = f"{lengths.min():g}"
+        raise fail(ArgumentError, "lengthscale", got, "give a positive number, or one for each axis")
+    return lengths
+
+
+def check_axes(lengths: Any, dim: int) -> None:
+    """A lengthscale for each axis must match the dimension."""
+    if np.ndim(lengths) == 1 and len(lengths) != dim:
+        got = f"{len(lengths)} numbers for a problem in {dim} dimensions"
+        raise fail(ShapeError, "lengthscale", got, f"give one number, or {dim}")
+
+
+def check_smoothness(kernel: Kernel, order: int, name: str) -> None:
+    """Raise unless the kernel has ``order`` derivatives."""
+    if order > kernel.smoothness:
+        got = f"{kernel!r}, which has {kernel.smoothness:g} derivatives, where condition {name!r} needs {order}"
+        raise fail(RoughKernelError, "kernel", got, kernel.smoother(order))
+
+
+def joint(
+    kernel: Kernel, x: Coordinates, y: Coordinates
+) -> tuple[Coordinates, Callable[[MultiIndex, MultiIndex], tuple[MultiIndex, int]]]:
+    """The coordinates z of F, and the rule that turns (α, β) into γ and a sign: ∂_x^α ∂_y^β K = sign · ∂^γ F(z).
+
+    For a stationary kernel z = x − y, γ = α + β and the sign is (−1)^|β|; in general z = (x, y) and γ = (α, β).
+    """
+    if kernel.stationary:
+        return [a - b for a, b in zip(x, y, strict=True)], lambda alpha, beta: (add(alpha, beta), (-1) ** sum(beta))
+    return [*x, *y], lambda alpha, beta: (alpha + beta, 1)
+
+
+def add(alpha: MultiIndex, beta: MultiIndex) -> MultiIndex:
+    """α + β."""
+    return tuple(a + b for a, b in zip(alpha, beta, strict=True))
+
+
+def below(gamma: MultiIndex) -> Iterable[MultiIndex]:
+    """All multi-indices δ ≤ γ."""
+    return product(*(range(g + 1) for g in gamma))
+
+
+class Combination(Kernel):
+    """Two kernels joined; stationary if both are."""
+
+    leaves = ("first", "second")
+
+    def __init__(self, first: Kernel, second: Kernel) -> None:
+        self.first, self.second = first, second
+
+    @property
+    def stationary(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.first.stationary and self.second.stationary
+
+    @property
+    def smoothness(self) -> float:
+        return min(self.first.smoothness, self.second.smoothness)
+
+    def smoother(self, order: int) -> str:
+        return (self.first if self.first.smoothness < order else self.second).smoother(order)
+
+    def check_dim(self, dim: int) -> None:
+        self.first.check_dim(dim)
+        self.second.check_dim(dim)
+
+    def _both(self, z: Coordinates, gammas: Collection[MultiIndex]) -> tuple[Partials, Partials]:
+        return self._lifted(self.first, z, gammas), self._lifted(self.second, z, gammas)
+
+    def _lifted(self, kernel: Kernel, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
+        """The partials of one part; a stationary part of a general kernel is seen as a function of (x, y)."""
+        if kernel.stationary == self.stationary:
+            return kernel.partials(z, gammas)
+        d = len(z) // 2
+        inner, index = joint(kernel, z[:d], z[d:])
+        found = {gamma: index(gamma[:d], gamma[d:]) for gamma in gammas}
+        table = kernel.partials(inner, {delta for delta, _ in found.values()})
+        return {gamma: sign * table[delta] for gamma, (delta, sign) in found.items()}
+
+
+class Sum(Combination):
+    """K₁ + K₂."""
+
+    def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
+        first, second = self._both(z, gammas)
+        return {gamma: first[gamma] + second[gamma] for gamma in gammas}
+
+    def __repr__(self) -> str:
+        return f"{self.first!r} + {self.second!r}"
+
+
+class KernelProduct(Combination):
+    """K₁ K₂, with ∂^γ(K₁ K₂) = Σ_{δ ≤ γ} binom(γ, δ) ∂^δ K₁ ∂^(γ−δ) K₂."""
+
+    def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
+        first, second = self._both(z, {delta for gamma in gammas for delta in below(gamma)})
+
+        def leibniz(gamma: MultiIndex) -> Any:
+            return sum(
+                math.prod(map(math.comb, gamma, delta))
+                * first[delta]
+                * second[tuple(g - k for g, k in zip(gamma, delta, strict=True))]
+                for delta in below(gamma)
+            )
+
+        return {gamma: leibniz(gamma) for gamma in gammas}
+
+    def __repr__(self) -> str:
+        return f"({self.first!r}) * ({self.second!r})"
+
+
+class Multiple(Kernel):
+    """A positive multiple of a kernel."""
+
+    leaves = ("factor", "kernel")
+
+    def __init__(self, kernel: Kernel, factor: Any) -> None:
+        self.factor = np.asarray(check_number("factor", factor, above=0.0))
+        self.kernel = kernel
+
+    @property
+    def stationary(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.kernel.stationary
+
+    @property
+    def smoothness(self) -> float:
+        return self.kernel.smoothness
+
+    def smoother(self, order: int) -> str:
+        return self.kernel.smoother(order)
+
+    def check_dim(self, dim: int) -> None:
+        self.kernel.check_dim(dim)
+
+    def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
+        return {gamma: self.factor * value for gamma, value in self.kernel.partials(z, gammas).items()}
+
+    def __repr__(self) -> str:
+        return f"{float(self.factor):g} * ({self.kernel!r})"

@@ -1,0 +1,72 @@
+"""A user's own kernel, differentiated automatically."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from kernop.errors import ArgumentTypeError, check_number, describe, fail
+from kernop.fields import MultiIndex
+from kernop.kernels.base import Coordinates, Kernel, Partials
+
+
+class CustomKernel(Kernel):
+    """K(x, y) as a function of two points of shape (d,) that returns a number, written with jax.numpy.
+
+    Arguments:
+        function: symmetric and positive definite; that is the caller's promise.
+        smoothness: how many derivatives it has in x and y together; the default says: as many as asked for.
+
+    Derivatives are nested forward-mode derivatives of ``function``. They cost far more than a closed form, and a
+    square root at x = y gives NaN, which is reported.
+    """
+
+    stationary = False
+
+    def __init__(self, function: Callable[[Any, Any], Any], smoothness: float = math.inf) -> None:
+        if not callable(function):
+            raise fail(ArgumentTypeError, "function", describe(function), "give a function K(x, y) of two points")
+        self.function = function
+        self._smoothness = smoothness if smoothness == math.inf else check_number("smoothness", smoothness, least=0.0)
+
+    @property
+    def smoothness(self) -> float:
+        return self._smoothness
+
+    def smoother(self, order: int) -> str:
+        return f"give one with {order} derivatives (and smoothness={order} or more), or use ko.Gaussian"
+
+    def check_dim(self, dim: int) -> None:
+        """A function of points can be used in any dimension that it accepts."""
+
+    def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
+        place = jnp.stack(jnp.broadcast_arrays(*z), axis=-1)
+        flat = place.reshape(-1, len(z))
+        return {gamma: jax.vmap(self._derivative(gamma))(flat).reshape(place.shape[:-1]) for gamma in gammas}
+
+    def _derivative(self, gamma: MultiIndex) -> Callable[[Any], Any]:
+        d = len(gamma) // 2
+
+        def value(p: Any) -> Any:
+            return self.function(p[:d], p[d:])
+
+        function: Callable[[Any], Any] = value
+        for axis, times in enumerate(gamma):
+            for _ in range(times):
+                function = _along(function, axis)
+        return function
+
+    def __repr__(self) -> str:
+        return f"CustomKernel({getattr(self.function, '__name__', 'function')})"
+
+
+def _along(function: Callable[[Any], Any], axis: int) -> Callable[[Any], Any]:
+    def derivative(p: Any) -> Any:
+        tangent = jnp.zeros_like(p).at[axis].set(1.0)
+        return jax.jvp(function, (p,), (tangent,))[1]
+
+    return derivative

@@ -1,0 +1,41 @@
+"""Weights of the conditions in the risk (1/N) Σ w_i |P_i u − h_i|²."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kernop.collocation import Functionals
+from kernop.errors import ArgumentTypeError, FloatArray, InputNameError, check_choice, check_number, describe, fail
+from kernop.problem import Problem
+
+#: One weight for each condition, or None for "balanced": the method finds them from the scale of its rows.
+Weights = tuple[float, ...] | None
+
+
+def read_weights(weights: Any, problem: Problem) -> Weights:
+    """The user's ``weights``: "unit", "balanced", or a positive number for each condition by name (1 if not named)."""
+    if isinstance(weights, Mapping):
+        for name in weights:
+            if name not in problem.names:
+                known = ", ".join(map(repr, problem.names))
+                raise fail(InputNameError, "weights", f"the unknown condition {name!r}", f"the conditions are {known}")
+        named: Mapping[str, Any] = weights
+        return tuple(check_number(f"weights[{n!r}]", named.get(n, 1.0), above=0.0) for n in problem.names)
+    if not isinstance(weights, str):
+        raise fail(ArgumentTypeError, "weights", describe(weights), "give 'unit', 'balanced' or a dict of numbers")
+    word = check_choice("weights", weights, ("unit", "balanced"))
+    return None if word == "balanced" else (1.0,) * len(problem.names)
+
+
+def row_weights(weights: Weights, functionals: Functionals, squares: FloatArray) -> FloatArray:
+    """w_i for each row, (N,); balanced weights give every block of rows the same sum Σ w_i · squares_i.
+
+    ``squares`` are the squared sizes of the rows; balanced weights average to 1 in the geometric mean, so that λ
+    keeps its meaning.
+    """
+    sums = np.array([float(np.sum(squares[rows])) for rows in functionals.slices])
+    per_block = np.exp(np.mean(np.log(sums))) / sums if weights is None else np.asarray(weights)
+    return np.repeat(per_block, [len(block) for block in functionals.blocks])

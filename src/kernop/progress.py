@@ -1,0 +1,46 @@
+"""Stages of long work: timed always, shown as a progress bar when asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from types import TracebackType
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+Tick = Callable[[float], None]
+
+
+class Stages:
+    """Named stages. ``with stages("assemble") as tick: tick(0.5)`` reports that half of the stage is done."""
+
+    def __init__(self, show: bool) -> None:
+        columns = (TextColumn("{task.description:>10}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        self._bar = Progress(*columns) if show else None
+        self.seconds: dict[str, float] = {}
+
+    def __enter__(self) -> Stages:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    @contextmanager
+    def __call__(self, name: str) -> Generator[Tick]:
+        bar = self._bar
+        task = bar.add_task(name, total=1.0) if bar is not None else None
+        started = time.perf_counter()
+
+        def tick(done: float) -> None:
+            if bar is not None and task is not None:
+                bar.update(task, completed=done)
+
+        yield tick
+        tick(1.0)
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
