@@ -5,7 +5,7 @@ from kernop.domains import Ball, Box, Interval, PointCloud, Points, Region, Spac
 from kernop.fields import div, dot, grad, laplacian, matvec, normal_derivative, partial
 from kernop.kernels import CustomKernel, Gaussian, InverseMultiquadric, Kernel, Matern, Wendland
 from kernop.learn import learn
-from kernop.methods import Full
+from kernop.methods import Full, LowRank, Subspace
 from kernop.operators import apply_operator
 from kernop.problem import Condition, Dirichlet, Equation, Initial, Neumann, Problem, Robin
 from kernop.solution import Solution, SolutionOperator
@@ -25,6 +25,7 @@ __all__ = [
     "Interval",
     "InverseMultiquadric",
     "Kernel",
+    "LowRank",
     "Matern",
     "Neumann",
     "PointCloud",
@@ -35,6 +36,7 @@ __all__ = [
     "Solution",
     "SolutionOperator",
     "SpaceTime",
+    "Subspace",
     "Wendland",
     "apply_operator",
     "div",

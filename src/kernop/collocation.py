@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernop.domains import Points
 from kernop.errors import FloatArray
@@ -42,6 +43,15 @@ class Functionals:
     def scaled(self, factors: FloatArray) -> Functionals:
         """Functional i multiplied by factors[i]."""
         return Functionals(tuple(b.scaled(factors[rows]) for b, rows in zip(self.blocks, self.slices, strict=True)))
+
+    def take(self, rows: NDArray[np.intp]) -> Functionals:
+        """The functionals of sorted ``rows``; blocks that lose all of theirs are left out."""
+        kept = [(block, rows[(rows >= part.start) & (rows < part.stop)] - part.start) for part, block in self]
+        return Functionals(tuple(block[own] for block, own in kept if len(own)))
+
+    def spread(self, number: int) -> Functionals:
+        """``number`` of the functionals, evenly spread over the rows; all of them if there are no more."""
+        return self.take(np.unique(np.linspace(0, len(self) - 1, min(number, len(self))).round().astype(np.intp)))
 
     def __iter__(self) -> Iterator[tuple[slice, NormalForm]]:
         return iter(zip(self.slices, self.blocks, strict=True))

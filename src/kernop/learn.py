@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from kernop.collocation import collocate
-from kernop.errors import ArgumentTypeError, check_number, describe, fail
+from kernop.domains import SpaceTime
+from kernop.errors import ArgumentError, ArgumentTypeError, check_integer, check_number, describe, fail
+from kernop.heldout import HeldOut
 from kernop.kernels import CustomKernel, Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.methods import Full, Method
+from kernop.methods import Frame, Method, Setting, Subspace
+from kernop.methods.base import envelope_of
 from kernop.methods.weights import read_weights
 from kernop.problem import Problem
 from kernop.progress import Stages
+from kernop.refine import ToleranceWarning, refine
 from kernop.sampling import sample
 from kernop.solution import SolutionOperator
 
@@ -20,27 +28,35 @@ from kernop.solution import SolutionOperator
 def learn(
     problem: Problem,
     *,
-    kernel: Kernel | Any,
+    tol: float | None = None,
+    kernel: Kernel | Any = None,
     points: int | Mapping[str, Any] | None = None,
     sampling: str = "halton",
-    regularization: float = 1e-10,
+    regularization: float | None = None,
     weights: str | Mapping[str, float] | None = None,
     method: Method | None = None,
     seed: int = 0,
     progress: bool = False,
+    inputs: Sequence[Any] | None = None,
+    budget: int = 3000,
 ) -> SolutionOperator:
     """Learn the solution operator T: data ↦ u of a linear PDE, from the equation alone.
 
     Arguments:
         problem: the conditions P_k u = h_k.
-        kernel: a `Kernel`, or a function K(x, y) of two points.
+        tol: add centres (and points, unless they are given) until the relative residual at points that were not
+            used meets ``tol``; ``T.report`` tells what was reached. None learns once, at a sensible default.
+        kernel: a `Kernel`, or a function K(x, y) of two points; None lets the method choose.
         points: how many points in all, or for each condition by name, or the `Points` themselves by name.
         sampling: "halton", "uniform" (independent; the paper's) or "grid".
-        regularization: λ ≥ 0 in (1/N) Σ w_i |P_i u − h_i|² + λ‖u‖².
-        weights: w_i: "unit", "balanced" (conditions count alike, whatever their scale), or a number by name.
-        method: how it is computed.
+        regularization: λ ≥ 0; None lets the method choose (next to nothing).
+        weights: of the conditions: "unit", "balanced" (they count alike, whatever their scale), or numbers by name.
+        method: `Subspace` (the default), `Full` or `LowRank`.
         seed: of the points.
         progress: show a progress bar.
+        inputs: for ``tol``: inputs to measure by, each a tuple in the order of T or a dictionary, of functions and
+            numbers; None measures by smooth random fields of several length scales.
+        budget: for ``tol``: at most so many centres.
     """
     if not isinstance(problem, Problem):
         raise fail(
@@ -48,23 +64,67 @@ def learn(
         )
     if method is not None and not isinstance(method, Method):
         raise fail(ArgumentTypeError, "method", describe(method), "give a method, such as ko.Full()")
-    chosen = Full() if method is None else method
-    ridge = check_number("regularization", regularization, least=0.0)
+    chosen = Subspace() if method is None else method
+    ridge = None if regularization is None else check_number("regularization", regularization, least=0.0)
     known = _kernel(kernel, problem.dim)
     w = read_weights(chosen.default_weights if weights is None else weights, problem)
-    with Stages(progress) as stage:
+    box = frame(problem)
+
+    def once(method: Method, points: Any, stage: Stages) -> SolutionOperator:
         with stage("sample"):
             placed = sample(problem, points, sampling, seed)
         with stage("collocate"):
-            functionals = collocate(problem, placed, chosen.envelope)
+            functionals = collocate(problem, placed, envelope_of(method))
             for name, block in zip(problem.names, functionals.blocks, strict=True):
-                check_smoothness(known, chosen.derivatives_needed(block.order), name)
+                if known is not None:
+                    check_smoothness(known, method.derivatives_needed(block.order), name)
         with stage("factorise") as tick:
-            factorisation = chosen.factorise(known, functionals, ridge, w, tick)
-    return SolutionOperator(problem, placed, known, chosen, ridge, factorisation, stage.seconds)
+            factorisation = method.factorise(Setting(functionals, box, known, ridge, w, tick))
+        return SolutionOperator(problem, placed, method, factorisation, stage.seconds)
+
+    with Stages(progress) as stage:
+        if tol is None:
+            return once(chosen, points, stage)
+        tol = check_number("tol", tol, above=0.0)
+        growing = _growing(chosen)
+        given = sample(problem, points, sampling, seed) if points is not None else None
+        most = check_integer("budget", budget, least=1)
+        if given is not None:
+            most = min(most, max(1, sum(map(len, given.values())) // 2))
+        operator = refine(
+            lambda centers, n: once(replace(growing, centers=centers), n if given is None else given, stage),
+            tol,
+            most,
+            HeldOut(problem, box, inputs, seed),
+            problem.dim,
+            stage.say,
+        )
+    if not operator.report.met:
+        warnings.warn(str(operator.report), ToleranceWarning, stacklevel=2)
+    return operator
 
 
-def _kernel(kernel: Any, dim: int) -> Kernel:
+def _growing(method: Method) -> Subspace:
+    if not isinstance(method, Subspace) or method.centers is not None:
+        remedy = "leave tol out, or use method=ko.Subspace() without centers"
+        raise fail(ArgumentError, "tol", f"a tolerance with {method!r}", remedy)
+    return method
+
+
+def frame(problem: Problem) -> Frame:
+    """The box around all regions; space has one unit, time its own."""
+    low = np.min([condition.on.bounds[0] for condition in problem.conditions], axis=0)
+    high = np.max([condition.on.bounds[1] for condition in problem.conditions], axis=0)
+    units = np.full(problem.dim, float(np.max(high - low)))
+    if any(isinstance(condition.on, SpaceTime) for condition in problem.conditions):
+        units[:-1] = float(np.max((high - low)[:-1]))
+        units[-1] = float((high - low)[-1])
+    return Frame(low, high, units)
+
+
+def _kernel(kernel: Any, dim: int) -> Kernel | None:
+    if kernel is None:
+        return None
     if callable(kernel) and not isinstance(kernel, Kernel):
         kernel = CustomKernel(kernel)
     if not isinstance(kernel, Kernel):

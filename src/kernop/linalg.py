@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.linalg import lapack
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
 
 from kernop.errors import FloatArray, MemoryLimitError, fail
 
@@ -68,3 +69,66 @@ def cholesky(a: FloatArray) -> tuple[Cholesky, int]:
     """Factorise the lower triangle of ``a`` (Fortran order) in place; the second value is 0, or the failing row + 1."""
     lower, info = lapack.dpotrf(a, lower=1, overwrite_a=1, clean=0)
     return Cholesky(lower), int(info)
+
+
+@dataclass(frozen=True, eq=False)
+class Orthogonal:
+    """A = Q R for A of shape (m, L), m ≥ L; Q is kept as Householder reflectors below the diagonal of ``packed``."""
+
+    packed: FloatArray
+    tau: FloatArray
+
+    @property
+    def upper(self) -> FloatArray:
+        """R, (L, L), with leftovers below its diagonal."""
+        return self.packed[: self.packed.shape[1]]
+
+    def least_squares(self, b: FloatArray) -> FloatArray:
+        """argmin |A c − [b; 0]| for b of shape (n, B), n ≤ m: (L, B)."""
+        m, count = self.packed.shape
+        padded = np.zeros((m, b.shape[1]), order="F")
+        padded[: len(b)] = b
+        rotated, _, _ = lapack.dormqr(
+            "L", "T", self.packed, self.tau, padded, lwork=64 * max(1, b.shape[1]), overwrite_c=1
+        )
+        solved, _ = lapack.dtrtrs(self.upper, rotated[:count], lower=0)
+        return solved
+
+    def columns(self, n: int) -> FloatArray:
+        """The first n rows of Q, (n, L): an orthonormal basis of the column space, if n = m."""
+        q, _, _ = lapack.dorgqr(self.packed, self.tau, lwork=64 * self.packed.shape[1])
+        return q[:n]
+
+    def right_solve(self, e: FloatArray) -> FloatArray:
+        """e R⁻¹ for e of shape (M, L)."""
+        return blas.dtrsm(1.0, self.upper, np.asfortranarray(e), side=1, lower=0)
+
+
+def orthogonal(a: FloatArray) -> Orthogonal:
+    """QR factorisation of ``a`` (m, L), m ≥ L, by Householder reflections."""
+    packed, tau, _, _ = lapack.dgeqrf(np.asfortranarray(a), lwork=64 * a.shape[1], overwrite_a=1)
+    return Orthogonal(packed, tau)
+
+
+def syrk(a: FloatArray) -> FloatArray:
+    """The lower triangle of AᵀA in Fortran order, with half of the work of a product; above the diagonal: zeros."""
+    return blas.dsyrk(1.0, np.asfortranarray(a), trans=1, lower=1)
+
+
+def solve_lower(lower: FloatArray, b: FloatArray) -> FloatArray:
+    """L⁻¹ b for a lower triangular L (r, r) and b (r, B)."""
+    x, _ = lapack.dtrtrs(np.asfortranarray(lower), np.asfortranarray(b), lower=1)
+    return x
+
+
+def solve_upper(upper: FloatArray, b: FloatArray) -> FloatArray:
+    """R⁻¹ b for an upper triangular R (r, r) and b (r, B)."""
+    x, _ = lapack.dtrtrs(np.asfortranarray(upper), np.asfortranarray(b), lower=0)
+    return x
+
+
+def pivoted_cholesky(a: FloatArray, smallest: float) -> tuple[NDArray[np.intp], FloatArray]:
+    """Rows k of a symmetric A, and lower triangular L with A[k][:, k] = L Lᵀ, as far as pivots exceed ``smallest``."""
+    packed, order, rank, _ = lapack.dpstrf(np.asfortranarray(a), tol=smallest, lower=1)
+    kept = np.asarray(order[:rank] - 1, dtype=np.intp)
+    return kept, np.tril(packed[:rank, :rank])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import TracebackType
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 Tick = Callable[[float], None]
 
@@ -18,6 +18,7 @@ class Stages:
     def __init__(self, show: bool) -> None:
         columns = (TextColumn("{task.description:>10}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
         self._bar = Progress(*columns) if show else None
+        self._tasks: dict[str, TaskID] = {}
         self.seconds: dict[str, float] = {}
 
     def __enter__(self) -> Stages:
@@ -31,10 +32,17 @@ class Stages:
         if self._bar is not None:
             self._bar.stop()
 
+    def say(self, text: str) -> None:
+        """Print a line above the bar, if it is shown."""
+        if self._bar is not None:
+            self._bar.console.print(text)
+
     @contextmanager
     def __call__(self, name: str) -> Generator[Tick]:
         bar = self._bar
-        task = bar.add_task(name, total=1.0) if bar is not None else None
+        if bar is not None and name not in self._tasks:
+            self._tasks[name] = bar.add_task(name, total=1.0)
+        task = self._tasks.get(name)
         started = time.perf_counter()
 
         def tick(done: float) -> None:

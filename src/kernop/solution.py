@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import jax
@@ -43,18 +44,27 @@ class SolutionOperator:
     Attributes:
         problem: the conditions.
         points: the points of each condition, by name.
-        kernel, method: what it was learned with.
-        regularization: λ.
+        method: how it was learned; `kernel` and `regularization` tell with what.
         stats: seconds of each stage of learning.
+        report: what learning to a tolerance did and why it stopped; None if no tolerance was asked for.
     """
 
     problem: Problem
     points: Mapping[str, Points]
-    kernel: Kernel
     method: Method
-    regularization: float
     factorisation: Factorisation
     stats: Mapping[str, float] = field(default_factory=dict[str, float])
+    report: Any = None
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel that was given or chosen."""
+        return self.factorisation.kernel
+
+    @property
+    def regularization(self) -> float:
+        """The λ that was given or chosen."""
+        return self.factorisation.regularization
 
     @property
     def n_points(self) -> int:
@@ -74,14 +84,17 @@ class SolutionOperator:
         )
 
     def on(self, x: Any, op: Operator = identity, *, outside: str = "raise") -> FixedOperator:
-        """T followed by evaluation of ``op(u)`` at x (M, d), as one precomputed matrix (M, N).
+        """T followed by evaluation of ``op(u)`` at x (M, d), precomputed: one matrix (M, N), or two if that is less.
 
         ``S = T.on(x)``; ``S(f, g)`` is (M,), or (M, B) for B inputs, and can be differentiated, jitted and vmapped
         with JAX.
         """
         points = _places(self.problem, x, outside)
-        matrix = self.factorisation.rows(self.factorisation.expansion.matrix(self._left(op, points)))
-        return FixedOperator(self, points.x, np.ascontiguousarray(matrix))
+        matrices = self.factorisation.factors(self.factorisation.expansion.matrix(self._left(op, points)))
+        separate = sum(matrix.size for matrix in matrices)
+        if separate > len(points) * self.n_points:
+            matrices = (_product(matrices),)
+        return FixedOperator(self, points.x, tuple(map(np.ascontiguousarray, matrices)))
 
     def basis(self, x: Any) -> FloatArray:
         """The kernel basis ψ at x: (M, N), so that u(x) = ψ h. Interior columns approximate the Green's function."""
@@ -116,7 +129,7 @@ class SolutionOperator:
     def _data(self, given: dict[str, Any]) -> Any:
         """All data in one column (N,), or (N, B); a JAX array if any input is one."""
         columns = {
-            condition.name: _values(condition, given.get(condition.name, condition.data), self.points[condition.name])
+            condition.name: values_at(condition, given.get(condition.name, condition.data), self.points[condition.name])
             for condition in self.problem.conditions
         }
         batches = {name: column.shape[1] for name, column in columns.items() if column.ndim == 2}
@@ -143,24 +156,33 @@ class SolutionOperator:
 
 @dataclass(frozen=True, eq=False)
 class FixedOperator:
-    """S = T.on(x): data ↦ values at fixed points, one matrix product for each input.
+    """S = T.on(x): data ↦ values at fixed points, one or two matrix products for each input.
 
     Attributes:
         x: the points, (M, d).
-        matrix: the kernel basis at x, (M, N).
+        matrices: their product is the kernel basis at x, (M, N).
     """
 
     operator: SolutionOperator
     x: FloatArray
-    matrix: FloatArray
+    matrices: tuple[FloatArray, ...]
+
+    @property
+    def matrix(self) -> FloatArray:
+        """The kernel basis at x, (M, N)."""
+        return _product(self.matrices)
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         """(M,), or (M, B) for B inputs; NumPy for NumPy inputs, JAX for JAX inputs."""
         h = self.operator._data(self.operator._inputs(values, named))  # pyright: ignore[reportPrivateUsage]
         if isinstance(h, jax.Array):
             with float64():
-                return jnp.asarray(self.matrix) @ h
-        return self.matrix @ h
+                for matrix in reversed(self.matrices):
+                    h = jnp.asarray(matrix) @ h
+                return h
+        for matrix in reversed(self.matrices):
+            h = matrix @ h
+        return h
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +223,7 @@ class Solution:
         h = condition.data if data is None else data
         if h is None:
             return found
-        target = np.asarray(_values(condition, h, places))
+        target = np.asarray(values_at(condition, h, places))
         return found - (target[:, None] if target.ndim < found.ndim else target)
 
     def _evaluate(self, op: Operator, points: Points) -> FloatArray:
@@ -212,6 +234,10 @@ class Solution:
         if outside == "nan":
             values[~self.problem.contains(points.x)] = np.nan
         return values
+
+
+def _product(matrices: tuple[FloatArray, ...]) -> FloatArray:
+    return reduce(np.matmul, matrices)
 
 
 def _functionals(op: Operator, points: Points, expansion: Expansion) -> Functionals:
@@ -234,7 +260,7 @@ def _places(problem: Problem, x: Any, outside: str) -> Points:
     return points
 
 
-def _values(condition: Condition, value: Any, points: Points) -> Any:
+def values_at(condition: Condition, value: Any, points: Points) -> Any:
     """Data of one condition at its points, (N_k,) or (N_k, B)."""
     name, n = condition.name, len(points)
     remedy = f"give a function of x, a number, or values at T.points[{name!r}].x of shape ({n},) or ({n}, B)"

@@ -11,6 +11,7 @@ from kernop.errors import FloatArray
 from kernop.fields import Function
 from kernop.kernels import Kernel
 from kernop.methods.weights import Weights
+from kernop.progress import Tick
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,18 +38,60 @@ class Expansion:
 
 
 @dataclass(frozen=True, eq=False)
+class Frame:
+    """The box that holds the problem, and its natural units.
+
+    Arguments:
+        low, high: the corners, (d,).
+        units: the length along each axis that counts as one, (d,): the same for all spatial axes, and the duration
+            for time.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    units: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """All that a method needs to learn.
+
+    Arguments:
+        functionals: N rows.
+        frame: where they live.
+        kernel: the user's, or None: the method chooses.
+        regularization: the user's λ, or None: the method chooses.
+        weights: one for each condition, or None for balanced ones.
+        tick: is told the part that is done.
+    """
+
+    functionals: Functionals
+    frame: Frame
+    kernel: Kernel | None = None
+    regularization: float | None = None
+    weights: Weights = None
+    tick: Tick | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Factorisation(ABC):
     """The learned map C from data h (N,) to coefficients c (L,) of an expansion; a matrix that is kept factored."""
 
     expansion: Expansion
+    regularization: float
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel that was given or chosen."""
+        return self.expansion.kernel
 
     @abstractmethod
     def coefficients(self, h: FloatArray) -> FloatArray:
         """c = C h for h of shape (N, B)."""
 
     @abstractmethod
-    def rows(self, e: FloatArray) -> FloatArray:
-        """e C for e of shape (M, L): the rows of an operator on data, (M, N)."""
+    def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
+        """e C for e of shape (M, L), as matrices whose product it is: (M, N), or (M, r) and (r, N)."""
 
     @abstractmethod
     def variance(self, left: Functionals) -> FloatArray:
@@ -57,11 +100,6 @@ class Factorisation(ABC):
 
 class Method(ABC):
     """How the estimator is computed."""
-
-    @property
-    def envelope(self) -> Function | None:
-        """A function that vanishes where u must; None for 1."""
-        return None
 
     @property
     @abstractmethod
@@ -73,7 +111,10 @@ class Method(ABC):
         """How many derivatives the kernel must have for an operator of this order."""
 
     @abstractmethod
-    def factorise(
-        self, kernel: Kernel, functionals: Functionals, regularization: float, weights: Weights, tick: gram.Tick | None
-    ) -> Factorisation:
-        """Learn from N functionals with weights for each condition and regularisation λ."""
+    def factorise(self, setting: Setting) -> Factorisation:
+        """Learn."""
+
+
+def envelope_of(method: Method) -> Function | None:
+    """The function ρ that multiplies all trial functions of a method; None for 1."""
+    return getattr(method, "envelope", None)

@@ -9,10 +9,10 @@ import numpy as np
 from kernop import gram
 from kernop.collocation import Functionals
 from kernop.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, fail
-from kernop.kernels import Kernel
+from kernop.kernels import Gaussian, Kernel
 from kernop.linalg import EPS, Cholesky, cholesky
-from kernop.methods.base import Expansion, Factorisation, Method
-from kernop.methods.weights import Weights, row_weights
+from kernop.methods.base import Expansion, Factorisation, Frame, Method, Setting
+from kernop.methods.weights import row_weights
 
 
 @dataclass(frozen=True)
@@ -29,19 +29,17 @@ class Full(Method):
     def derivatives_needed(self, order: int) -> int:
         return 2 * order
 
-    def factorise(
-        self, kernel: Kernel, functionals: Functionals, regularization: float, weights: Weights, tick: gram.Tick | None
-    ) -> FullFactorisation:
-        squares = norms(kernel, functionals)
-        ridge = regularization * len(functionals) / row_weights(weights, functionals, squares)
-        scales = normalisation(squares + ridge)
+    def factorise(self, setting: Setting) -> FullFactorisation:
+        functionals, kernel = setting.functionals, setting.kernel or wide_gaussian(setting.frame)
+        regularization, diagonal = ridge(kernel, setting)
+        scales = normalisation(gram.squared_norms(kernel, functionals) + diagonal)
         unit = functionals.scaled(scales)
-        remedy = "use fewer points"
-        matrix = gram.gram(kernel, unit, remedy=remedy, tick=tick)
+        remedy = "use ko.LowRank() for the same estimator, the default ko.Subspace(), or fewer points"
+        matrix = gram.gram(kernel, unit, remedy=remedy, tick=setting.tick)
         np.fill_diagonal(matrix, 1.0)
         factor, failed = cholesky(matrix)
         check_pivots(factor, failed, regularization, float(np.mean(1.0 / scales**2)))
-        return FullFactorisation(Expansion(kernel, unit), factor, scales)
+        return FullFactorisation(Expansion(kernel, unit), regularization, factor, scales)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +52,8 @@ class FullFactorisation(Factorisation):
     def coefficients(self, h: FloatArray) -> FloatArray:
         return self.factor.solve(self.scales[:, None] * h)
 
-    def rows(self, e: FloatArray) -> FloatArray:
-        return self.factor.solve(e.T).T * self.scales
+    def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
+        return (self.factor.solve(e.T).T * self.scales,)
 
     def variance(self, left: Functionals) -> FloatArray:
         half = self.factor.half_solve(self.expansion.matrix(left).T)
@@ -63,14 +61,23 @@ class FullFactorisation(Factorisation):
         return np.maximum(0.0, prior - np.einsum("ij,ij->j", half, half))
 
 
-def norms(kernel: Kernel, functionals: Functionals) -> FloatArray:
-    """G_ii, checked to be finite."""
-    squares = gram.squared_norms(kernel, functionals)
+def wide_gaussian(frame: Frame) -> Gaussian:
+    """The default kernel of the RKHS estimators: a Gaussian as wide as the problem, axis by axis."""
+    return Gaussian(np.maximum(frame.high - frame.low, 1e-3 * frame.units))
+
+
+def ridge(kernel: Kernel, setting: Setting) -> tuple[float, FloatArray]:
+    """λ, and the diagonal λN W⁻¹ that it adds to the Gram matrix, (N,). By default λN is 1e-12 of the mean of G_ii."""
+    squares = gram.squared_norms(kernel, setting.functionals)
     if not np.all(np.isfinite(squares)):
         bad = int(np.argmax(~np.isfinite(squares)))
         got = f"{kernel!r}, whose derivatives at x = y are {squares[bad]} (row {bad})"
         raise fail(NonFiniteError, "kernel", got, "use a kernel with finite derivatives at x = y, such as ko.Gaussian")
-    return squares
+    n = len(squares)
+    chosen = setting.regularization
+    if chosen is None:
+        chosen = 1e-12 * float(np.mean(squares)) / n
+    return chosen, chosen * n / row_weights(setting.weights, setting.functionals, squares)
 
 
 def normalisation(diagonal: FloatArray) -> FloatArray:

@@ -1,0 +1,107 @@
+"""The residual of an operator at points that it did not learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernop.domains import Points
+from kernop.errors import ArgumentError, FloatArray, InputNameError, describe, fail
+from kernop.methods import Frame
+from kernop.operators import NormalForm, normal_form
+from kernop.probes import Probes, free_waves, random_probes, together
+from kernop.problem import Condition, Problem
+from kernop.sampling import sample
+from kernop.solution import Solution, SolutionOperator, values_at
+
+#: Points at which residuals are measured, all conditions together.
+HELD_OUT = 1200
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """A condition at its held-out points."""
+
+    condition: Condition
+    points: Points
+    form: NormalForm
+    scale: float  # what the operator makes of a field of size 1 that varies over one unit
+
+
+class HeldOut:
+    """Relative residuals, for the user's inputs or for probes.
+
+    For each condition k, rms(P_k û − h_k) / scale_k with scale_k = max(rms h_k, Σ_α rms φ_α · rms û / unit^α): the
+    data, or what the operator makes of a field as large as û that varies over one unit. The worst condition of the
+    worst input counts.
+
+    The probes are exact solutions: smooth random fields of several length scales, and the free waves of the equation.
+    They have no corner singularities and no boundary layers: to measure those, give ``inputs``.
+    """
+
+    def __init__(self, problem: Problem, frame: Frame, inputs: Sequence[Any] | None, seed: int) -> None:
+        self._problem = problem
+        points = sample(problem, HELD_OUT, "uniform", seed + 1)
+        self._rows = [_rows(condition, points[condition.name], frame) for condition in problem.conditions]
+        waves = (free_waves(row.form, frame, seed + 1) for row in self._rows)
+        self._probes = together((random_probes(frame, seed + 1), *waves)) if inputs is None else None
+        self._inputs = [_named(problem, value) for value in inputs or ()]
+
+    def __call__(self, operator: SolutionOperator) -> float:
+        """The worst relative residual."""
+        residuals = [self._worst(operator(**given), given) for given in self._inputs]
+        if self._probes is not None:
+            residuals.append(self._worst(self._solve(self._probes, operator), self._probes))
+        return max(residuals)
+
+    def _solve(self, probes: Probes, operator: SolutionOperator) -> Solution:
+        data = [probes.apply(normal_form(row.condition.op, operator.points[row.condition.name])) for row in self._rows]
+        coefficients = operator.factorisation.coefficients(np.concatenate(data))
+        return Solution(self._problem, operator.factorisation.expansion, coefficients, single=False)
+
+    def _worst(self, solution: Solution, given: Mapping[str, Any] | Probes) -> float:
+        inside = max(self._rows, key=lambda row: row.condition.on.intrinsic_dim)
+        size = _rms(solution(inside.points.x))
+        worst = 0.0
+        for row, target in self._targets(solution, given):
+            error = _rms(solution.apply(row.condition.op, row.points) - target)
+            worst = max(worst, float(np.max(error / np.maximum(_rms(target), row.scale * size))))
+        return worst if np.isfinite(worst) else np.inf
+
+    def _targets(self, solution: Solution, given: Mapping[str, Any] | Probes) -> Iterator[tuple[_Rows, FloatArray]]:
+        for row in self._rows:
+            if isinstance(given, Probes):
+                yield row, given.apply(row.form)
+                continue
+            value = given.get(row.condition.name, row.condition.data)
+            target = np.asarray(values_at(row.condition, value, row.points))
+            yield row, target if solution.single or target.ndim == 2 else target[:, None]
+
+
+def _rows(condition: Condition, points: Points, frame: Frame) -> _Rows:
+    form = normal_form(condition.op, points, name=condition.name)
+    units = np.prod(frame.units ** np.asarray(form.alphas), axis=1)
+    return _Rows(condition, points, form, float(np.sum(_rms(form.coefficients) / units)))
+
+
+def _rms(values: FloatArray) -> FloatArray:
+    return np.sqrt(np.mean(np.square(values), axis=0))
+
+
+def _named(problem: Problem, value: Any) -> dict[str, Any]:
+    """One element of ``inputs`` as a dictionary; it must be known everywhere, so functions or numbers only."""
+    if isinstance(value, Mapping):
+        named = dict(value)
+    else:
+        parts = value if isinstance(value, tuple | list) else (value,)
+        if len(parts) != len(problem.inputs):
+            raise fail(InputNameError, "inputs", f"{len(parts)} values", f"give ({', '.join(problem.inputs)})")
+        named = dict(zip(problem.inputs, parts, strict=True))
+    for name, part in named.items():
+        if not callable(part) and np.ndim(part) != 0:
+            remedy = "give a function or a number: residuals are measured where nothing was learned"
+            raise fail(ArgumentError, f"inputs[{name!r}]", describe(part), remedy)
+    return named

@@ -1,0 +1,59 @@
+"""Where the functions of a subspace are centred, and how wide they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import qmc
+
+from kernop.errors import FloatArray
+from kernop.methods.base import Frame
+
+#: Lengthscale in units of the spacing of centres, for d = 1 and beyond. Wider functions approximate better until they
+#: are dependent to working precision; these are where the two meet (measured: docs/decisions.md).
+WIDTH_ON_A_LINE, WIDTH = 4.0, 3.0
+#: How far centres reach beyond the domain, in lengthscales: further out a function is too small inside to matter …
+REACH = 2.2
+#: … and at most this part of the number of centres along an axis, on either side.
+LARGEST_PART = 0.25
+
+
+@dataclass(frozen=True)
+class Centres:
+    """L centres z (L, d) and a lengthscale for each axis (d,)."""
+
+    z: FloatArray
+    lengthscale: FloatArray
+
+
+def default_number(n: int) -> int:
+    """How many centres for n points: half of them while that is cheap, then as the cube root."""
+    return max(1, n // 2 if n <= 2000 else round(1000 * (n / 2000) ** (1 / 3)))
+
+
+def fill(frame: Frame, number: int) -> Centres:
+    """Quasi-random centres that fill the box of the problem and a margin around it.
+
+    In natural units, with spacing h = (volume / L)^(1/d), the lengthscale is 3h (4h on a line) and the margin min(2.2
+    lengthscales, a quarter of the centres along an axis). The margin is what makes the error near the boundary as
+    small as inside.
+    """
+    sides = (frame.high - frame.low) / frame.units
+    d = len(sides)
+    width = WIDTH_ON_A_LINE if d == 1 else WIDTH
+    margin = min(REACH * width, LARGEST_PART * number ** (1.0 / d))
+    h = _spacing(sides, number, margin)
+    unit = np.asarray(qmc.Halton(d, scramble=True, rng=np.random.default_rng(0)).random(number))
+    z = frame.low + frame.units * (unit * (sides + 2.0 * margin * h) - margin * h)
+    return Centres(z, width * h * frame.units)
+
+
+def _spacing(sides: FloatArray, number: int, margin: float) -> float:
+    """h with h^d L = Π (side + 2 margin h), by bisection; the margin is at most a quarter of L^(1/d)."""
+    low, high = 0.0, 4.0 * float(np.max(sides)) / number ** (1.0 / len(sides))
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        too_small = middle ** len(sides) * number < np.prod(sides + 2.0 * margin * middle)
+        low, high = (middle, high) if too_small else (low, middle)
+    return high

@@ -1,0 +1,95 @@
+"""Probing fields: smooth random functions with exact derivatives, to measure an operator by.
+
+A probe is u(x) = Σ_j a_j cos(k_j·x + b_j), a sample of a Gaussian random field of a given length scale by random
+Fourier features. Since ∂^α cos(k·x + b) = k^α cos(k·x + b + |α| π/2), every operator acts on it in closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernop.errors import FloatArray
+from kernop.methods import Frame
+from kernop.operators import NormalForm
+
+#: Length scales of the probes, in units of the frame: from one swing across the domain to a few.
+LENGTHS = (1.0, 0.5, 0.25)
+#: Probes of each length scale, and waves in each probe.
+FIELDS, WAVES = 3, 24
+#: Free waves are sought among so many random directions, up to this wave number; their symbol is below this part of
+#: the sum of its terms.
+DIRECTIONS, LONGEST_SEARCH, NEARLY = 64, 1e5, 0.03
+
+
+@dataclass(frozen=True, eq=False)
+class Probes:
+    """B random fields.
+
+    Arguments:
+        k: wave vectors, (B, J, d).
+        b: phases, (B, J).
+    """
+
+    k: FloatArray
+    b: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.k)
+
+    def apply(self, functionals: NormalForm) -> FloatArray:
+        """(P_i u) for each probe, exactly: (n, B)."""
+        total = np.zeros((len(functionals), len(self)))
+        for alpha, phi in zip(functionals.alphas, functionals.coefficients.T, strict=True):
+            total += phi[:, None] * self.derivative(alpha, functionals.x)
+        return total
+
+    def derivative(self, alpha: tuple[int, ...], x: FloatArray) -> FloatArray:
+        """∂^α u at x (n, d) for each probe: (n, B)."""
+        angle = np.einsum("nd,bjd->nbj", x, self.k) + (self.b + 0.5 * np.pi * sum(alpha))
+        weights = np.prod(self.k ** np.asarray(alpha), axis=-1) / np.sqrt(self.k.shape[1])
+        return np.einsum("nbj,bj->nb", np.cos(angle), weights)
+
+
+def random_probes(frame: Frame, seed: int = 0) -> Probes:
+    """Three fields of each length scale: wave vectors are normal, with mean square 2 / length² in any dimension."""
+    rng = np.random.default_rng(seed)
+    lengths = np.repeat(LENGTHS, FIELDS)
+    d = len(frame.units)
+    k = rng.normal(size=(len(lengths), WAVES, d)) * (np.sqrt(2.0 / d) / lengths)[:, None, None] / frame.units
+    return Probes(k, rng.uniform(0.0, 2.0 * np.pi, size=(len(lengths), WAVES)))
+
+
+def free_waves(form: NormalForm, frame: Frame, seed: int = 0) -> Probes | None:
+    """Waves that the equation carries by itself: the longest ones whose symbol Σ φ_α (ik)^α nearly vanishes.
+
+    A smooth field does not excite them, but boundary data and sources do: an operator that does not resolve them
+    answers nonsense. The Laplacian has none, Helmholtz those with |k| = ω. None if there are none, or if they are so
+    long that every probe has them.
+    """
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(len(form), size=DIRECTIONS)
+    direction = rng.normal(size=(DIRECTIONS, len(frame.units)))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    radii = np.geomspace(1.0, LONGEST_SEARCH, 600)
+    k = radii[:, None, None] * direction / frame.units  # (R, S, d)
+    alphas = np.asarray(form.alphas)
+    terms = form.coefficients[rows] * np.prod(k[:, :, None, :] ** alphas, axis=-1) * 1j ** alphas.sum(axis=1)
+    size = np.abs(terms).sum(axis=-1)
+    ratio = np.abs(terms.sum(axis=-1)) / np.where(size > 0.0, size, 1.0)
+    free = (ratio < NEARLY) & (alphas.sum(axis=1).max() > 0)
+    if not free.any():
+        return None
+    longest = int(np.argmax(free.any(axis=1)))
+    if radii[longest] < np.sqrt(2.0) / min(LENGTHS):
+        return None
+    chosen = rng.choice(np.flatnonzero(free[longest]), size=(1, WAVES))
+    return Probes(k[longest][chosen], rng.uniform(0.0, 2.0 * np.pi, size=(1, WAVES)))
+
+
+def together(parts: Iterable[Probes | None]) -> Probes:
+    """All probes of several sets."""
+    kept = [part for part in parts if part is not None]
+    return Probes(np.concatenate([part.k for part in kept]), np.concatenate([part.b for part in kept]))
