@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -13,13 +14,12 @@ from kernop import div, dot, grad, laplacian, matvec, normal_derivative, partial
 from kernop.errors import (
     ArgumentError,
     ArgumentTypeError,
-    KernopError,
     NonFiniteError,
     NonlinearOperatorError,
     OperatorError,
     ShapeError,
 )
-from kernop.fields import AffineError, Coefficient, Known, ProductError, Unknown, VectorField, evaluate
+from kernop.fields import AffineError, Coefficient, Known, ProductError, Unknown, VectorField, evaluate, evaluate_at
 from kernop.precision import float64
 
 X = np.random.default_rng(0).uniform(0.2, 1.2, (5, 2))
@@ -69,7 +69,7 @@ def test_arithmetic_says_twice_u_in_many_ways(op):
     assert table(op, 2) == {(0, 0): 2.0}
 
 
-@pytest.mark.parametrize(("k", "d"), itertools.product((1, 2, 3), (1, 2, 3)))
+@pytest.mark.parametrize(("k", "d"), list(itertools.product((1, 2, 3), (1, 2, 3))))
 def test_powers_of_the_laplacian_have_multinomial_coefficients(k, d):
     def op(u):
         for _ in range(k):
@@ -83,7 +83,11 @@ def test_powers_of_the_laplacian_have_multinomial_coefficients(k, d):
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 def test_divergence_of_the_gradient_is_the_laplacian(d):
-    assert table(lambda u: div(grad(u)), d) == table(laplacian, d) == {tuple(2 * np.eye(d, dtype=int)[k]): 1.0 for k in range(d)}
+    assert (
+        table(lambda u: div(grad(u)), d)
+        == table(laplacian, d)
+        == {tuple(2 * np.eye(d, dtype=int)[k]): 1.0 for k in range(d)}
+    )
 
 
 def test_partial_counts_axes_from_either_end():
@@ -129,7 +133,7 @@ def test_vectors_add_and_scale(vector, expected):
 
 def test_vectors_have_parts():
     v = grad(Unknown(3))
-    assert len(v) == 3
+    assert len(v) == len(tuple(v)) == 3
     assert v[-1].terms.keys() == {(0, 0, 1)}
 
 
@@ -236,7 +240,15 @@ def test_integer_coefficients_can_be_differentiated():
 def test_known_fields_do_arithmetic_with_values():
     u, v = known(lambda x: x[..., 0]), known(lambda x: x[..., 1])
     x, y = X.T
-    cases = [(u + v, x + y), (u * v, x * y), (u / v, x / y), (1 / u, 1 / x), (u**3, x**3), (2 - u, 2 - x), (u - 1, x - 1)]
+    cases = [
+        (u + v, x + y),
+        (u * v, x * y),
+        (u / v, x / y),
+        (1 / u, 1 / x),
+        (u**3, x**3),
+        (2 - u, 2 - x),
+        (u - 1, x - 1),
+    ]
     for field, expected in cases:
         assert np.allclose(values(field), expected, rtol=1e-14)
 
@@ -288,7 +300,10 @@ def test_values_of_functions(function, expected):
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda x: x[0], r"f: got a function that maps x of shape \(5, 2\) to shape \(2,\); .*last axis.*x\[\.\.\., 0\]"),
+        (
+            lambda x: x[0],
+            r"f: got a function that maps x of shape \(5, 2\) to shape \(2,\); .*last axis.*x\[\.\.\., 0\]",
+        ),
         (lambda x: jnp.sum(x**2), r"f: got one number for all 5 points together; .*last axis"),
         (lambda x: np.sum(np.asarray(x)), r"f: got one number for all 5 points together"),
         (lambda x: jnp.sum(x, axis=0), r"f: got a function that maps .* to shape \(2,\)"),
@@ -306,11 +321,43 @@ def test_functions_of_the_wrong_shape_are_refused(function, message):
 
 
 @pytest.mark.parametrize(
-    "function", [lambda x: None, lambda x: "a", lambda x: 1j * x[..., 0]], ids=["None", "text", "complex"]
+    "function",
+    [lambda x: None, lambda x: "two", lambda x: [1.0, [2.0]], lambda x: np.array([None] * 5), lambda x: 1j * x[..., 0]],
+    ids=["None", "text", "ragged", "objects", "complex"],
 )
-def test_functions_that_do_not_give_real_numbers_are_refused(function):
-    with float64(), pytest.raises(KernopError, match="f: got"):
+def test_functions_that_do_not_give_numbers_are_refused(function):
+    with float64(), pytest.raises(ArgumentTypeError, match=r"f: got a function .*; return real numbers"):
         evaluate("f", function, jnp.asarray(X))
+
+
+def test_functions_for_jax_arrays_alone_are_evaluated():
+    with float64():
+        assert np.array_equal(evaluate("f", lambda x: x.at[:, 0].set(1.0)[..., 0], jnp.asarray(X)), np.ones(5))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_values_at_points_are_numpy_and_do_not_depend_on_their_number(n):
+    found = evaluate_at("f", lambda x: jnp.exp(x[..., 0]), X[:n])
+    assert isinstance(found, np.ndarray)
+    assert found.dtype == np.float64
+    assert np.allclose(found, np.exp(X[:n, 0]), rtol=1e-15)
+    with pytest.raises(ShapeError, match=r"f: got a function that maps .* to shape \(2,\)"):
+        evaluate_at("f", lambda x: x[0], X[:n])
+
+
+def test_values_at_points_are_finite():
+    with pytest.raises(NonFiniteError, match=r"f: got 1 of 3 values"):
+        evaluate_at("f", lambda x: 1.0 / x[..., 0], np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]]))
+
+
+def test_values_at_points_may_be_traced():
+    """A parameter of the data, by which the user differentiates."""
+
+    def total(s):
+        return jnp.sum(evaluate_at("f", lambda x: s * x[..., 0], X)) + evaluate_at("f", lambda x: s, X)[0]
+
+    with float64():
+        assert np.allclose(jax.grad(total)(2.0), np.sum(X[:, 0]) + 1.0)
 
 
 @pytest.mark.parametrize("function", [lambda x: jnp.sum(x**2), lambda x: x[0]], ids=["sum", "x[0]"])
@@ -371,8 +418,11 @@ def test_division_by_zero_is_refused(zero):
         (lambda u: grad(u) + 1, r"operator: got 1; give a vector field"),
         (lambda u: grad(u) * grad(u), r"operator: got the product of two vector fields; use dot"),
         (lambda u: grad(u) + grad(u, axes=(0,)), r"operator: got "),
-        (lambda u: laplacian(u, axes=()), r"laplacian\(u\): got "),
-        (lambda u: div(grad(u, axes=()), axes=()), r"got "),
+        (lambda u: grad(u)[2], r"axis: got 2; give a whole number from -2 to 1"),
+        (lambda u: laplacian(u, axes=()), r"laplacian\(u\): got no axes"),
+        (lambda u: laplacian(u, axes=0), r"laplacian\(u\): got axes = 0; give axes as a tuple"),
+        (lambda u: grad(u, axes=()), r"grad\(u\): got no axes"),
+        (lambda u: div(grad(u), axes=()), r"div\(v\): got no axes"),
     ],
 )
 def test_words_refuse_what_they_cannot_read(op, message):
@@ -391,6 +441,7 @@ def test_words_refuse_what_they_cannot_read(op, message):
         (lambda u: matvec([1, 2], grad(u)), ShapeError, r"a: got shape \(2,\)"),
         (lambda u: matvec([[1, np.nan], [0, 1]], grad(u)), NonFiniteError, r"a: got 1 of 4 values"),
         (lambda u: dot([1, "x"], grad(u)), ArgumentTypeError, r"coefficient: got 'x'"),
+        (lambda u: u ** "2", ArgumentTypeError, r"exponent: got '2'"),
     ],
 )
 def test_words_refuse_bad_numbers(op, error, message):
@@ -401,7 +452,10 @@ def test_words_refuse_bad_numbers(op, error, message):
 @pytest.mark.parametrize(
     ("field", "message"),
     [
-        (lambda u: dot(lambda x: x[..., 0], grad(u)), r"b: got a function that maps x of shape \(5, 2\) to shape \(5,\)"),
+        (
+            lambda u: dot(lambda x: x[..., 0], grad(u)),
+            r"b: got a function that maps x of shape \(5, 2\) to shape \(5,\)",
+        ),
         (lambda u: matvec(lambda x: x, grad(u))[0], r"a: got a function that maps .* to shape \(5, 2\); .*\(n, 2, 2\)"),
         (lambda u: dot(lambda x: x[0], grad(u)), r"b: got a function that maps x of shape \(5, 2\) to shape \(2,\)"),
     ],

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Generator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,15 @@ def fail(kind: type[KernopError], name: str, got: str, remedy: str) -> KernopErr
     return kind(f"{name}: got {got}; {remedy}.")
 
 
+@contextmanager
+def naming(name: str) -> Generator[None]:
+    """Put the name of a condition, or of an argument, before the message of every KernopError that passes."""
+    try:
+        yield
+    except KernopError as error:
+        raise type(error)(f"{name}: {error}") from error.__cause__
+
+
 def describe(value: object) -> str:
     """A short description of a value for a message: its shape when it is an array, else its repr."""
     shape = getattr(value, "shape", None)
@@ -83,12 +93,16 @@ def describe(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def check_array(name: str, value: Any, *, remedy: str) -> FloatArray:
-    """A finite float64 copy of ``value``; never complex, never objects."""
+def _as_array(name: str, value: Any, remedy: str) -> NDArray[Any]:
     try:
-        array = np.asarray(value)
+        return np.asarray(value)
     except Exception as error:  # ragged lists, tracers: whatever the conversion says
         raise fail(ArgumentTypeError, name, describe(value), remedy) from error
+
+
+def check_array(name: str, value: Any, *, remedy: str) -> FloatArray:
+    """A finite float64 copy of ``value``; never complex, never objects."""
+    array = _as_array(name, value, remedy)
     if array.dtype.kind not in "fiub":
         raise fail(ArgumentTypeError, name, f"an array of dtype {array.dtype}", f"real numbers are needed; {remedy}")
     array = np.array(array, dtype=np.float64)
@@ -112,12 +126,15 @@ def check_coordinates(name: str, value: Any, dim: int | None = None) -> FloatArr
     return array
 
 
-def check_number(name: str, value: Any, *, above: float = -math.inf, least: float = -math.inf) -> float:
-    """A finite real number, greater than ``above`` and at least ``least``."""
+def check_number(
+    name: str, value: Any, *, above: float = -math.inf, least: float = -math.inf, remedy: str | None = None
+) -> float:
+    """A finite real number, greater than ``above`` and at least ``least``; ``remedy`` is for what is no number."""
     bound = f"greater than {above:g}" if above > -math.inf else f"at least {least:g}" if least > -math.inf else "finite"
-    array = np.asarray(value) if not isinstance(value, str) else np.asarray(None)
+    instead = remedy or f"give one real number that is {bound}"
+    array = _as_array(name, value, instead)
     if array.shape != () or array.dtype.kind not in "fiu":
-        raise fail(ArgumentTypeError, name, describe(value), f"give one real number that is {bound}")
+        raise fail(ArgumentTypeError, name, describe(value), instead)
     number = float(array)
     if not math.isfinite(number):
         raise fail(NonFiniteError, name, describe(value), f"give a number that is {bound}")

@@ -13,8 +13,9 @@ Coefficients are numbers or functions of x; x has shape (n, d) and the result (n
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ from jax.core import Tracer
 from kernop.errors import (
     ArgumentError,
     ArgumentTypeError,
+    FloatArray,
     NonlinearOperatorError,
     OperatorError,
     ShapeError,
@@ -35,6 +37,7 @@ from kernop.errors import (
     describe,
     fail,
 )
+from kernop.precision import float64
 
 MultiIndex = tuple[int, ...]
 Function = Callable[[Any], Any]
@@ -63,11 +66,9 @@ class Coefficient:
         if isinstance(value, Coefficient):
             return value
         if callable(value):
-            return Coefficient(None, lambda x, _: evaluate("coefficient", value, x))
-        if np.ndim(value) != 0:
-            remedy = "a coefficient is a number or a function of x, such as lambda x: jnp.exp(x[..., 0])"
-            raise fail(ArgumentTypeError, "coefficient", describe(value), remedy)
-        number = check_number("coefficient", value)
+            return Coefficient(None, lambda x, _: evaluate("coefficient", value, x, ()))
+        remedy = "a coefficient is a number or a function of x, such as lambda x: jnp.exp(x[..., 0])"
+        number = check_number("coefficient", value, remedy=remedy)
         return Coefficient(number, lambda x, _: jnp.full(x.shape[0], number))
 
     def __add__(self, other: Coefficient) -> Coefficient:
@@ -109,30 +110,89 @@ def _directional(function: PlaceFunction, axis: int) -> PlaceFunction:
     return derivative
 
 
-def evaluate(name: str, function: Function, x: Any) -> Any:
-    """Values of a user's function at x (n, d): shape (n,), or (n, B) for B functions at once.
+def evaluate(name: str, function: Function, x: Any, shape: tuple[int, ...] | None = None) -> Any:
+    """Values of a user's function at x (n, d), in float64: (n, *shape); without ``shape``, (n,) or (n, B).
 
-    A function that forgets ``...`` (``x[0]``) or an axis (``jnp.sum(x**2)``) mixes up the points; its shape gives it
-    away, and the message says how to write it.
+    One number stands for a constant. A function that forgets ``...`` (``x[0]``) or an axis (``jnp.sum(x**2)``) mixes
+    up the points; the values at the points themselves give it away, so they are looked at also while JAX
+    differentiates, and the message says how to write it.
     """
-    remedy = "write it with the coordinate on the last axis, as in x[..., 0], so that (n, d) gives (n,)"
+    place = np.asarray(jax.lax.stop_gradient(x))
+    values = _call(name, function, place)
+    single = values.shape == () and shape in (None, ())
+    if single:
+        _check_constant(name, function, place, values)
+    elif not _fits(values.shape, len(place), shape):
+        remedy = _LAST_AXIS if not shape else f"map x of shape (n, d) to shape (n, {', '.join(map(str, shape))})"
+        got = f"a function that maps x of shape {place.shape} to shape {values.shape}"
+        raise fail(ShapeError, name, got, remedy)
+    if isinstance(x, Tracer):
+        values = _call(name, function, x)
+    return jnp.broadcast_to(values, len(place)) if single else values
+
+
+def evaluate_at(name: str, function: Function, x: FloatArray) -> Any:
+    """Values of a user's function at points x (n, d), checked and finite: (n,), or (n, B).
+
+    They are NumPy unless the function hands on values that JAX traces.
+    """
+    with float64():
+        values = evaluate(name, function, padded(x))[: len(x)]
+    if isinstance(values, Tracer):
+        return values
+    return check_array(name, values, remedy="make it finite at all points")
+
+
+def padded(x: FloatArray) -> FloatArray:
+    """x (n, d) with its last row repeated until n > d, lest ``x[0]``, of shape (d,), pass for ``x[..., 0]``."""
+    n, d = x.shape
+    return np.pad(x, ((0, max(0, d + 1 - n)), (0, 0)), mode="edge")
+
+
+_LAST_AXIS = "write it with the coordinate on the last axis, as in x[..., 0], so that (n, d) gives (n,)"
+
+
+def _fits(found: tuple[int, ...], n: int, shape: tuple[int, ...] | None) -> bool:
+    return found[:1] == (n,) and (len(found) <= 2 if shape is None else found[1:] == shape)
+
+
+def _check_constant(name: str, function: Function, x: FloatArray, value: Any) -> None:
+    """A function that gives one number for all points must give the same for the first and for the last alone."""
+    if isinstance(value, Tracer):  # a constant by which the user differentiates
+        return
+    if not all(np.array_equal(value, _call(name, function, row), equal_nan=True) for row in (x[:1], x[-1:])):
+        raise fail(ShapeError, name, f"one number for all {len(x)} points together", _LAST_AXIS)
+
+
+def _call(name: str, function: Function, x: Any) -> Any:
+    """What a user's function says, as an array of float64."""
     try:
-        values = function(x)
+        values = _at_points(function, x) if isinstance(x, np.ndarray) else function(x)
     except jax.errors.JAXTypeError as error:
-        raise fail(
-            OperatorError, name, "a function that JAX cannot differentiate", "write it with jax.numpy instead of numpy"
-        ) from error
+        remedy = "write it with jax.numpy instead of numpy"
+        raise fail(OperatorError, name, "a function that JAX cannot differentiate", remedy) from error
     except IndexError as error:
-        raise fail(ShapeError, name, f"a function that fails on x of shape {x.shape}: {error}", remedy) from error
-    values = jnp.asarray(values) if isinstance(values, jax.Array) else np.asarray(values)
-    n = x.shape[0]
-    if values.shape == ():
-        if not isinstance(values, Tracer) and not np.array_equal(values, function(x[:1]), equal_nan=True):
-            raise fail(ShapeError, name, f"one number for all {n} points together", remedy)
-        return jnp.broadcast_to(values, (n,))
-    if values.ndim > 2 or values.shape[0] != n:
-        raise fail(ShapeError, name, f"a function that maps x of shape {x.shape} to shape {values.shape}", remedy)
-    return values
+        got = f"a function that fails on x of shape {x.shape}: {error}"
+        raise fail(ShapeError, name, got, _LAST_AXIS) from error
+    try:
+        array = jnp.asarray(values)
+    except (TypeError, ValueError) as error:
+        got = f"a function that returns {describe(values)}"
+        raise fail(ArgumentTypeError, name, got, "return real numbers") from error
+    if jnp.iscomplexobj(array):
+        raise fail(ArgumentTypeError, name, "a function with complex values", "return real numbers")
+    return array.astype(jnp.float64)
+
+
+def _at_points(function: Function, x: FloatArray) -> Any:
+    """The function at points in NumPy, which refuses an index out of range; JAX would take the nearest."""
+    try:
+        with np.errstate(all="ignore"):  # values that are not finite are reported with their place
+            return function(x)
+    except IndexError:
+        raise
+    except Exception:  # code for JAX arrays alone, such as x.at[0].set(1.0)
+        return function(jnp.asarray(x))
 
 
 class Field(ABC):
@@ -163,7 +223,7 @@ class Field(ABC):
     def _times_field(self, other: Field) -> Field: ...
 
     @abstractmethod
-    def _power(self, exponent: float) -> Field: ...
+    def _power(self, exponent: Field | float) -> Field: ...
 
     def __add__(self, other: Any) -> Field:
         if isinstance(other, Field):
@@ -188,7 +248,9 @@ class Field(ABC):
     def __rtruediv__(self, other: Any) -> Field:
         return self._power(-1.0) * other
 
-    def __pow__(self, exponent: float) -> Field:
+    def __pow__(self, exponent: Any) -> Field:
+        if not isinstance(exponent, Field):
+            check_number("exponent", exponent)
         return self if exponent == 1 else self._power(exponent)
 
     def __neg__(self) -> Field:
@@ -198,7 +260,7 @@ class Field(ABC):
         return self
 
     def __sub__(self, other: Any) -> Field:
-        return self + (-other if isinstance(other, Field) else _negative(other))
+        return self + (-other if isinstance(other, Field | VectorField) else _negative(other))
 
     def __rsub__(self, other: Any) -> Field:
         return -self + other
@@ -232,7 +294,7 @@ class Unknown(Field):
         product_rule = {alpha: c.partial(axis) for alpha, c in self._terms.items() if c.constant is None}
         return Unknown(self._dim, raised)._plus(Unknown(self._dim, product_rule))
 
-    def times(self, coefficient: Coefficient) -> Field:
+    def times(self, coefficient: Coefficient) -> Unknown:
         return Unknown(self._dim, {alpha: c * coefficient for alpha, c in self._terms.items()})
 
     def _plus(self, other: Field) -> Field:
@@ -249,7 +311,7 @@ class Unknown(Field):
     def _times_field(self, other: Field) -> Field:
         raise ProductError
 
-    def _power(self, exponent: float) -> Field:
+    def _power(self, exponent: Field | float) -> Field:
         raise ProductError
 
 
@@ -268,29 +330,32 @@ class Known(Field):
         return Known(self._dim, _directional(self.at, axis))
 
     def times(self, coefficient: Coefficient) -> Field:
-        return Known(self._dim, lambda x, n: _rows(coefficient.at(x, n), self.at(x, n)) * self.at(x, n))
+        return self._pointwise(coefficient, operator.mul)
 
     def _plus(self, other: Field) -> Field:
-        return self._pointwise(other, lambda a, b: a + b)
+        return self._pointwise(other, operator.add)
 
     def _plus_function(self, other: Coefficient) -> Field:
-        return Known(self._dim, lambda x, n: self.at(x, n) + _rows(other.at(x, n), self.at(x, n)))
+        return self._pointwise(other, operator.add)
 
     def _times_field(self, other: Field) -> Field:
-        return self._pointwise(other, lambda a, b: a * b)
+        return self._pointwise(other, operator.mul)
 
-    def _power(self, exponent: float) -> Field:
+    def _power(self, exponent: Field | float) -> Field:
+        if isinstance(exponent, Field):
+            return self._pointwise(exponent, operator.pow)
         return Known(self._dim, lambda x, n: self.at(x, n) ** exponent)
 
-    def _pointwise(self, other: Field, rule: Callable[[Any, Any], Any]) -> Field:
-        if not isinstance(other, Known):
+    def _pointwise(self, other: Field | Coefficient, rule: Callable[[Any, Any], Any]) -> Field:
+        if not isinstance(other, Known | Coefficient):
             raise fail(OperatorError, "operator", "a field of another operator", "use only the field that is passed in")
-        return Known(self._dim, lambda x, n: rule(self.at(x, n), other.at(x, n)))
 
+        def at(x: Any, n: Any) -> Any:
+            mine, theirs = self.at(x, n), other.at(x, n)
+            # A coefficient (n,) goes with each column of values (n, B).
+            return rule(mine, theirs.reshape(theirs.shape + (1,) * (mine.ndim - theirs.ndim)))
 
-def _rows(coefficient: Any, values: Any) -> Any:
-    """A coefficient (n,) shaped to multiply values (n,) or (n, B)."""
-    return coefficient.reshape(coefficient.shape + (1,) * (values.ndim - coefficient.ndim))
+        return Known(self._dim, at)
 
 
 @dataclass(frozen=True)
@@ -302,17 +367,28 @@ class VectorField:
     __array_ufunc__ = None
 
     def __getitem__(self, axis: int) -> Field:
-        return self.parts[axis]
+        return self.parts[_axis(axis, len(self.parts))]
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self.parts)
 
     def __len__(self) -> int:
         return len(self.parts)
 
     def __add__(self, other: Any) -> VectorField:
-        mine = _vector("operator", other)
-        return VectorField(tuple(a + b for a, b in zip(self.parts, mine.parts, strict=True)))
+        if isinstance(other, int | float) and other == 0:  # sum() starts from 0
+            return self
+        parts = _vector("operator", other).parts
+        if len(parts) != len(self.parts):
+            got = f"the sum of vector fields of {len(self.parts)} and {len(parts)} parts"
+            raise fail(OperatorError, "operator", got, "add vectors of one length")
+        return VectorField(tuple(a + b for a, b in zip(self.parts, parts, strict=True)))
 
     def __sub__(self, other: Any) -> VectorField:
         return self + -_vector("operator", other)
+
+    def __rsub__(self, other: Any) -> VectorField:
+        return -self + other
 
     def __neg__(self) -> VectorField:
         return VectorField(tuple(-part for part in self.parts))
@@ -325,6 +401,7 @@ class VectorField:
     def __truediv__(self, other: Any) -> VectorField:
         return VectorField(tuple(part / other for part in self.parts))
 
+    __radd__ = __add__
     __rmul__ = __mul__
 
 
@@ -349,6 +426,17 @@ def _axis(axis: Any, dim: int) -> int:
     return int(axis) % dim
 
 
+def _axes(name: str, axes: Iterable[int] | None, dim: int) -> tuple[int, ...]:
+    if axes is None:
+        return tuple(range(dim))
+    if not isinstance(axes, Iterable):
+        raise fail(OperatorError, name, f"axes = {describe(axes)}", "give axes as a tuple, such as axes=(0,)")
+    chosen = tuple(_axis(axis, dim) for axis in axes)
+    if not chosen:
+        raise fail(OperatorError, name, "no axes", "name at least one, as in axes=(0,)")
+    return chosen
+
+
 def partial(u: Field, axis: int, order: int = 1) -> Field:
     """∂^order u / ∂x_axis^order. In space–time the last axis is time: ``partial(u, -1)`` is u_t."""
     field = _scalar("partial(u)", u)
@@ -361,26 +449,23 @@ def partial(u: Field, axis: int, order: int = 1) -> Field:
 def grad(u: Field, axes: Iterable[int] | None = None) -> VectorField:
     """∇u along all coordinates, or along ``axes`` (in space–time: the spatial ones)."""
     field = _scalar("grad(u)", u)
-    chosen = range(field.dim) if axes is None else axes
-    return VectorField(tuple(field.partial(_axis(axis, field.dim)) for axis in chosen))
+    return VectorField(tuple(field.partial(axis) for axis in _axes("grad(u)", axes, field.dim)))
 
 
 def div(v: VectorField, axes: Iterable[int] | None = None) -> Field:
     """∇·v; part k of v is differentiated along coordinate k, or along ``axes[k]``."""
     parts = _vector("div(v)", v).parts
-    dim = parts[0].dim
-    chosen = tuple(range(dim)) if axes is None else tuple(axes)
+    chosen = _axes("div(v)", axes, parts[0].dim)
     if len(chosen) != len(parts):
         got = f"a vector of {len(parts)} parts for {len(chosen)} axes"
         raise fail(OperatorError, "div(v)", got, "give one part for each axis; name the axes, as in div(v, axes=(0,))")
-    return _sum([part.partial(_axis(axis, dim)) for part, axis in zip(parts, chosen, strict=True)])
+    return _sum([part.partial(axis) for part, axis in zip(parts, chosen, strict=True)])
 
 
 def laplacian(u: Field, axes: Iterable[int] | None = None) -> Field:
     """Δu over all coordinates, or over ``axes`` (in space–time: the spatial ones)."""
     field = _scalar("laplacian(u)", u)
-    chosen = tuple(range(field.dim) if axes is None else axes)
-    return _sum([partial(field, axis, 2) for axis in chosen])
+    return _sum([partial(field, axis, 2) for axis in _axes("laplacian(u)", axes, field.dim)])
 
 
 def normal_derivative(u: Field) -> Field:
@@ -392,7 +477,7 @@ def normal_derivative(u: Field) -> Field:
 def dot(b: Any, v: VectorField) -> Field:
     """b·v for a vector b: d numbers, d functions, or one function that maps (n, d) to (n, d)."""
     parts = _vector("dot(b, v)", v).parts
-    return _sum([part.times(c) for part, c in zip(parts, _entries("b", b, (len(parts),)), strict=True)])
+    return _sum([part * c for part, c in zip(parts, _entries("b", b, (len(parts),)), strict=True)])
 
 
 def matvec(a: Any, v: VectorField) -> VectorField:
@@ -401,15 +486,16 @@ def matvec(a: Any, v: VectorField) -> VectorField:
     m = len(parts)
     entries = _entries("a", a, (m, m))
     rows = [entries[i * m : (i + 1) * m] for i in range(m)]
-    return VectorField(tuple(_sum([p.times(c) for p, c in zip(parts, row, strict=True)]) for row in rows))
+    return VectorField(tuple(_sum([p * c for p, c in zip(parts, row, strict=True)]) for row in rows))
 
 
-def _entries(name: str, value: Any, shape: tuple[int, ...]) -> list[Coefficient]:
+def _entries(name: str, value: Any, shape: tuple[int, ...]) -> list[Any]:
+    """What multiplies the parts of a vector: coefficients or, where u multiplies u, fields."""
     indices = list(np.ndindex(*shape))
     if callable(value):
         return [Coefficient(None, _entry(name, value, shape, index)) for index in indices]
-    if isinstance(value, Sequence) and len(shape) == 1 and len(value) == shape[0]:
-        return [Coefficient.of(part) for part in value]
+    if isinstance(value, Sequence | VectorField) and len(shape) == 1 and len(value) == shape[0]:
+        return [part if isinstance(part, Field) else Coefficient.of(part) for part in value]
     array = check_array(name, value, remedy=f"give numbers of shape {shape} or a function of x")
     if array.shape != shape:
         raise fail(ShapeError, name, f"shape {array.shape}", f"give shape {shape}, or a function of x")
@@ -417,14 +503,7 @@ def _entries(name: str, value: Any, shape: tuple[int, ...]) -> list[Coefficient]
 
 
 def _entry(name: str, function: Function, shape: tuple[int, ...], index: tuple[int, ...]) -> PlaceFunction:
-    def at(x: Any, _: Any) -> Any:
-        values = jnp.asarray(function(x))
-        if values.shape != (x.shape[0], *shape):
-            remedy = f"map x of shape (n, d) to shape (n, {', '.join(map(str, shape))})"
-            raise fail(ShapeError, name, f"a function that maps x of shape {x.shape} to shape {values.shape}", remedy)
-        return values[(slice(None), *index)]
-
-    return at
+    return lambda x, _: evaluate(name, function, x, shape)[(slice(None), *index)]
 
 
 def _normal_part(axis: int) -> Coefficient:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,17 +13,31 @@ from kernop.domains import Points
 from kernop.errors import (
     ArgumentTypeError,
     FloatArray,
+    KernopError,
     NonFiniteError,
     NonlinearOperatorError,
     OperatorError,
     describe,
     fail,
+    naming,
 )
-from kernop.fields import AffineError, Coefficient, Field, Function, Known, MultiIndex, ProductError, Unknown, evaluate
+from kernop.fields import (
+    AffineError,
+    Coefficient,
+    Field,
+    Function,
+    Known,
+    MultiIndex,
+    ProductError,
+    Unknown,
+    evaluate,
+    padded,
+)
 from kernop.precision import float64
 
 #: An operator as the user writes it: a function of a field that returns a field.
 Operator = Callable[[Any], Any]
+FieldT = TypeVar("FieldT", Unknown, Known)
 
 
 def identity(u: Field) -> Field:
@@ -75,61 +89,12 @@ def normal_form(op: Operator, points: Points, *, multiplier: Function | None = N
     """
     with float64():
         terms = _linear_terms(op, points, multiplier, name)
-        # One row more than coordinates: a function that mixes up x[0] and x[..., 0] then has the wrong shape.
-        short = max(0, points.dim + 1 - len(points))
-        rows = np.concatenate([np.arange(len(points)), np.zeros(short, dtype=int)])
-        x = jnp.asarray(points.x[rows])
-        normal = None if points.normal is None else jnp.asarray(points.normal[rows])
-        values = {alpha: _values(c, x, normal, len(points), alpha, name) for alpha, c in terms.items()}
+        x, normal = _places(points)
+        values = {alpha: _values(c, x, normal, points, alpha, name) for alpha, c in terms.items()}
     kept = {alpha: v for alpha, v in sorted(values.items()) if np.any(v)}
     if not kept:
         raise fail(OperatorError, name, "an operator that is zero at all points", "state an equation that involves u")
     return NormalForm(points.x, tuple(kept), np.stack(list(kept.values()), axis=1))
-
-
-def _linear_terms(
-    op: Operator, points: Points, multiplier: Function | None, name: str
-) -> dict[MultiIndex, Coefficient]:
-    if not callable(op):
-        raise fail(ArgumentTypeError, name, describe(op), "give a function of a field, such as lambda u: -laplacian(u)")
-    unknown: Field = Unknown(points.dim)
-    if multiplier is not None:
-        unknown = unknown.times(Coefficient.of(multiplier))
-    try:
-        result = op(unknown)
-    except (AffineError, ProductError):
-        raise _superposition(op, points, name) from None
-    except OperatorError as error:
-        raise type(error)(f"{name}: {error}") from None
-    except (TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, ArgumentTypeError):
-            raise
-        remedy = (
-            "an operator is linear: build it from u with grad, div, laplacian, partial, normal_derivative, dot,"
-            " + and -, and * and / by numbers and functions of x"
-        )
-        raise fail(NonlinearOperatorError, name, f"an operator that fails on a field ({error})", remedy) from error
-    if not isinstance(result, Unknown):
-        got = f"an operator that returns {describe(result)}"
-        raise fail(OperatorError, name, got, "return a scalar field, such as -laplacian(u)")
-    if not result.terms:
-        raise fail(OperatorError, name, "an operator that is zero", "state an equation that involves u")
-    return result.terms
-
-
-def _values(c: Coefficient, x: Any, normal: Any, n: int, alpha: MultiIndex, name: str) -> FloatArray:
-    if c.constant is not None:
-        return np.full(n, c.constant)
-    try:
-        values = np.asarray(c.at(x, normal), dtype=np.float64)[:n]
-    except OperatorError as error:
-        raise type(error)(f"{name}: {error}") from error.__cause__
-    bad = ~np.isfinite(values)
-    if np.any(bad):
-        got = f"a coefficient of ∂^{alpha} that is {values[bad][0]} at x = {np.asarray(x[:n][bad][0])}"
-        remedy = f"make it finite at all points ({int(bad.sum())} of {n} are not)"
-        raise fail(NonFiniteError, name, got, remedy)
-    return values
 
 
 def apply_operator(op: Operator, u: Function, points: Points, *, name: str = "op") -> FloatArray:
@@ -137,22 +102,83 @@ def apply_operator(op: Operator, u: Function, points: Points, *, name: str = "op
 
     This is how data for a manufactured solution is made: f = P u to rounding.
     """
+    if not isinstance(points, Points):
+        raise fail(ArgumentTypeError, "points", describe(points), "give Points, such as region.sample(100)")
+    return _finite(_applied(op, u, points, name), "a result", points, name)
+
+
+def _places(points: Points) -> tuple[Any, Any]:
+    return jnp.asarray(padded(points.x)), None if points.normal is None else jnp.asarray(padded(points.normal))
+
+
+def _linear_terms(
+    op: Operator, points: Points, multiplier: Function | None, name: str
+) -> dict[MultiIndex, Coefficient]:
+    unknown = Unknown(points.dim)
+    if multiplier is not None:
+        with naming(name):
+            unknown = unknown.times(Coefficient.of(multiplier))
+    try:
+        terms = _result(op, unknown, name).terms
+    except (AffineError, ProductError):
+        raise _superposition(op, points, name) from None
+    if not terms:
+        raise fail(OperatorError, name, "an operator that is zero", "state an equation that involves u")
+    return terms
+
+
+def _result(op: Operator, field: FieldT, name: str) -> FieldT:
+    """op(field), a scalar field again."""
+    if not callable(op):
+        raise fail(ArgumentTypeError, name, describe(op), "give a function of a field, such as lambda u: -laplacian(u)")
+    try:
+        with naming(name):
+            result = op(field)
+    except KernopError:
+        raise
+    except (TypeError, AttributeError, ValueError) as error:
+        why = str(error).partition("\n")[0]  # JAX goes on to explain what does not apply here
+        remedy = (
+            "an operator is linear: build it from u with grad, div, laplacian, partial, normal_derivative, dot,"
+            " + and -, and * and / by numbers and functions of x"
+        )
+        raise fail(NonlinearOperatorError, name, f"an operator that fails on a field ({why})", remedy) from error
+    if not isinstance(result, type(field)):
+        got = f"an operator that returns {describe(result)}"
+        raise fail(OperatorError, name, got, "return a scalar field, such as -laplacian(u)")
+    return result
+
+
+def _values(c: Coefficient, x: Any, normal: Any, points: Points, alpha: MultiIndex, name: str) -> FloatArray:
+    if c.constant is not None:
+        return np.full(len(points), c.constant)
+    with naming(name):
+        values = np.asarray(c.at(x, normal))[: len(points)]
+    return _finite(values, f"a coefficient of ∂^{alpha}", points, name)
+
+
+def _applied(op: Operator, u: Function, points: Points, name: str) -> FloatArray:
+    if not callable(u):
+        raise fail(ArgumentTypeError, "u", describe(u), "give a function of x, such as lambda x: jnp.sin(x[..., 0])")
     with float64():
-        known = Known(points.dim, lambda x, _: evaluate("u", u, x))
-        result = op(known)
-        if not isinstance(result, Known):
-            raise fail(OperatorError, name, f"an operator that returns {describe(result)}", "return a scalar field")
-        normal = None if points.normal is None else jnp.asarray(points.normal)
-        return np.asarray(result.at(jnp.asarray(points.x), normal), dtype=np.float64)
+        result = _result(op, Known(points.dim, lambda x, _: evaluate("u", u, x)), name)
+        with naming(name):
+            return np.asarray(result.at(*_places(points)))[: len(points)]
 
 
+def _finite(values: FloatArray, what: str, points: Points, name: str) -> FloatArray:
+    bad = ~np.isfinite(values)
+    if np.any(bad):
+        rows = np.flatnonzero(bad.reshape(len(points), -1).any(axis=1))
+        got = f"{what} that is {values[bad][0]} at x = {points.x[rows[0]]}"
+        remedy = f"make it finite at all points ({len(rows)} of {len(points)} are not)"
+        raise fail(NonFiniteError, name, got, remedy)
+    return values
+
+
+@np.errstate(invalid="ignore")
 def _superposition(op: Operator, points: Points, name: str) -> NonlinearOperatorError:
-    """The violated superposition, shown by numbers at the first point."""
-    here = points[:1]
-    shown = f"at x = {np.array2string(here.x[0], precision=3)}"
-
-    def value(function: Function) -> float:
-        return float(apply_operator(op, function, here, name=name)[0])
+    """The violated superposition, shown by numbers at the point where it is violated most."""
 
     def u(x: Any) -> Any:
         return jnp.exp(jnp.sum(0.5 * x, axis=-1))
@@ -160,12 +186,29 @@ def _superposition(op: Operator, points: Points, name: str) -> NonlinearOperator
     def v(x: Any) -> Any:
         return 2.0 + jnp.sin(jnp.sum(x, axis=-1))
 
-    at_zero = value(lambda x: jnp.zeros_like(u(x)))
-    if np.isfinite(at_zero) and at_zero != 0.0:
-        got = f"an operator that is affine: {shown} P(0) = {at_zero:.6g}, not 0"
+    def value(function: Function) -> FloatArray:
+        return _applied(op, function, points, name)
+
+    zero, both, apart = value(lambda x: 0.0), value(lambda x: u(x) + v(x)), value(u) + value(v)
+    if np.any(zero) and _agree(both + zero, apart):
+        i, where = _largest(zero, points)
+        got = f"an operator that is affine: {where} P(0) = {zero[i]:.6g}, not 0"
         remedy = "move the term without u to the right-hand side, where it is data"
+    elif _agree(both, apart):
+        got = "an operator that multiplies or divides u by u"
+        remedy = "write it without products, powers and quotients of u, even those that cancel"
     else:
-        both, apart = value(lambda x: u(x) + v(x)), value(u) + value(v)
-        got = f"an operator that is not linear: {shown} P(u + v) = {both:.6g} but P(u) + P(v) = {apart:.6g}"
+        i, where = _largest(both - apart, points)
+        got = f"an operator that is not linear: {where} P(u + v) = {both[i]:.6g} but P(u) + P(v) = {apart[i]:.6g}"
         remedy = "kernop learns linear equations; products, powers and quotients of u are not"
     return NonlinearOperatorError(str(fail(NonlinearOperatorError, name, got, remedy)))
+
+
+def _agree(one: FloatArray, other: FloatArray) -> bool:
+    scale = np.max(np.abs(other))
+    return bool(np.isfinite(scale) and np.all(np.abs(one - other) <= 1e-9 * scale))
+
+
+def _largest(values: FloatArray, points: Points) -> tuple[int, str]:
+    i = int(np.argmax(np.where(np.isfinite(values), np.abs(values), -1.0)))
+    return i, f"at x = {np.array2string(points.x[i], precision=3)}"

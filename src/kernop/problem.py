@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.domains import Points, Region, SpaceTime
+from kernop.domains import Region, SpaceTime
 from kernop.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -18,6 +18,7 @@ from kernop.errors import (
     InputNameError,
     ShapeError,
     check_integer,
+    check_number,
     describe,
     fail,
 )
@@ -47,12 +48,12 @@ class Condition:
         if not callable(self.op):
             raise fail(ArgumentTypeError, "op", describe(self.op), "give a function, such as lambda u: -laplacian(u)")
         name: object = self.name
-        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name == "self":
             raise fail(
                 InputNameError, "name", describe(name), "give a name that can be a keyword argument, such as 'f'"
             )
-        if self.data is not None and not callable(self.data) and np.ndim(self.data) != 0:
-            raise fail(ArgumentTypeError, "data", describe(self.data), "give a number or a function of x")
+        if self.data is not None and not callable(self.data):
+            check_number("data", self.data, remedy="give a number or a function of x")
 
     def __repr__(self) -> str:
         fixed = "" if self.data is None else ", data fixed"
@@ -139,12 +140,18 @@ class Problem:
         """For each row of x (n, d): does it lie in the region of any condition?"""
         return np.any([condition.on.contains(x) for condition in self._conditions], axis=0)
 
-    def manufacture(self, u: Function, points: Mapping[str, Points]) -> dict[str, FloatArray]:
+    def manufacture(self, u: Function, points: Mapping[str, Any]) -> dict[str, FloatArray]:
         """Data that makes ``u`` the exact solution: {name: (P_k u)(points[name])} for every input of T.
 
         ``u`` maps x (n, d) to (n,), or to (n, B) for B solutions at once. Derivatives are exact (automatic).
+        ``points[name]`` are `Points`, or an array (n, d), of the region of the condition.
         """
-        return {name: apply_operator(self[name].op, u, points[name], name=name) for name in self.inputs}
+        for name in self.inputs:
+            if name not in points:
+                remedy = "give points for each of " + ", ".join(map(repr, self.inputs))
+                raise fail(InputNameError, "points", f"none for condition {name!r}", remedy)
+        places = {name: self[name].on.adopt(points[name], f"points[{name!r}]") for name in self.inputs}
+        return {name: apply_operator(self[name].op, u, places[name], name=name) for name in self.inputs}
 
     def __repr__(self) -> str:
         return "Problem(" + ", ".join(map(repr, self._conditions)) + ")"

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kernop.domains import Points
+from kernop.domains import Points, Region
 from kernop.domains.cloud import CloudRegion
-from kernop.domains.sequences import SCHEMES
+from kernop.domains.sequences import SCHEMES, shares
 from kernop.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -18,6 +18,7 @@ from kernop.errors import (
     check_integer,
     describe,
     fail,
+    naming,
 )
 from kernop.problem import Condition, Problem
 
@@ -62,39 +63,57 @@ def _check_names(problem: Problem, points: Mapping[str, Any]) -> None:
 
 def _points_of(condition: Condition, wanted: Any, scheme: str, seed: int) -> Points:
     name = f"points[{condition.name!r}]"
-    if isinstance(wanted, Points) or np.ndim(wanted) > 0:
-        return condition.on.adopt(wanted, name)
     if isinstance(wanted, bool | str) or wanted is None:
         raise fail(ArgumentTypeError, name, describe(wanted), "give a number, Points, or an array (n, d)")
+    if isinstance(wanted, Points) or np.iterable(wanted):
+        return condition.on.adopt(wanted, name)
     count = check_integer(name, wanted, least=0)
     if count == 0:
         raise fail(ArgumentError, name, "0", "every condition needs at least one point")
-    return condition.on.sample(count, scheme, seed)
+    with naming(name):
+        return condition.on.sample(count, scheme, seed)
 
 
 def share_out(problem: Problem, total: int) -> dict[str, int]:
-    """Divide a total number of points among the conditions by one common spacing h.
+    """Divide a total number of points among the conditions; each gets at least one.
 
-    A region of dimension m and measure |Γ| gets |Γ| / h^m points, boundaries at half the spacing; h is found by
-    bisection. A cloud gives at most what it has.
+    A region of dimension m and measure |Γ| gets |Γ| / h^m points, with one spacing h for all regions and half of it
+    for boundaries. The ends of an interval are both taken. Clouds give all they have if it fits into their part of
+    the total, which is equal for all conditions, and otherwise that part, in proportion to their sizes.
     """
     regions = {condition.name: condition.on for condition in problem.conditions}
+    clouds = {name: round(region.measure) for name, region in regions.items() if isinstance(region, CloudRegion)}
+    others = {name: region for name, region in regions.items() if name not in clouds}
+    counts = {name: round(region.measure) for name, region in others.items() if region.intrinsic_dim == 0}
+    counts |= _of_clouds(clouds, (total - sum(counts.values())) * len(clouds) // len(regions))
+    spread = {name: region for name, region in others.items() if region.intrinsic_dim > 0}
+    counts |= _by_spacing(spread, total - sum(counts.values()))
+    return {name: counts[name] for name in regions}
+
+
+def _of_clouds(sizes: dict[str, int], total: int) -> dict[str, int]:
+    if sum(sizes.values()) <= total:
+        return sizes
+    return dict(zip(sizes, shares(max(total, len(sizes)), list(sizes.values())), strict=True))
+
+
+def _by_spacing(regions: dict[str, Region], total: int) -> dict[str, int]:
+    """The common spacing h is found by bisection."""
+    if not regions:
+        return {}
     top = max(region.intrinsic_dim for region in regions.values())
+    # For each region its dimension, and the h for which it has one point.
+    scales: dict[str, tuple[int, float]] = {}
+    for name, region in regions.items():
+        m = region.intrinsic_dim
+        scales[name] = m, region.measure ** (1.0 / m) * (1.0 if m == top else BOUNDARY_DENSITY)
 
     def counts(h: float) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for name, region in regions.items():
-            if isinstance(region, CloudRegion):
-                found[name] = int(region.measure)
-                continue
-            spacing = h if region.intrinsic_dim == top else h / BOUNDARY_DENSITY
-            found[name] = max(1, round(region.measure / spacing**region.intrinsic_dim))
-        return found
+        return {name: max(1, round((scale / h) ** m)) for name, (m, scale) in scales.items()}
 
-    if any(isinstance(region, CloudRegion) for region in regions.values()):
-        return counts(1.0)
-    low, high = 1e-12, max(region.extent for region in regions.values())
-    for _ in range(200):
+    longest = max(scale for _, scale in scales.values())
+    low, high = longest / (max(total, 1) + 1), 2.0 * longest
+    for _ in range(100):
         middle = (low * high) ** 0.5
         low, high = (middle, high) if sum(counts(middle).values()) > total else (low, middle)
     return counts(high)

@@ -26,7 +26,7 @@ from kernop.errors import (
     describe,
     fail,
 )
-from kernop.fields import evaluate, partial
+from kernop.fields import evaluate_at, partial
 from kernop.kernels import Kernel
 from kernop.methods import Expansion, Factorisation, Method
 from kernop.operators import Operator, identity, normal_form
@@ -267,10 +267,7 @@ def values_at(condition: Condition, value: Any, points: Points) -> Any:
     if isinstance(value, str | bytes) or value is None:
         raise fail(ArgumentTypeError, name, describe(value), remedy)
     if callable(value):
-        with float64():
-            # One row more than coordinates: see operators.normal_form.
-            short = max(0, points.dim + 1 - n)
-            value = evaluate(name, value, points.x[np.r_[0:n, np.zeros(short, dtype=int)]])[:n]
+        value = evaluate_at(name, value, points.x)
     if isinstance(value, Tracer):
         with float64():
             column = jnp.asarray(value, dtype=np.float64)

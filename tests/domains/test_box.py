@@ -213,7 +213,11 @@ def test_faces_have_flat_bounds():
 @pytest.mark.parametrize(
     ("d", "name", "message"),
     [
-        (2, "front", r"face: got 'front'; choose one of 'left', 'right', 'bottom', 'top', 'x0-', 'x0\+', 'x1-', 'x1\+'"),
+        (
+            2,
+            "front",
+            r"face: got 'front'; choose one of 'left', 'right', 'bottom', 'top', 'x0-', 'x0\+', 'x1-', 'x1\+'",
+        ),
         (1, "top", r"face: got 'top'; choose one of 'left', 'right', 'x0-', 'x0\+'"),
         (4, "left", r"face: got 'left'; choose one of 'x0-'"),
         (3, "x3+", r"face: got 'x3\+'"),

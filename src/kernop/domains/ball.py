@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from kernop.domains.points import Points
-from kernop.domains.region import TOLERANCE, Patch, Patchwork
+from kernop.domains.region import Patch, Patchwork, slack
 from kernop.errors import FloatArray, ShapeError, check_array, check_number, fail
 
 
@@ -55,8 +55,8 @@ class Ball(Patchwork):
             return Points(self._center + r * (2.0 * t - 1.0))
         return Points(self._center + r * t[:, :1] ** (1.0 / self.dim) * unit_sphere(t[:, 1:], self.dim))
 
-    def contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        return np.linalg.norm(x - self._center, axis=1) <= self._radius * (1.0 + TOLERANCE)
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        return _height(self, x) <= np.max(slack(*self.bounds))
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         return None
@@ -95,9 +95,8 @@ class Sphere(Patchwork):
     def _at(self, direction: FloatArray) -> Points:
         return Points(self._ball.center + self._ball.radius * direction, direction)
 
-    def contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        distance = np.linalg.norm(x - self._ball.center, axis=1)
-        return np.abs(distance - self._ball.radius) <= TOLERANCE * self._ball.radius
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        return np.abs(_height(self._ball, x)) <= np.max(slack(*self.bounds))
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         outward = x - self._ball.center
@@ -105,6 +104,11 @@ class Sphere(Patchwork):
 
     def __repr__(self) -> str:
         return f"{self._ball!r}.boundary"
+
+
+def _height(ball: Ball, x: FloatArray) -> FloatArray:
+    """The distance of each row of x from the sphere, negative inside."""
+    return np.linalg.norm(x - ball.center, axis=1) - ball.radius
 
 
 def _sphere_sides(d: int, r: float) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.domains.points import Points
-from kernop.domains.region import TOLERANCE, Patch, Patchwork
+from kernop.domains.region import Patch, Patchwork, slack
 from kernop.errors import (
     ArgumentError,
     FloatArray,
@@ -64,9 +64,9 @@ class Box(Patchwork):
         # lo + t (hi − lo) can round to just above hi.
         return np.clip(self._lo + t * (self._hi - self._lo), self._lo, self._hi)
 
-    def contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        slack = TOLERANCE * self.extent
-        return np.all((x >= self._lo - slack) & (x <= self._hi + slack), axis=1)
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        room = slack(self._lo, self._hi)
+        return np.all((x >= self._lo - room) & (x <= self._hi + room), axis=1)
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         return None
@@ -149,12 +149,13 @@ class Faces(Patchwork):
         return normal
 
     def _distances(self, x: FloatArray) -> FloatArray:
-        low, high = self._box.bounds
-        return np.stack([np.abs(x[:, axis] - (low, high)[side][axis]) for axis, side in self._faces], axis=1)
+        """How far each point is from the plane of each face, in units of what still counts as on it."""
+        bounds = self._box.bounds
+        room = slack(*bounds)
+        return np.stack([np.abs(x[:, axis] - bounds[side][axis]) / room[axis] for axis, side in self._faces], axis=1)
 
-    def contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        near = np.min(self._distances(x), axis=1) <= TOLERANCE * self._box.extent
-        return near & self._box.contains(x)
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        return (np.min(self._distances(x), axis=1) <= 1.0) & self._box.contains(x)
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         nearest = np.argmin(self._distances(x), axis=1)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from kernop.domains.points import Points
-from kernop.domains.region import TOLERANCE, Predicate, Region, check_mask
+from kernop.domains.region import Predicate, Region, holds, slack
 from kernop.errors import ArgumentError, FloatArray, check_coordinates, fail
 
 
@@ -48,9 +48,9 @@ class CloudRegion(Region):
     def _tree(self) -> KDTree:
         return KDTree(self._points.x)
 
-    def contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
         distance, _ = self._tree.query(x)
-        return np.asarray(distance <= TOLERANCE * self.extent)
+        return np.asarray(distance <= np.max(slack(*self.bounds)))
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         if self._points.normal is None:
@@ -59,7 +59,7 @@ class CloudRegion(Region):
         return self._points.normal[nearest]
 
     def where(self, predicate: Predicate) -> CloudRegion:
-        kept = check_mask(predicate(self._points.x), len(self._points))
+        kept = holds(predicate, self._points.x)
         if not np.any(kept):
             remedy = "give one that holds at some points"
             raise fail(ArgumentError, "predicate", f"one that is false at all points of {self!r}", remedy)
@@ -95,6 +95,11 @@ class PointCloud(CloudRegion):
         """The boundary points."""
         return self._boundary
 
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        (low, high), (rim_low, rim_high) = super().bounds, self._boundary.bounds
+        return np.minimum(low, rim_low), np.maximum(high, rim_high)
+
     @cached_property
     def _everything(self) -> tuple[KDTree, float]:
         x = np.concatenate([self._points.x, self._boundary.points.x])
@@ -102,7 +107,7 @@ class PointCloud(CloudRegion):
         gaps, _ = tree.query(x, k=min(2, len(x)))
         return tree, float(np.max(gaps))
 
-    def contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
         tree, gap = self._everything
         distance, _ = tree.query(x)
         return np.asarray(distance <= 2.0 * gap)

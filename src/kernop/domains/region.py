@@ -14,6 +14,7 @@ from kernop.domains.points import Points, concatenate
 from kernop.domains.sequences import SCHEMES, shares, unit_cube
 from kernop.errors import (
     ArgumentError,
+    ArgumentTypeError,
     FloatArray,
     OutsideDomainError,
     ShapeError,
@@ -28,6 +29,14 @@ Predicate = Callable[[FloatArray], Any]
 
 #: How far outside a region a point may lie, as a fraction of the region's extent, before it counts as outside.
 TOLERANCE = 1e-9
+#: The same as a multiple of the rounding of coordinates: it rules far from the origin.
+ROUNDINGS = 8
+
+
+def slack(low: FloatArray, high: FloatArray) -> FloatArray:
+    """How far outside the bounds a point may lie along each axis; axes may have different units."""
+    rounding = np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high))
+    return np.maximum(TOLERANCE * (high - low), ROUNDINGS * rounding)
 
 
 class Region(ABC):
@@ -54,8 +63,7 @@ class Region(ABC):
         """Lower and upper corner of a box that holds the region, each of shape (d,)."""
 
     @abstractmethod
-    def contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        """For each row of x (n, d): does it lie in the closed region, to rounding?"""
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]: ...
 
     @abstractmethod
     def normals(self, x: FloatArray) -> FloatArray | None:
@@ -64,6 +72,10 @@ class Region(ABC):
     @abstractmethod
     def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
         """Points of the region, uniform by measure."""
+
+    def contains(self, x: Any) -> NDArray[np.bool_]:
+        """For each row of x (n, d): does it lie in the closed region, to rounding?"""
+        return self._contains(check_coordinates("x", x, self.dim))
 
     def sample(self, n: int, scheme: str = "halton", seed: int = 0) -> Points:
         """Draw points that are uniform by measure.
@@ -149,18 +161,13 @@ class Where(Region):
     """The part of a region on which a predicate holds; sampled by rejection."""
 
     def __init__(self, base: Region, predicate: Predicate) -> None:
-        if not callable(predicate):
-            raise fail(ArgumentError, "predicate", describe(predicate), "give a function of x (n, d) that returns (n,)")
         self._base = base
         self._predicate = predicate
         probe = base.sample(4096, "halton")
-        self._fraction = float(np.mean(self._holds(probe.x)))
+        self._fraction = float(np.mean(holds(predicate, probe.x)))
         if self._fraction == 0.0:
             got = f"a predicate that is false at all of {len(probe)} points of {base!r}"
             raise fail(ArgumentError, "predicate", got, "give one that holds on a part of the region")
-
-    def _holds(self, x: FloatArray) -> NDArray[np.bool_]:
-        return check_mask(self._predicate(x), len(x))
 
     @property
     def dim(self) -> int:
@@ -179,8 +186,8 @@ class Where(Region):
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         return self._base.bounds
 
-    def contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        return self._base.contains(x) & self._holds(x)
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        return self._base.contains(x) & holds(self._predicate, x)
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         return self._base.normals(x)
@@ -191,7 +198,7 @@ class Where(Region):
         while True:
             rng.bit_generator.state = state  # the same stream at every length: the result depends on the seed alone
             drawn = self._base._draw(asked, scheme, rng)
-            kept = np.flatnonzero(self._holds(drawn.x))
+            kept = np.flatnonzero(holds(self._predicate, drawn.x))
             if len(kept) >= n or self.intrinsic_dim == 0:  # a finite set has no more to give
                 break
             asked = int(np.ceil(asked * max(1.05, min(4.0, n / max(1, len(kept))))))
@@ -201,10 +208,13 @@ class Where(Region):
         return f"{self._base!r}.where(...)"
 
 
-def check_mask(value: Any, n: int) -> NDArray[np.bool_]:
-    """The answer of a predicate: one truth value for each of n points."""
-    mask = np.asarray(value)
-    if mask.shape != (n,):
-        remedy = f"return one truth value for each of the {n} rows of x, as in x[..., 0] < 0.5"
+def holds(predicate: Predicate, x: FloatArray) -> NDArray[np.bool_]:
+    """The answer of a predicate: one truth value for each point."""
+    if not callable(predicate):
+        remedy = "give a function of x (n, d) that returns (n,)"
+        raise fail(ArgumentTypeError, "predicate", describe(predicate), remedy)
+    mask = np.asarray(predicate(x))
+    if mask.shape != (len(x),):
+        remedy = f"return one truth value for each of the {len(x)} rows of x, as in x[..., 0] < 0.5"
         raise fail(ShapeError, "predicate", f"a result of shape {mask.shape}", remedy)
     return mask.astype(bool)

@@ -27,20 +27,22 @@ def unit_cube(n: int, sides: Sequence[float], scheme: str, rng: np.random.Genera
 
 
 def grid_counts(n: int, sides: Sequence[float]) -> tuple[int, ...]:
-    """Cells along each axis, as nearly cubic as ``sides`` allows; their product is at most n."""
+    """Cells along each axis, as nearly cubic as ``sides`` allows; their product is at most n.
+
+    From the shortest axis to the longest, each takes the cells that fit, at least one; the longer axes share the rest,
+    and the longest takes all of it, so that no axis can be refined.
+    """
     lengths = np.asarray(sides, dtype=np.float64)
-    per_length = (n / np.prod(lengths)) ** (1.0 / len(sides))
-    counts = np.maximum(1, np.floor(lengths * per_length + 1e-9).astype(int))
-    while True:
-        # An axis shorter than one cell was rounded up to one: take the surplus from the longest axis.
-        if np.prod(counts) > n:
-            counts[np.argmax(counts)] -= 1
-            continue
-        finer = [k for k in range(len(sides)) if np.prod(counts) // counts[k] * (counts[k] + 1) <= n]
-        if not finer:
-            return tuple(int(c) for c in counts)
-        coarsest = max(finer, key=lambda k: lengths[k] / counts[k])
-        counts[coarsest] += 1
+    *shorter, longest = np.argsort(lengths, kind="stable")
+    counts = np.ones(len(lengths), dtype=int)
+    left = n
+    for done, axis in enumerate(shorter):
+        open_axes = [*shorter[done:], longest]
+        cell = (np.prod(lengths[open_axes]) / left) ** (1.0 / len(open_axes))
+        counts[axis] = max(1, int(lengths[axis] / cell + 1e-9))
+        left = n // int(np.prod(counts))
+    counts[longest] = left
+    return tuple(int(c) for c in counts)
 
 
 def cell_centres(counts: Sequence[int]) -> FloatArray:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.domains.ball import Ball
-from kernop.domains.box import Box
+from kernop.domains.box import Box, Interval
 from kernop.domains.points import Points
-from kernop.domains.region import TOLERANCE, Patch, Patchwork
+from kernop.domains.region import Patch, Patchwork
 from kernop.errors import ArgumentError, ArgumentTypeError, FloatArray, ShapeError, check_array, describe, fail
 
 
@@ -51,8 +51,8 @@ class SpaceTime(Patchwork):
     def patches(self) -> tuple[Patch, ...]:
         return extruded(self._space, self._times)
 
-    def contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        return self._space.contains(x[:, :-1]) & _within(x[:, -1], self._times)
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        return self._space.contains(x[:, :-1]) & Interval(*self._times).contains(x[:, -1:])
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         return None
@@ -116,21 +116,20 @@ class Cylinder(Patchwork):
 
     def _belongs(self, x: FloatArray) -> dict[str, NDArray[np.bool_]]:
         """Which points lie on which part; the first part that fits owns the point."""
-        inside, (first, last) = self._spacetime.contains(x), self._spacetime.times
-        slack = TOLERANCE * self._spacetime.extent
+        space, clock = self._spacetime.space, Interval(*self._spacetime.times)
         tests = {
-            "walls": self._spacetime.space.boundary.contains(x[:, :-1]),
-            "initial": np.abs(x[:, -1] - first) <= slack,
-            "final": np.abs(x[:, -1] - last) <= slack,
+            "walls": space.boundary.contains(x[:, :-1]),
+            "initial": clock.face("left").contains(x[:, -1:]),
+            "final": clock.face("right").contains(x[:, -1:]),
         }
-        free = inside.copy()
+        free = self._spacetime.contains(x)
         owned: dict[str, NDArray[np.bool_]] = {}
         for part in self._parts:
             owned[part] = free & tests[part]
             free = free & ~tests[part]
         return owned
 
-    def contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
         return np.any(list(self._belongs(x).values()), axis=0)
 
     def normals(self, x: FloatArray) -> FloatArray | None:
@@ -145,11 +144,6 @@ class Cylinder(Patchwork):
     def __repr__(self) -> str:
         name = "boundary" if len(self._parts) == 3 else self._parts[0]
         return f"{self._spacetime!r}.{name}"
-
-
-def _within(t: FloatArray, times: tuple[float, float]) -> NDArray[np.bool_]:
-    slack = TOLERANCE * (times[1] - times[0])
-    return (t >= times[0] - slack) & (t <= times[1] + slack)
 
 
 def extruded(region: Patchwork, times: tuple[float, float]) -> tuple[Patch, ...]:

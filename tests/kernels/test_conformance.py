@@ -1,0 +1,116 @@
+"""What every kernel must pass, in 1, 2 and 3 dimensions; the kernels and the oracle are in conftest.py.
+
+Derivatives are compared for all |α|, |β| ≤ 4 with |α| + |β| within the smoothness (a custom kernel, which is
+differentiated automatically in kernop too, up to 2, 2 and 1 in each argument for d = 1, 2 and 3).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernop.precision import float64
+
+#: Relative to the value itself, at each pair of points: none of the generic places is near a zero of a derivative.
+RELATIVE = 1e-10
+#: Relative to the natural scale at coinciding points, the largest derivative of that order or the next.
+ROUNDING = 1e-13
+
+POINTS = 20
+GAPS = (1e-8, 1e-60, 1e-150, 1e-160)
+
+
+def failures(found, wanted, allowed):
+    """The (α, β) whose error exceeds what is allowed, with values; NaN does."""
+    assert found.keys() == wanted.keys()
+    wrong = {key: ~(np.abs(found[key] - wanted[key]) <= allowed(key)) for key in wanted}
+    return [(key, found[key][bad], wanted[key][bad]) for key, bad in wrong.items() if np.any(bad)]
+
+
+def random_functionals(comparison):
+    """Points, coefficients and multi-indices: two of half the smoothness (four at most), and some below."""
+    rng = np.random.default_rng(7)
+    highest = min(a for a, b in comparison.case.orders(comparison.dim) if a >= b)
+    orders = [highest, highest, *rng.integers(highest + 1, size=3 if comparison.case.stationary else 1)]
+    equally = np.full(comparison.dim, 1.0 / comparison.dim)
+    alphas = tuple(dict.fromkeys(tuple(rng.multinomial(order, equally).tolist()) for order in orders))
+    return rng.uniform(-1.0, 1.0, (POINTS, comparison.dim)), rng.standard_normal((POINTS, len(alphas))), alphas
+
+
+@pytest.fixture(scope="module")
+def gram(comparison):
+    """A generalised Gram matrix of random operators at random points, scaled to a unit diagonal."""
+    matrix = comparison.gram(*random_functionals(comparison))
+    diagonal = np.diagonal(matrix)
+    assert np.all(diagonal > 0.0)
+    return matrix / np.sqrt(np.outer(diagonal, diagonal))
+
+
+def test_kernel_is_symmetric(comparison):
+    rng = np.random.default_rng(3)
+    x, y = rng.uniform(-1.0, 1.0, (2, 9, comparison.dim))
+    with float64():
+        there = np.asarray(comparison.kernel(x[:, None], y[None]))
+        back = np.asarray(comparison.kernel(y[:, None], x[None]))
+    assert there.shape == (9, 9)
+    assert not np.allclose(there, there.T)  # else symmetry would be no news
+    np.testing.assert_allclose(there, back.T, rtol=1e-14)
+
+
+def test_call_is_the_derivative_of_order_zero(comparison):
+    zero = (0,) * comparison.dim
+    place = np.array([[0.31, 0.85, 0.17], [0.58, 0.36, 0.77]])[:, : comparison.dim]
+    with float64():
+        value = float(comparison.kernel(*place))
+    np.testing.assert_allclose(value, comparison.generic()[1][zero, zero][0], rtol=1e-13)
+
+
+def test_gram_is_symmetric(gram):
+    np.testing.assert_allclose(gram, gram.T, rtol=0, atol=1e-14)
+
+
+def test_gram_is_positive_definite(gram):
+    eigenvalues = np.linalg.eigvalsh(gram)
+    assert eigenvalues[0] >= -1e-10 * eigenvalues[-1]
+
+
+def test_derivatives_agree_with_nested_autodiff(comparison):
+    found, wanted = comparison.generic()
+    assert not failures(found, wanted, lambda key: RELATIVE * np.abs(wanted[key]))
+
+
+def test_derivatives_at_coinciding_points(comparison):
+    found, wanted = comparison.coinciding()
+    assert not failures(found, wanted, lambda key: ROUNDING * comparison.scale(key))
+
+
+@pytest.mark.parametrize("gap", GAPS)
+def test_derivatives_are_continuous_where_points_coincide(comparison, gap):
+    """A derivative moves by its slope times the gap; the slope is at most a hundred scales here."""
+    found = comparison.near(gap)
+    limit = {key: values[1:] for key, values in comparison.coinciding()[1].items()}
+    assert not failures(found, limit, lambda key: (100.0 * gap + ROUNDING) * comparison.scale(key))
+
+
+def test_derivatives_far_apart_are_finite_and_small(comparison):
+    if not comparison.case.stationary:
+        pytest.skip("only stationary kernels decay")
+    found = comparison.far()
+    nothing = {key: np.zeros_like(values) for key, values in found.items()}
+    assert not failures(found, nothing, lambda key: 5e-3 * comparison.scale(key))
+
+
+def test_all_derivatives_are_compared(comparison):
+    """Every (α, β) within order and smoothness, and nothing twice: the comparisons above are not empty."""
+    most = max(a for a, _ in comparison.case.orders(comparison.dim))
+    total = min(comparison.case.smoothness, 2 * most)
+    indices = [a for a in np.ndindex(*(most + 1,) * comparison.dim) if sum(a) <= most]
+    wanted = {(a, b) for a in indices for b in indices if sum(a) + sum(b) <= total}
+    assert set(comparison.generic()[0]) == set(comparison.generic()[1]) == wanted
+
+
+def test_series_of_the_oracle_are_even_up_to_the_smoothness(series_and_smoothness):
+    """Exactly: the first odd power of r is the one that ends the smoothness."""
+    series, smoothness = series_and_smoothness
+    assert series[0] == 1
+    assert next(n for n in range(1, len(series), 2) if series[n] != 0) == smoothness + 1

@@ -1,0 +1,90 @@
+"""Laurent polynomials, against exact rational arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from kernop.kernels.laurent import combine, derivative, evaluate, multiply
+from kernop.precision import float64
+
+#: Exponents of one sign, of both, with gaps, and the zero polynomial.
+POLYNOMIALS = [
+    {},
+    {0: Fraction(3, 2)},
+    {3: Fraction(1)},
+    {0: Fraction(1), 1: Fraction(-2, 3), 4: Fraction(5)},
+    {-3: Fraction(7, 4), -1: Fraction(2)},
+    {-2: Fraction(-1, 3), 0: Fraction(1), 2: Fraction(9, 5)},
+    {-5: Fraction(1, 7)},
+]
+PLACES = [Fraction(1, 3), Fraction(2), Fraction(7, 5)]
+
+polynomials = pytest.mark.parametrize("p", POLYNOMIALS)
+
+
+def exactly(p, r):
+    return sum((c * r**n for n, c in p.items()), Fraction(0))
+
+
+@polynomials
+def test_evaluate(p):
+    with float64():
+        found = evaluate(p, jnp.asarray([float(r) for r in PLACES]))
+    np.testing.assert_allclose(found, [float(exactly(p, r)) for r in PLACES], rtol=1e-14)
+    assert found.dtype == np.float64
+
+
+@polynomials
+def test_evaluate_is_finite_at_zero(p):
+    """Also at a pole, where the value is multiplied by zero later."""
+    with float64():
+        found = np.asarray(evaluate(p, jnp.asarray([0.0, 1.0])))
+    assert np.all(np.isfinite(found))
+    if all(n >= 0 for n in p):
+        assert found[0] == float(p.get(0, 0))
+
+
+@polynomials
+def test_derivative(p):
+    """p' as the coefficient of h in p(r + h), from a difference quotient that is exact but for O(h)."""
+    h = Fraction(1, 10**12)
+    for r in PLACES:
+        quotient = (exactly(p, r + h) - exactly(p, r - h)) / (2 * h)
+        assert abs(exactly(derivative(p), r) - quotient) < Fraction(1, 10**18)
+
+
+def test_derivative_of_each_power():
+    assert derivative({2: Fraction(3)}) == {1: Fraction(6)}
+    assert derivative({-2: Fraction(3)}) == {-3: Fraction(-6)}
+    assert derivative({0: Fraction(3)}) == {}
+
+
+@polynomials
+@pytest.mark.parametrize("q", POLYNOMIALS)
+def test_multiply(p, q):
+    product = multiply(p, q)
+    for r in PLACES:
+        assert exactly(product, r) == exactly(p, r) * exactly(q, r)
+
+
+def test_multiply_drops_zeros():
+    """(1 + r)(1 − r) has no term in r."""
+    assert multiply({0: Fraction(1), 1: Fraction(1)}, {0: Fraction(1), 1: Fraction(-1)}) == {0: 1, 2: -1}
+
+
+@polynomials
+@pytest.mark.parametrize("q", POLYNOMIALS)
+def test_combine(p, q):
+    total = combine((2, p), (Fraction(-1, 3), q))
+    for r in PLACES:
+        assert exactly(total, r) == 2 * exactly(p, r) - exactly(q, r) / 3
+    assert all(total.values())
+
+
+@polynomials
+def test_combine_cancels(p):
+    assert combine((1, p), (-1, p)) == {}
