@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,37 +30,42 @@ def pyplot() -> Any:
 def true_predicted_error(
     x: FloatArray,
     exact: FloatArray,
-    found: FloatArray,
+    found: FloatArray | Mapping[str, FloatArray],
     path: str | Path,
     *,
     title: str = "",
     labels: Sequence[str] = ("x", "y"),
 ) -> Path:
-    """Three panels on a square grid: the exact solution, ours on the same colour scale, and the absolute error.
+    """Panels on a square grid: the exact solution, then a row of prediction and absolute error for each estimator.
 
     Arguments:
         x: a full tensor grid with n points along each axis, (n², 2), first coordinate slowest.
-        exact, found: values there, (n²,).
+        exact: values there, (n²,).
+        found: ours, (n²,); or several, by name.
     """
+    rows = found if isinstance(found, Mapping) else {"kernop": found}
     n = round(len(x) ** 0.5)
-    if n * n != len(x) or exact.shape != (len(x),) or found.shape != (len(x),):
-        got = f"{len(x)} points with values of shapes {exact.shape} and {found.shape}"
+    if n * n != len(x) or any(values.shape != (len(x),) for values in (exact, *rows.values())):
+        got = f"{len(x)} points with values of shapes {[values.shape for values in (exact, *rows.values())]}"
         raise fail(ShapeError, "x", got, "give a square tensor grid and one value for each point")
     plt = pyplot()
-    figure, axes = plt.subplots(1, 3, figsize=(12.5, 3.9), layout="constrained")
-    limits = {"vmin": float(exact.min()), "vmax": float(exact.max())}
-    panels = (
-        ("exact solution", exact, {"cmap": "viridis", **limits}),
-        ("kernop", found, {"cmap": "viridis", **limits}),
-        ("absolute error", np.abs(found - exact), {"cmap": "magma", "vmin": 0.0}),
+    figure, axes = plt.subplots(
+        len(rows), 3, figsize=(12.5, 0.4 + 3.6 * len(rows)), layout="constrained", squeeze=False
     )
-    extent = (*(x[:, 0].min(), x[:, 0].max()), *(x[:, 1].min(), x[:, 1].max()))
-    for axis, (name, values, style) in zip(axes, panels, strict=True):
-        image = axis.imshow(values.reshape(n, n).T, origin="lower", extent=extent, interpolation="bilinear", **style)
-        axis.set(title=name, xlabel=labels[0], ylabel=labels[1], aspect="auto" if extent[1] != extent[3] else "equal")
-        bar = figure.colorbar(image, ax=axis, shrink=0.9)
-        bar.formatter.set_powerlimits((-2, 3))
-        bar.outline.set_visible(False)
+    extent = (float(x[:, 0].min()), float(x[:, 0].max()), float(x[:, 1].min()), float(x[:, 1].max()))
+    shared = {"cmap": "viridis", "vmin": float(exact.min()), "vmax": float(exact.max())}
+    for line, (name, values) in zip(axes, rows.items(), strict=True):
+        panels = (
+            ("exact solution", exact, shared),
+            (name, values, shared),
+            ("absolute error", np.abs(values - exact), {"cmap": "magma", "vmin": 0.0}),
+        )
+        for axis, (heading, field, style) in zip(line, panels, strict=True):
+            image = axis.imshow(field.reshape(n, n).T, origin="lower", extent=extent, interpolation="bilinear", **style)
+            axis.set(title=heading, xlabel=labels[0], ylabel=labels[1])
+            bar = figure.colorbar(image, ax=axis, shrink=0.9)
+            bar.formatter.set_powerlimits((-2, 3))
+            bar.outline.set_visible(False)
     figure.suptitle(title)
     return save(figure, path)
 

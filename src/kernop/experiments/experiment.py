@@ -66,6 +66,10 @@ class Experiment:
             progress=progress,
         )
 
+    def learn_by_default(self, seed: int = 0, *, progress: bool = False) -> SolutionOperator:
+        """The same points, everything else left to kernop."""
+        return learn(self.problem, points=self.points, sampling="uniform", seed=seed, progress=progress)
+
     def exact(self) -> FloatArray:
         """The test solutions on the grid, (m, M)."""
         return apply_operator(identity, self.family, Points(self.grid))
