@@ -19,7 +19,8 @@ from kernop.errors import (
     OperatorError,
     ShapeError,
 )
-from kernop.fields import AffineError, Coefficient, Known, ProductError, Unknown, VectorField, evaluate, evaluate_at
+from kernop.fields import AffineError, Coefficient, Known, ProductError, Unknown, VectorField
+from kernop.functions import evaluate, evaluate_at
 from kernop.precision import float64
 
 X = np.random.default_rng(0).uniform(0.2, 1.2, (5, 2))

@@ -144,7 +144,7 @@ class TestBadInput:
             operator(0.0, 0.0)
         with pytest.raises(InputNameError, match="unknown input 'h'"):
             operator(0.0, 0.0, 0.0, h=1.0)
-        with pytest.raises(InputNameError, match="'lid' .*fixed in the problem"):
+        with pytest.raises(InputNameError, match=r"'lid' .*fixed in the problem"):
             operator(0.0, 0.0, 0.0, lid=1.0)
         with pytest.raises(InputNameError, match="'f' twice"):
             operator(0.0, 0.0, 0.0, f=1.0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernop.domains import Points
 from kernop.errors import FloatArray
-from kernop.fields import Function
+from kernop.functions import Function
 from kernop.operators import NormalForm, normal_form
 from kernop.problem import Problem
 

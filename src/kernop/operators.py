@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import jax.numpy as jnp
 import numpy as np
 
+from kernop.coefficients import Coefficient
 from kernop.domains import Points
 from kernop.errors import (
     ArgumentTypeError,
@@ -23,16 +24,13 @@ from kernop.errors import (
 )
 from kernop.fields import (
     AffineError,
-    Coefficient,
     Field,
-    Function,
     Known,
     MultiIndex,
     ProductError,
     Unknown,
-    evaluate,
-    padded,
 )
+from kernop.functions import Function, evaluate, padded
 from kernop.precision import float64
 
 #: An operator as the user writes it: a function of a field that returns a field.

@@ -22,7 +22,8 @@ from kernop.errors import (
     describe,
     fail,
 )
-from kernop.fields import Function, normal_derivative, partial
+from kernop.fields import normal_derivative, partial
+from kernop.functions import Function
 from kernop.operators import Operator, apply_operator, identity
 
 

@@ -26,7 +26,8 @@ from kernop.errors import (
     describe,
     fail,
 )
-from kernop.fields import evaluate_at, partial
+from kernop.fields import partial
+from kernop.functions import evaluate_at
 from kernop.kernels import Kernel
 from kernop.methods import Expansion, Factorisation, Method
 from kernop.operators import Operator, identity, normal_form

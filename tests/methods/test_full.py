@@ -90,7 +90,7 @@ def risk(operator, c, h):
 
 def test_minimises_the_risk(operator):
     h = some_data(90)
-    g, regularised = naive(operator)
+    g, _ = naive(operator)
     scales = operator.factorisation.scales
     c = scales * operator.factorisation.coefficients(h[:, None])[:, 0]
     gradient = 2 * g @ (g @ c - h) / len(h) + 2 * LAM * g @ c

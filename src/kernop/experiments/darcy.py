@@ -9,7 +9,8 @@ import jax.numpy as jnp
 from kernop.domains import Box
 from kernop.experiments.experiment import Experiment, Reported, square_grid
 from kernop.experiments.families import random_nets
-from kernop.fields import Function, div, grad
+from kernop.fields import div, grad
+from kernop.functions import Function
 from kernop.problem import Dirichlet, Equation, Problem
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from kernop.domains import Points
 from kernop.errors import FloatArray
-from kernop.fields import Function
+from kernop.functions import Function
 from kernop.kernels import Gaussian
 from kernop.learn import learn
 from kernop.methods import Full

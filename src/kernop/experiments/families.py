@@ -10,7 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from kernop.fields import Function
+from kernop.functions import Function
 
 
 def random_nets(count: int, dim: int, *, width: int = 20, seed: int = 0) -> Function:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kernop import gram
 from kernop.collocation import Functionals
 from kernop.errors import FloatArray
-from kernop.fields import Function
+from kernop.functions import Function
 from kernop.kernels import Kernel
 from kernop.methods.weights import Weights
 from kernop.progress import Tick

@@ -21,7 +21,7 @@ from kernop.errors import (
     describe,
     fail,
 )
-from kernop.fields import Function
+from kernop.functions import Function
 from kernop.kernels import Gaussian, Kernel
 from kernop.linalg import EPS, Cholesky, Orthogonal, check_memory, cholesky, orthogonal, syrk
 from kernop.methods.base import Expansion, Factorisation, Method, Setting

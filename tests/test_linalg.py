@@ -1,0 +1,165 @@
+"""Wrappers of LAPACK and BLAS against NumPy."""
+
+import numpy as np
+import pytest
+
+from kernop import linalg
+from kernop.errors import MemoryLimitError
+from kernop.linalg import (
+    available_memory,
+    check_memory,
+    cholesky,
+    orthogonal,
+    pivoted_cholesky,
+    solve_lower,
+    solve_upper,
+    syrk,
+)
+
+RNG = np.random.default_rng(0)
+TALL = RNG.normal(size=(30, 7))
+POSITIVE = TALL.T @ TALL + np.eye(7)
+RIGHT = RNG.normal(size=(7, 3))
+
+
+def fortran(a):
+    return np.array(a, order="F")
+
+
+class TestCholesky:
+    def test_lower_triangle_and_pivots(self):
+        factor, failed = cholesky(fortran(POSITIVE))
+        expected = np.linalg.cholesky(POSITIVE)
+        assert failed == 0
+        np.testing.assert_allclose(np.tril(factor.lower), expected, rtol=1e-12)
+        np.testing.assert_allclose(factor.pivots, np.diagonal(expected) ** 2, rtol=1e-12)
+
+    @pytest.mark.parametrize("right", [RIGHT, RIGHT[:, :1], RIGHT[:, 0], np.ascontiguousarray(RIGHT.T).T])
+    def test_solve(self, right):
+        factor, _ = cholesky(fortran(POSITIVE))
+        before = right.copy()
+        np.testing.assert_allclose(factor.solve(right), np.linalg.solve(POSITIVE, right), rtol=1e-10)
+        np.testing.assert_array_equal(right, before)
+
+    def test_half_solve(self):
+        factor, _ = cholesky(fortran(POSITIVE))
+        expected = np.linalg.solve(np.linalg.cholesky(POSITIVE), RIGHT)
+        np.testing.assert_allclose(factor.half_solve(RIGHT), expected, rtol=1e-10)
+
+    def test_only_the_lower_triangle_is_read(self):
+        dirty = fortran(np.tril(POSITIVE) + np.triu(np.full((7, 7), 1e9), 1))
+        factor, _ = cholesky(dirty)
+        np.testing.assert_allclose(factor.solve(RIGHT), np.linalg.solve(POSITIVE, RIGHT), rtol=1e-10)
+
+    def test_works_in_place(self):
+        a = fortran(POSITIVE)
+        factor, _ = cholesky(a)
+        assert np.shares_memory(a, factor.lower)
+
+    def test_tells_the_failing_row(self):
+        indefinite = np.diag([1.0, 2.0, -3.0, 4.0])
+        assert cholesky(fortran(indefinite))[1] == 3
+
+
+class TestOrthogonal:
+    def test_triangle_is_that_of_numpy_up_to_signs(self):
+        factor = orthogonal(TALL)
+        expected = np.linalg.qr(TALL).R
+        np.testing.assert_allclose(np.abs(np.triu(factor.upper)), np.abs(expected), rtol=1e-11, atol=1e-13)
+
+    def test_columns_are_orthonormal_and_rebuild_the_matrix(self):
+        factor = orthogonal(TALL)
+        q = factor.columns(30)
+        np.testing.assert_allclose(q.T @ q, np.eye(7), atol=1e-13)
+        np.testing.assert_allclose(q @ np.triu(factor.upper), TALL, atol=1e-13)
+        np.testing.assert_array_equal(factor.columns(4), q[:4])
+        np.testing.assert_array_equal(factor.columns(30), q)  # the reflectors are still there
+
+    @pytest.mark.parametrize("columns", [1, 3, 100])
+    def test_least_squares(self, columns):
+        b = RNG.normal(size=(30, columns))
+        expected = np.linalg.lstsq(TALL, b, rcond=None)[0]
+        np.testing.assert_allclose(orthogonal(TALL).least_squares(b), expected, rtol=1e-9, atol=1e-12)
+
+    def test_least_squares_with_zeros_below(self):
+        b = RNG.normal(size=(20, 2))
+        expected = np.linalg.lstsq(TALL, np.vstack([b, np.zeros((10, 2))]), rcond=None)[0]
+        before = b.copy()
+        np.testing.assert_allclose(orthogonal(TALL).least_squares(b), expected, rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(b, before)
+
+    def test_right_solve(self):
+        factor = orthogonal(TALL)
+        e = RNG.normal(size=(5, 7))
+        np.testing.assert_allclose(factor.right_solve(e) @ np.triu(factor.upper), e, atol=1e-12)
+
+    def test_keeps_digits_that_normal_equations_lose(self):
+        a = np.vander(np.linspace(0, 1, 30), 9)
+        c = np.arange(1.0, 10.0)
+        found = orthogonal(a).least_squares((a @ c)[:, None])[:, 0]
+        squared = np.linalg.solve(a.T @ a, a.T @ (a @ c))
+        assert np.abs(found - c).max() < 1e-2 * np.abs(squared - c).max()
+
+    def test_square(self):
+        np.testing.assert_allclose(
+            orthogonal(POSITIVE).least_squares(RIGHT), np.linalg.solve(POSITIVE, RIGHT), rtol=1e-9
+        )
+
+
+def test_syrk_is_half_of_a_product():
+    found = syrk(TALL)
+    np.testing.assert_allclose(np.tril(found), np.tril(TALL.T @ TALL), rtol=1e-12)
+    assert np.all(np.triu(found, 1) == 0.0)
+    assert found.flags.f_contiguous
+
+
+def test_triangular_solves_ignore_the_other_triangle():
+    lower = np.tril(RNG.normal(size=(7, 7))) + 4 * np.eye(7)
+    dirty = lower + np.triu(np.ones((7, 7)), 1)
+    np.testing.assert_allclose(solve_lower(dirty, RIGHT), np.linalg.solve(lower, RIGHT), rtol=1e-10)
+    np.testing.assert_allclose(solve_upper(dirty.T, RIGHT), np.linalg.solve(lower.T, RIGHT), rtol=1e-10)
+
+
+class TestPivotedCholesky:
+    def test_full_rank(self):
+        rows, lower = pivoted_cholesky(POSITIVE, 1e-12)
+        assert sorted(rows) == list(range(7))
+        np.testing.assert_allclose(lower @ lower.T, POSITIVE[np.ix_(rows, rows)], rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(lower, np.tril(lower))
+        assert np.all(np.diff(np.diagonal(lower)) <= 0)
+        assert rows[0] == np.argmax(np.diagonal(POSITIVE))
+
+    def test_stops_at_the_rank(self):
+        a = RNG.normal(size=(12, 4))
+        rows, lower = pivoted_cholesky(a @ a.T, 1e-10)
+        assert lower.shape == (4, 4)
+        np.testing.assert_allclose(lower @ lower.T, (a @ a.T)[np.ix_(rows, rows)], rtol=1e-10)
+
+    def test_pivots_exceed_the_smallest(self):
+        rows, lower = pivoted_cholesky(np.diag([1e-3, 5.0, 1.0, 1e-6]), 1e-2)
+        np.testing.assert_array_equal(rows, [1, 2])
+        np.testing.assert_allclose(np.diagonal(lower), np.sqrt([5.0, 1.0]))
+
+    def test_leaves_its_argument_alone(self):
+        before = fortran(POSITIVE)
+        given = before.copy(order="F")
+        pivoted_cholesky(given, 1e-12)
+        np.testing.assert_array_equal(given, before)
+
+
+class TestMemory:
+    def test_this_machine_has_some(self):
+        free = available_memory()
+        assert free is not None
+        assert 2**20 < free < 2**50
+
+    def test_what_fits_passes_and_what_does_not_is_refused(self, monkeypatch):
+        monkeypatch.setattr(linalg, "available_memory", lambda: 8000)
+        check_memory("points", 1000, "a matrix", "use fewer")
+        with pytest.raises(MemoryLimitError, match="points: got a matrix, which needs .*; use fewer") as caught:
+            check_memory("points", 1001, "a matrix", "use fewer")
+        assert isinstance(caught.value, MemoryError)
+
+    def test_unknown_memory_is_not_an_obstacle(self, monkeypatch):
+        monkeypatch.setattr(linalg, "available_memory", lambda: None)
+        check_memory("points", 10**15, "a matrix", "use fewer")
