@@ -8,6 +8,7 @@ from kernop.learn import learn
 from kernop.methods import Full, LowRank, Subspace
 from kernop.operators import apply_operator
 from kernop.problem import Condition, Dirichlet, Equation, Initial, Neumann, Problem, Robin
+from kernop.refine import Report, ToleranceWarning
 from kernop.solution import Solution, SolutionOperator
 
 __version__ = "0.1.0"
@@ -32,11 +33,13 @@ __all__ = [
     "Points",
     "Problem",
     "Region",
+    "Report",
     "Robin",
     "Solution",
     "SolutionOperator",
     "SpaceTime",
     "Subspace",
+    "ToleranceWarning",
     "Wendland",
     "apply_operator",
     "div",

@@ -28,8 +28,8 @@ class Centres:
 
 
 def default_number(n: int) -> int:
-    """How many centres for n points: half of them while that is cheap, then as the cube root."""
-    return max(1, n // 2 if n <= 2000 else round(1000 * (n / 2000) ** (1 / 3)))
+    """How many centres for n points: half of them while that is cheap, 1000 for a while, then an eighth."""
+    return max(1, min(n // 2, max(1000, n // 8)))
 
 
 def fill(frame: Frame, number: int) -> Centres:
