@@ -101,15 +101,19 @@ def test_a_multiplier_is_applied_before_the_operator():
     rho = lambda x: 1.0 + x[..., 0] * x[..., 1]
     rows = collocate(PROBLEM, POINTS, rho)
 
-    def product(x):
-        u = 1 + 2 * x[..., 0] - 3 * x[..., 1] + 4 * x[..., 0] ** 2 + 5 * x[..., 0] * x[..., 1] + 6 * x[..., 1] ** 2
-        return rho(x) * u
+    def product(x, y):
+        """ρu, its derivative along y, and its Laplacian, by the product rule with ∇ρ = (y, x)."""
+        u = 1 + 2 * x - 3 * y + 4 * x**2 + 5 * x * y + 6 * y**2
+        u_x, u_y = 2 + 8 * x + 5 * y, -3 + 5 * x + 12 * y
+        r = 1 + x * y
+        return r * u, x * u + r * u_y, 2 * (y * u_x + x * u_y) + 20 * r
 
-    data = PROBLEM.manufacture(product, POINTS)
-    np.testing.assert_allclose(quadratic_value(rows), np.concatenate(list(data.values())), rtol=1e-11, atol=1e-11)
+    (f, _, f_lap), (g, _, _), (_, q_y, _) = (product(*POINTS[name].x.T) for name in "fgq")
+    expected = np.concatenate([-f_lap + POINTS["f"].x[:, 0] * f, g, q_y])
+    np.testing.assert_allclose(quadratic_value(rows), expected, rtol=1e-11, atol=1e-11)
 
 
 def test_an_error_names_the_condition():
     problem = ko.Problem(ko.Equation(lambda u: (lambda x: jnp.log(x[..., 0] - 2)) * u, on=SQUARE, name="source"))
-    with pytest.raises(ArgumentError, match="^source: got"):
+    with pytest.raises(ArgumentError, match=r"^source: got"):
         collocate(problem, {"source": SQUARE.sample(3)})

@@ -156,7 +156,7 @@ class TestMemory:
     def test_what_fits_passes_and_what_does_not_is_refused(self, monkeypatch):
         monkeypatch.setattr(linalg, "available_memory", lambda: 8000)
         check_memory("points", 1000, "a matrix", "use fewer")
-        with pytest.raises(MemoryLimitError, match="points: got a matrix, which needs .*; use fewer") as caught:
+        with pytest.raises(MemoryLimitError, match=r"points: got a matrix, which needs .*; use fewer") as caught:
             check_memory("points", 1001, "a matrix", "use fewer")
         assert isinstance(caught.value, MemoryError)
 

@@ -50,5 +50,5 @@ def test_lists_and_jax_arrays(metric):
     ],
 )
 def test_bad_input(metric, found, exact, error):
-    with pytest.raises(error, match="found|exact"):
+    with pytest.raises(error, match=r"found|exact"):
         metric(found, exact)

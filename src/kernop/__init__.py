@@ -10,6 +10,7 @@ from kernop.operators import apply_operator
 from kernop.problem import Condition, Dirichlet, Equation, Initial, Neumann, Problem, Robin
 from kernop.refine import Report, ToleranceWarning
 from kernop.solution import Solution, SolutionOperator
+from kernop.tuning import Tuned, tune
 
 __version__ = "0.1.0"
 
@@ -40,6 +41,7 @@ __all__ = [
     "SpaceTime",
     "Subspace",
     "ToleranceWarning",
+    "Tuned",
     "Wendland",
     "apply_operator",
     "div",
@@ -51,4 +53,5 @@ __all__ = [
     "matvec",
     "normal_derivative",
     "partial",
+    "tune",
 ]

@@ -21,14 +21,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.linalg import eigh
 
 from kernop import gram
 from kernop.collocation import Functionals
 from kernop.derivatives import Alphas, pairwise
 from kernop.errors import ArgumentError, FloatArray, NonFiniteError, fail
 from kernop.kernels import Kernel
-from kernop.linalg import check_memory
+from kernop.linalg import check_memory, eigenpairs
 from kernop.precision import float64
 
 #: The working memory in matrices of N × N: B, U and the workspace of dsyevd, and what the gradient adds.
@@ -112,7 +111,7 @@ def spectrum(kernel: Kernel, functionals: Functionals, weights: FloatArray, data
     if not np.all(np.isfinite(np.diagonal(matrix))):
         got = f"{kernel!r}, whose derivatives at x = y are not finite"
         raise fail(NonFiniteError, "kernel", got, "use a kernel with finite derivatives at x = y, such as ko.Gaussian")
-    values, vectors = eigh(matrix, lower=True, driver="evd", overwrite_a=True, check_finite=False)
+    values, vectors = eigenpairs(matrix)
     return Spectrum(np.maximum(values, 0.0), vectors, vectors.T @ (roots[:, None] * data), weights)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas, eigh, lapack
 
 from kernop.errors import FloatArray, MemoryLimitError, fail
 
@@ -132,3 +132,8 @@ def pivoted_cholesky(a: FloatArray, smallest: float) -> tuple[NDArray[np.intp], 
     packed, order, rank, _ = lapack.dpstrf(np.asfortranarray(a), tol=smallest, lower=1)
     kept = np.asarray(order[:rank] - 1, dtype=np.intp)
     return kept, np.tril(packed[:rank, :rank])
+
+
+def eigenpairs(a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues (N,) and eigenvectors (N, N) of the symmetric matrix whose lower triangle is in ``a``, in place."""
+    return eigh(a, lower=True, driver="evd", overwrite_a=True, check_finite=False)

@@ -44,16 +44,17 @@ def value(kernel, x=X, y=Y):
 # --- Values -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", [MATERN, KERNELS["mixed"]], ids=["matern", "mixed"])
+@pytest.mark.parametrize("kernel", [MATERN, GAUSSIAN + CUSTOM], ids=["stationary", "general"])
 def test_points_broadcast(kernel):
     rng = np.random.default_rng(0)
     x, y = rng.random((3, 1, 2)), rng.random((4, 2))
     with float64():
         table = np.asarray(kernel(x, y))
+        pairs = np.asarray(kernel(np.repeat(x[:, 0], 4, axis=0), np.tile(y, (3, 1))))
     assert table.shape == (3, 4)
     assert table.dtype == np.float64
-    one_by_one = [[value(kernel, x[i, 0], y[j]) for j in range(4)] for i in range(3)]
-    np.testing.assert_allclose(table, one_by_one, rtol=1e-14)
+    np.testing.assert_allclose(table.ravel(), pairs, rtol=1e-14)
+    assert table[2, 1] == pytest.approx(value(kernel, x[2, 0], y[1]), rel=1e-14)
 
 
 def test_value_is_double_precision_whatever_jax_is_set_to():
@@ -310,16 +311,15 @@ def test_kernels_can_be_differentiated_in_their_lengthscale():
 )
 def test_derivatives_can_be_differentiated_in_the_lengthscale_where_points_coincide(family):
     """The slope of ∂^α ∂^β K in the lengthscale, against a difference quotient."""
-    alphas = ((0, 0), (2, 0), (1, 1))
+    alphas = ((2, 0), (1, 1))
     weights = np.random.default_rng(1).standard_normal((3, 3))
 
-    @jax.jit
     def total(kernel):
         x = jnp.asarray(np.stack([X, X, Y]))
-        phi = jnp.asarray([[1.0, 0.5, 0.2], [0.3, -1.0, 0.4], [0.1, 0.6, -0.7]])
+        phi = jnp.asarray([[1.0, 0.5], [0.3, -1.0], [0.1, 0.6]])
         return jnp.sum(weights * pairwise(kernel, x, phi, alphas, x, phi, alphas))
 
-    with float64():
+    with float64(), jax.disable_jit():
         slope = float(jax.grad(total)(family(1.3)).lengthscale)
         quotient = float(total(family(1.3 + 1e-6)) - total(family(1.3 - 1e-6))) / 2e-6
     assert slope == pytest.approx(quotient, rel=1e-6)

@@ -21,17 +21,17 @@ GAPS = (1e-8, 1e-60, 1e-150, 1e-160)
 
 
 def failures(found, wanted, allowed):
-    """The (α, β) whose error exceeds what is allowed, with values; NaN does."""
+    """The first few (α, β) whose error exceeds what is allowed, with values; NaN does."""
     assert found.keys() == wanted.keys()
     wrong = {key: ~(np.abs(found[key] - wanted[key]) <= allowed(key)) for key in wanted}
-    return [(key, found[key][bad], wanted[key][bad]) for key, bad in wrong.items() if np.any(bad)]
+    return [(key, found[key][bad], wanted[key][bad]) for key, bad in wrong.items() if np.any(bad)][:3]
 
 
 def random_functionals(comparison):
     """Points, coefficients and multi-indices: two of half the smoothness (four at most), and some below."""
     rng = np.random.default_rng(7)
     highest = min(a for a, b in comparison.case.orders(comparison.dim) if a >= b)
-    orders = [highest, highest, *rng.integers(highest + 1, size=3 if comparison.case.stationary else 1)]
+    orders = [highest, highest, *rng.integers(highest + 1, size=2 if comparison.case.stationary else 1)]
     equally = np.full(comparison.dim, 1.0 / comparison.dim)
     alphas = tuple(dict.fromkeys(tuple(rng.multinomial(order, equally).tolist()) for order in orders))
     return rng.uniform(-1.0, 1.0, (POINTS, comparison.dim)), rng.standard_normal((POINTS, len(alphas))), alphas
@@ -48,11 +48,11 @@ def gram(comparison):
 
 def test_kernel_is_symmetric(comparison):
     rng = np.random.default_rng(3)
-    x, y = rng.uniform(-1.0, 1.0, (2, 9, comparison.dim))
+    x, y = rng.uniform(-1.0, 1.0, (2, POINTS, comparison.dim))
     with float64():
         there = np.asarray(comparison.kernel(x[:, None], y[None]))
         back = np.asarray(comparison.kernel(y[:, None], x[None]))
-    assert there.shape == (9, 9)
+    assert there.shape == (POINTS, POINTS)
     assert not np.allclose(there, there.T)  # else symmetry would be no news
     np.testing.assert_allclose(there, back.T, rtol=1e-14)
 

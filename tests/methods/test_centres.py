@@ -79,7 +79,7 @@ def test_time_has_its_own_unit():
 
 def test_moving_the_frame_moves_the_centres():
     moved = fill(frame([3, -8], [4, -7]), 60)
-    np.testing.assert_allclose(moved.z, fill(SQUARE, 60).z + [3, -8], atol=1e-12)
+    np.testing.assert_allclose(moved.z, fill(SQUARE, 60).z + np.array([3, -8]), atol=1e-12)
 
 
 def test_space_keeps_its_proportions():
