@@ -117,3 +117,13 @@ def test_an_error_names_the_condition():
     problem = ko.Problem(ko.Equation(lambda u: (lambda x: jnp.log(x[..., 0] - 2)) * u, on=SQUARE, name="source"))
     with pytest.raises(ArgumentError, match=r"^source: got"):
         collocate(problem, {"source": SQUARE.sample(3)})
+
+
+@pytest.mark.parametrize("envelope", [None, lambda x: x[..., 0] * (1 - x[..., 0])])
+def test_a_condition_that_vanishes_at_all_points_is_refused(envelope):
+    line = ko.Interval(0, 1)
+    zero = (lambda u: (lambda x: 0 * x[..., 0]) * u) if envelope is None else (lambda u: u)
+    problem = ko.Problem(ko.Condition(zero, on=line.boundary, name="g"))
+    remedy = "involves u" if envelope is None else "the envelope ensures"
+    with pytest.raises(ko.errors.OperatorError, match=f"g: got an operator that is zero at all points; .*{remedy}"):
+        collocate(problem, {"g": line.boundary.sample(2)}, envelope)

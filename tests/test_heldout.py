@@ -8,8 +8,8 @@ import pytest
 
 import kernop as ko
 from kernop.errors import ArgumentError, InputNameError
+from kernop.frame import frame_of as frame
 from kernop.heldout import HeldOut
-from kernop.learn import frame
 from kernop.sampling import sample
 
 SQUARE = ko.Box([0, 0], [1, 1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.methods import Frame
+from kernop.frame import Frame
 from kernop.operators import apply_operator, normal_form
 from kernop.precision import float64
 from kernop.probes import Probes, free_waves, random_probes, together

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.domains import Points
-from kernop.errors import FloatArray
+from kernop.errors import FloatArray, OperatorError, fail
 from kernop.functions import Function
 from kernop.operators import NormalForm, normal_form
 from kernop.problem import Problem
@@ -63,4 +63,10 @@ def collocate(problem: Problem, points: Mapping[str, Points], multiplier: Functi
         normal_form(condition.op, points[condition.name], multiplier=multiplier, name=condition.name)
         for condition in problem.conditions
     ]
+    for condition, block in zip(problem.conditions, blocks, strict=True):
+        if not np.any(block.coefficients):
+            remedy = (
+                "state a condition that involves u" if multiplier is None else "leave out what the envelope ensures"
+            )
+            raise fail(OperatorError, condition.name, "an operator that is zero at all points", remedy)
     return Functionals(tuple(blocks))

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from kernop.domains import Points
-from kernop.errors import ArgumentError, FloatArray, InputNameError, describe, fail
-from kernop.methods import Frame
+from kernop.errors import ArgumentError, ArgumentTypeError, FloatArray, InputNameError, describe, fail
+from kernop.frame import Frame
+from kernop.functions import Function
 from kernop.operators import NormalForm, normal_form
 from kernop.probes import Probes, free_waves, random_probes, together
 from kernop.problem import Condition, Problem
@@ -38,17 +39,21 @@ class HeldOut:
     data, or what the operator makes of a field as large as û that varies over one unit. The worst condition of the
     worst input counts.
 
-    The probes are exact solutions: smooth random fields of several length scales, and the free waves of the equation.
+    The probes are exact solutions: smooth random fields of several length scales, and the free waves of the equation
+    (times the envelope, if the method has one).
     They have no corner singularities and no boundary layers: to measure those, give ``inputs``.
     """
 
-    def __init__(self, problem: Problem, frame: Frame, inputs: Sequence[Any] | None, seed: int) -> None:
+    def __init__(
+        self, problem: Problem, frame: Frame, inputs: Any = None, seed: int = 0, envelope: Function | None = None
+    ) -> None:
         self._problem = problem
+        self._envelope = envelope
         points = sample(problem, HELD_OUT, "uniform", seed + 1)
-        self._rows = [_rows(condition, points[condition.name], frame) for condition in problem.conditions]
+        self._rows = [_rows(condition, points[condition.name], frame, envelope) for condition in problem.conditions]
         waves = (free_waves(row.form, frame, seed + 1) for row in self._rows)
         self._probes = together((random_probes(frame, seed + 1), *waves)) if inputs is None else None
-        self._inputs = [_named(problem, value) for value in inputs or ()]
+        self._inputs = [] if inputs is None else _read(problem, inputs)
 
     def __call__(self, operator: SolutionOperator) -> float:
         """The worst relative residual."""
@@ -58,9 +63,12 @@ class HeldOut:
         return max(residuals)
 
     def _solve(self, probes: Probes, operator: SolutionOperator) -> Solution:
-        data = [probes.apply(normal_form(row.condition.op, operator.points[row.condition.name])) for row in self._rows]
+        data = [probes.apply(self._form(row.condition, operator)) for row in self._rows]
         coefficients = operator.factorisation.coefficients(np.concatenate(data))
         return Solution(self._problem, operator.factorisation.expansion, coefficients, single=False)
+
+    def _form(self, condition: Condition, operator: SolutionOperator) -> NormalForm:
+        return normal_form(condition.op, operator.points[condition.name], multiplier=self._envelope)
 
     def _worst(self, solution: Solution, given: Mapping[str, Any] | Probes) -> float:
         inside = max(self._rows, key=lambda row: row.condition.on.intrinsic_dim)
@@ -68,8 +76,10 @@ class HeldOut:
         worst = 0.0
         for row, target in self._targets(solution, given):
             error = _rms(solution.apply(row.condition.op, row.points) - target)
-            worst = max(worst, float(np.max(error / np.maximum(_rms(target), row.scale * size))))
-        return worst if np.isfinite(worst) else np.inf
+            scale = np.maximum(_rms(target), row.scale * size)
+            ratio = np.max(error / np.where(scale > 0.0, scale, 1.0))
+            worst = max(worst, float(ratio) if np.isfinite(ratio) else np.inf)
+        return worst
 
     def _targets(self, solution: Solution, given: Mapping[str, Any] | Probes) -> Iterator[tuple[_Rows, FloatArray]]:
         for row in self._rows:
@@ -81,14 +91,23 @@ class HeldOut:
             yield row, target if solution.single or target.ndim == 2 else target[:, None]
 
 
-def _rows(condition: Condition, points: Points, frame: Frame) -> _Rows:
-    form = normal_form(condition.op, points, name=condition.name)
+def _rows(condition: Condition, points: Points, frame: Frame, envelope: Function | None) -> _Rows:
+    form = normal_form(condition.op, points, multiplier=envelope, name=condition.name)
     units = np.prod(frame.units ** np.asarray(form.alphas), axis=1)
     return _Rows(condition, points, form, float(np.sum(_rms(form.coefficients) / units)))
 
 
 def _rms(values: FloatArray) -> FloatArray:
     return np.sqrt(np.mean(np.square(values), axis=0))
+
+
+def _read(problem: Problem, inputs: Any) -> list[dict[str, Any]]:
+    remedy = f"give a list of inputs, each a tuple ({', '.join(problem.inputs)}) or a dictionary"
+    if not isinstance(inputs, Sequence) or isinstance(inputs, str):
+        raise fail(ArgumentTypeError, "inputs", describe(inputs), remedy)
+    if len(inputs) == 0:
+        raise fail(ArgumentError, "inputs", "none", remedy)
+    return [_named(problem, value) for value in inputs]
 
 
 def _named(problem: Problem, value: Any) -> dict[str, Any]:

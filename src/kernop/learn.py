@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from kernop.collocation import collocate
-from kernop.domains import SpaceTime
 from kernop.errors import ArgumentError, ArgumentTypeError, check_integer, check_number, describe, fail
+from kernop.frame import frame_of
 from kernop.heldout import HeldOut
 from kernop.kernels import CustomKernel, Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.methods import Frame, Method, Setting, Subspace
+from kernop.methods import Method, Setting, Subspace
 from kernop.methods.base import envelope_of
 from kernop.methods.weights import read_weights
 from kernop.problem import Problem
@@ -68,7 +66,7 @@ def learn(
     ridge = None if regularization is None else check_number("regularization", regularization, least=0.0)
     known = _kernel(kernel, problem.dim)
     w = read_weights(chosen.default_weights if weights is None else weights, problem)
-    box = frame(problem)
+    box = frame_of(problem)
 
     def once(method: Method, points: Any, stage: Stages) -> SolutionOperator:
         with stage("sample"):
@@ -95,7 +93,7 @@ def learn(
             lambda centers, n: once(replace(growing, centers=centers), n if given is None else given, stage),
             tol,
             most,
-            HeldOut(problem, box, inputs, seed),
+            HeldOut(problem, box, inputs, seed, envelope_of(growing)),
             problem.dim,
             stage.say,
         )
@@ -109,17 +107,6 @@ def _growing(method: Method) -> Subspace:
         remedy = "leave tol out, or use method=ko.Subspace() without centers"
         raise fail(ArgumentError, "tol", f"a tolerance with {method!r}", remedy)
     return method
-
-
-def frame(problem: Problem) -> Frame:
-    """The box around all regions; space has one unit, time its own."""
-    low = np.min([condition.on.bounds[0] for condition in problem.conditions], axis=0)
-    high = np.max([condition.on.bounds[1] for condition in problem.conditions], axis=0)
-    units = np.full(problem.dim, float(np.max(high - low)))
-    if any(isinstance(condition.on, SpaceTime) for condition in problem.conditions):
-        units[:-1] = float(np.max((high - low)[:-1]))
-        units[-1] = float((high - low)[-1])
-    return Frame(low, high, units)
 
 
 def _kernel(kernel: Any, dim: int) -> Kernel | None:

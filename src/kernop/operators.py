@@ -83,7 +83,7 @@ def normal_form(op: Operator, points: Points, *, multiplier: Function | None = N
 
     The product rule is applied to the coefficient functions by automatic differentiation, so
     φ_α(x₀) = P[(· − x₀)^α / α!](x₀) holds to rounding. The order is found. Coefficients that vanish at all points
-    are dropped. An operator that is not linear is refused with a counterexample.
+    are dropped (but one). An operator that is not linear is refused with a counterexample.
     """
     with float64():
         terms = _linear_terms(op, points, multiplier, name)
@@ -91,7 +91,7 @@ def normal_form(op: Operator, points: Points, *, multiplier: Function | None = N
         values = {alpha: _values(c, x, normal, points, alpha, name) for alpha, c in terms.items()}
     kept = {alpha: v for alpha, v in sorted(values.items()) if np.any(v)}
     if not kept:
-        raise fail(OperatorError, name, "an operator that is zero at all points", "state an equation that involves u")
+        kept = {(0,) * points.dim: np.zeros(len(points))}
     return NormalForm(points.x, tuple(kept), np.stack(list(kept.values()), axis=1))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernop.errors import FloatArray
-from kernop.methods import Frame
+from kernop.frame import Frame
 from kernop.operators import NormalForm
 
 #: Length scales of the probes, in units of the frame: from one swing across the domain to a few.

@@ -103,7 +103,7 @@ def refine(
         levels.append(Level(centers, operator.n_points, found, time.perf_counter() - started))
         tick(f"{centers} centres: residual {found:.1e}")
         stale = 0 if found < least / IMPROVEMENT or least > RESOLVED else stale + 1
-        if found < least:
+        if best is None or found < least:
             best, least = operator, found
         if found <= tol:
             status = "met"
@@ -114,5 +114,4 @@ def refine(
         if centers >= budget:
             break
         centers = min(round(GROWTH * centers), budget)
-    assert best is not None  # a residual is finite, so the first level was better than nothing
     return replace(best, report=Report(status, tol, tuple(levels)))

@@ -20,6 +20,7 @@ from kernop.errors import (
     fail,
     naming,
 )
+from kernop.frame import Frame, frame_of
 from kernop.problem import Condition, Problem
 
 #: Points of all conditions together when the user gives no number.
@@ -87,7 +88,7 @@ def share_out(problem: Problem, total: int) -> dict[str, int]:
     counts = {name: round(region.measure) for name, region in others.items() if region.intrinsic_dim == 0}
     counts |= _of_clouds(clouds, (total - sum(counts.values())) * len(clouds) // len(regions))
     spread = {name: region for name, region in others.items() if region.intrinsic_dim > 0}
-    counts |= _by_spacing(spread, total - sum(counts.values()))
+    counts |= _by_spacing(spread, frame_of(problem), total - sum(counts.values()))
     return {name: counts[name] for name in regions}
 
 
@@ -97,7 +98,7 @@ def _of_clouds(sizes: dict[str, int], total: int) -> dict[str, int]:
     return dict(zip(sizes, shares(max(total, len(sizes)), list(sizes.values())), strict=True))
 
 
-def _by_spacing(regions: dict[str, Region], total: int) -> dict[str, int]:
+def _by_spacing(regions: dict[str, Region], frame: Frame, total: int) -> dict[str, int]:
     """The common spacing h is found by bisection."""
     if not regions:
         return {}
@@ -106,7 +107,7 @@ def _by_spacing(regions: dict[str, Region], total: int) -> dict[str, int]:
     scales: dict[str, tuple[int, float]] = {}
     for name, region in regions.items():
         m = region.intrinsic_dim
-        scales[name] = m, region.measure ** (1.0 / m) * (1.0 if m == top else BOUNDARY_DENSITY)
+        scales[name] = m, frame.measure(region) ** (1.0 / m) * (1.0 if m == top else BOUNDARY_DENSITY)
 
     def counts(h: float) -> dict[str, int]:
         return {name: max(1, round((scale / h) ** m)) for name, (m, scale) in scales.items()}

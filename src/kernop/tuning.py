@@ -24,9 +24,10 @@ from kernop.errors import (
     describe,
     fail,
 )
+from kernop.frame import frame_of
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.learn import frame, learn
+from kernop.learn import learn
 from kernop.methods import Full
 from kernop.methods.full import wide_gaussian
 from kernop.methods.weights import read_weights, row_weights
@@ -156,7 +157,7 @@ def tune(
     functionals = collocate(problem, placed)
     for name, block in zip(problem.names, functionals.blocks, strict=True):
         check_smoothness(kernel, Full().derivatives_needed(block.order), name)
-    w = row_weights(balance, functionals, gram.squared_norms(wide_gaussian(frame(problem)), functionals))
+    w = row_weights(balance, functionals, gram.squared_norms(wide_gaussian(frame_of(problem)), functionals))
     h = _probe_data(problem, functionals, seed) if data is None else _user_data(problem, placed, data)
     with Stages(progress) as stage, stage("tune") as tick:
         search = Search(kernel, functionals, w, _normalised(h, w), criterion, given, tick)
@@ -194,7 +195,7 @@ def _regularizations(values: Any) -> FloatArray:
 
 def _probe_data(problem: Problem, functionals: Functionals, seed: int) -> FloatArray:
     """Exact data of smooth random fields of several length scales, and of the free waves of the equation: (N, B)."""
-    box = frame(problem)
+    box = frame_of(problem)
     waves = (free_waves(block, box, seed) for block in functionals.blocks)
     probes = together((random_probes(box, seed), *waves))
     return np.concatenate([probes.apply(block) for block in functionals.blocks])

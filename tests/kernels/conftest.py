@@ -313,12 +313,11 @@ def single_derivatives(points, alphas, size):
     count = len(points) * len(alphas)
     x = np.repeat(points, len(alphas), axis=0)
     phi = np.tile(np.eye(len(alphas)), (len(points), 1))
-    x, phi = (np.concatenate([a, np.zeros((size - count, a.shape[1]))]) for a in (x, phi))
-    return jnp.asarray(x), jnp.asarray(phi), alphas
+    return *(np.concatenate([a, np.zeros((size - count, a.shape[1]))]) for a in (x, phi)), alphas
 
 
 def uncompiled(kernel, left, right):
-    """`pairwise` without its compilation, which takes longer than a thousand derivatives at a few points."""
+    """`pairwise` of NumPy arrays, not compiled: that takes longer than a thousand derivatives at a few points."""
     with float64(), contextlib.nullcontext() if kernel.stationary else jax.disable_jit():
         return np.asarray(pairwise.__wrapped__(kernel, *left, *right))
 
@@ -330,9 +329,8 @@ def table(case, dim):
     widest = max(len(multi_indices(d, ORDER if case.stationary else max(case.orders(d))[0])) for d in DIMS)
     for a, b in case.orders(dim):
         alphas, betas = multi_indices(dim, a), multi_indices(dim, b)
-        with float64():
-            left = single_derivatives(LEFT[:, :dim], alphas, widest * len(LEFT))
-            right = single_derivatives(RIGHT[:, :dim], betas, widest * len(RIGHT))
+        left = single_derivatives(LEFT[:, :dim], alphas, widest * len(LEFT))
+        right = single_derivatives(RIGHT[:, :dim], betas, widest * len(RIGHT))
         values = uncompiled(case.kernel(dim), left, right)[: len(LEFT) * len(alphas), : len(RIGHT) * len(betas)]
         values = values.reshape(len(LEFT), len(alphas), len(RIGHT), len(betas))
         found |= {(alphas[i], betas[j]): values[:, i, :, j] for i in range(len(alphas)) for j in range(len(betas))}
@@ -382,9 +380,7 @@ class Comparison:
 
     def gram(self, x, phi, alphas):
         """P_i^(1) P_j^(2) K by kernop."""
-        with float64():
-            functionals = jnp.asarray(x), jnp.asarray(phi), alphas
-        return uncompiled(self.kernel, functionals, functionals)
+        return uncompiled(self.kernel, (x, phi, alphas), (x, phi, alphas))
 
     def near(self, gap):
         """Derivatives by kernop at points a gap apart, around the origin."""

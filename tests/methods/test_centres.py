@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernop.methods import Frame
+from kernop.frame import Frame
 from kernop.methods.centres import default_number, fill
 
 

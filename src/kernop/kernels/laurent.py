@@ -8,6 +8,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
+#: Distances below this are taken for 0 where a power of them is a divisor.
+NEAREST = 1e-13
+
 #: Exponent ↦ coefficient.
 Laurent = dict[int, Fraction]
 
@@ -41,4 +44,5 @@ def evaluate(p: Mapping[int, Fraction], r: Any) -> Any:
         total = total * r + float(p.get(n, 0))
     if lowest == 0:
         return total
-    return total / jnp.where(r > 0.0, r, 1.0) ** (-lowest)
+    # Nearer than this the pole meets a zero of higher order, and the product vanishes to rounding.
+    return total / jnp.where(r > NEAREST, r, 1.0) ** (-lowest)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kernop import gram
 from kernop.collocation import Functionals
 from kernop.errors import FloatArray
+from kernop.frame import Frame
 from kernop.functions import Function
 from kernop.kernels import Kernel
 from kernop.methods.weights import Weights
@@ -35,21 +36,6 @@ class Expansion:
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
         """E c without holding E; c is (L, B)."""
         return gram.apply(self.kernel, left, self.functionals, c)
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """The box that holds the problem, and its natural units.
-
-    Arguments:
-        low, high: the corners, (d,).
-        units: the length along each axis that counts as one, (d,): the same for all spatial axes, and the duration
-            for time.
-    """
-
-    low: FloatArray
-    high: FloatArray
-    units: FloatArray
 
 
 @dataclass(frozen=True, eq=False)

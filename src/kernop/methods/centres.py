@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import qmc
 
 from kernop.errors import FloatArray
-from kernop.methods.base import Frame
+from kernop.frame import Frame
 
 #: Lengthscale in units of the spacing of centres, for d = 1 and beyond. Wider functions approximate better until they
 #: are dependent to working precision; these are where the two meet (measured: docs/decisions.md).

@@ -9,9 +9,10 @@ import numpy as np
 from kernop import gram
 from kernop.collocation import Functionals
 from kernop.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, fail
+from kernop.frame import Frame
 from kernop.kernels import Gaussian, Kernel
 from kernop.linalg import EPS, Cholesky, cholesky
-from kernop.methods.base import Expansion, Factorisation, Frame, Method, Setting
+from kernop.methods.base import Expansion, Factorisation, Method, Setting
 from kernop.methods.weights import row_weights
 
 

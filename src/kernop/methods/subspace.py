@@ -26,6 +26,7 @@ from kernop.kernels import Gaussian, Kernel
 from kernop.linalg import EPS, Cholesky, Orthogonal, check_memory, cholesky, orthogonal, syrk
 from kernop.methods.base import Expansion, Factorisation, Method, Setting
 from kernop.methods.centres import default_number, fill
+from kernop.methods.full import wide_gaussian
 from kernop.methods.weights import row_weights
 from kernop.operators import evaluations
 
@@ -44,7 +45,6 @@ class Subspace(Method):
         envelope: ρ, a function of x that vanishes where u must; then leave that condition out of the problem.
         solver: "qr" of the design matrix, or "normal" equations (the paper's; squares the condition number).
         penalty: "coefficients", λ‖c‖² (the paper's), or "rkhs", λN‖u‖² in the space of the kernel.
-        batch: reserved for streaming.
 
     The kernel may be left out: a Gaussian whose lengthscale is tied to the spacing of the centres.
     """
@@ -66,7 +66,7 @@ class Subspace(Method):
         if self.envelope is not None and self.basis == "representers":
             raise fail(ArgumentError, "envelope", "one with representers", "use basis='translates' with an envelope")
         if np.ndim(self.centers) == 0 and self.centers is not None:
-            check_integer("centers", self.centers, least=1)
+            object.__setattr__(self, "centers", check_integer("centers", self.centers, least=1))
         elif self.centers is not None:
             object.__setattr__(self, "centers", check_coordinates("centers", self.centers))
             if self.basis == "representers":
@@ -101,8 +101,9 @@ class Subspace(Method):
             self.centers if isinstance(self.centers, int | np.integer) else default_number(len(setting.functionals))
         )
         if self.basis == "representers":
-            kernel = setting.kernel or Gaussian(np.maximum(setting.frame.high - setting.frame.low, 1e-3))
-            return Expansion(kernel, setting.functionals.spread(int(number)))
+            kernel = setting.kernel or wide_gaussian(setting.frame)
+            chosen = setting.functionals.spread(int(number))
+            return Expansion(kernel, chosen.scaled(1.0 / np.sqrt(gram.squared_norms(kernel, chosen))))
         if isinstance(self.centers, np.ndarray):
             if self.centers.shape[1] != setting.functionals.dim:
                 remedy = f"give centres in {setting.functionals.dim} dimensions"
@@ -131,6 +132,9 @@ class Subspace(Method):
             )
         return np.sqrt(regularization * len(design)) * np.tril(factor.lower).T
 
+    def _noise(self, regularization: float, n: int) -> float:
+        return regularization * n if self.penalty == "rkhs" else regularization
+
     def _regularization(self, design: FloatArray, setting: Setting) -> float:
         if setting.regularization is not None:
             return setting.regularization
@@ -146,7 +150,7 @@ class Subspace(Method):
         if not smallest > 0.0:
             got = f"{regularization:g}, with which the least-squares problem has no unique solution"
             raise fail(SingularGramError, "regularization", got, "give more points, fewer centres, or a larger λ")
-        return QRFactorisation(expansion, regularization, factor, roots)
+        return QRFactorisation(expansion, regularization, self._noise(regularization, len(design)), factor, roots)
 
     def _normal(
         self, expansion: Expansion, design: FloatArray, roots: FloatArray, setting: Setting
@@ -161,16 +165,23 @@ class Subspace(Method):
         if failed or not np.all(factor.pivots > 0.0):
             got = f"{regularization:g}, with which the normal equations are singular"
             raise fail(SingularGramError, "regularization", got, "use solver='qr', or a larger λ")
-        return NormalFactorisation(expansion, regularization, factor, design, roots)
+        noise = self._noise(regularization, len(design))
+        return NormalFactorisation(expansion, regularization, noise, factor, design, roots)
 
 
+@dataclass(frozen=True, eq=False)
 class SubspaceFactorisation(Factorisation):
-    """What the two solvers share: the posterior variance in the subspace."""
+    """What the two solvers share: the posterior variance in the subspace.
+
+    ``noise`` is the variance of a row of weight 1 when the penalty is read as a prior on the coefficients.
+    """
+
+    noise: float
 
     def variance(self, left: Functionals) -> FloatArray:
-        # The covariance of the coefficients is λ times the inverse of the regularised normal matrix.
+        # The covariance of the coefficients is the noise times the inverse of the regularised normal matrix.
         half = self.half_solve(self.expansion.matrix(left).T)
-        return self.regularization * np.einsum("ij,ij->j", half, half)
+        return self.noise * np.einsum("ij,ij->j", half, half)
 
     def half_solve(self, b: FloatArray) -> FloatArray:
         """R⁻ᵀ b with RᵀR the regularised normal matrix."""
