@@ -97,8 +97,8 @@ def test_points_have_one_spacing_and_boundaries_half_of_it(problem, total):
         m, n = condition.on.intrinsic_dim, counts[condition.name]
         if m > 0:
             factor = 1.0 if m == top else BOUNDARY_DENSITY
-            low = max(low, factor * (condition.on.measure / (n + 0.5)) ** (1 / m))
-            high = min(high, factor * (condition.on.measure / (n - 0.5)) ** (1 / m))
+            low = max(low, factor * (frame_of(problem).measure(condition.on) / (n + 0.5)) ** (1 / m))
+            high = min(high, factor * (frame_of(problem).measure(condition.on) / (n - 0.5)) ** (1 / m))
     assert low <= high * (1 + 1e-9)
 
 
