@@ -29,6 +29,7 @@ from kernop.errors import (
     OutsideDomainError,
     ShapeError,
 )
+from kernop.frame import frame_of
 from kernop.sampling import BOUNDARY_DENSITY, DEFAULT_POINTS, sample, share_out
 
 SQUARE = Box([0, 0], [1, 1])
