@@ -64,7 +64,7 @@ def _comparison(experiment: Experiment, outcomes: dict[str, Outcome]) -> Table:
 def main() -> None:
     """The entry point of the ``kernop`` command."""
     try:
-        app()
+        app(sys.argv[1:])
     except KernopError as error:
         console.print(f"[bold red]error[/] {error}", highlight=False)
         sys.exit(1)

@@ -1,0 +1,39 @@
+"""Figures: written, and refused when the values do not fit."""
+
+import builtins
+
+import numpy as np
+import pytest
+
+from kernop.errors import MissingExtraError, ShapeError
+from kernop.experiments.experiment import square_grid
+from kernop.plotting import pyplot, true_predicted_error
+
+
+def test_writes_a_figure_with_a_row_for_each_estimator(tmp_path):
+    x = square_grid(5)
+    exact = x[:, 0] * x[:, 1]
+    one = true_predicted_error(x, exact, exact + 1e-3, tmp_path / "new" / "one.png", title="one")
+    two = true_predicted_error(x, exact, {"a": exact, "b": exact + 1.0}, tmp_path / "two.png")
+    image = pyplot().imread
+    assert image(one).shape[1] == image(two).shape[1]
+    assert image(two).shape[0] > 1.5 * image(one).shape[0]
+
+
+@pytest.mark.parametrize(("n", "values"), [(24, 24), (25, 24)])
+def test_needs_a_full_square_grid(tmp_path, n, values):
+    with pytest.raises(ShapeError, match=f"x: got {n} points"):
+        true_predicted_error(square_grid(5)[:n], np.zeros(values), np.zeros(values), tmp_path / "x.png")
+
+
+def test_says_how_to_install_matplotlib(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingExtraError, match=r"matplotlib: .*pip install 'kernop\[plot\]'"):
+        pyplot()
