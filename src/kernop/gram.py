@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import jax.numpy as jnp
 import numpy as np
@@ -93,11 +93,11 @@ def gram(kernel: Kernel, functionals: Functionals, *, remedy: str, tick: Tick | 
     return matrix.T  # the upper triangle by rows is the lower one by columns
 
 
-def cross(kernel: Kernel, left: Functionals, right: Functionals) -> FloatArray:
-    """P_i^(1) Q_j^(2) K for i in ``left`` and j in ``right``, shape (n, m)."""
+def cross(kernel: Kernel, left: Functionals, right: Functionals, order: Literal["C", "F"] = "C") -> FloatArray:
+    """P_i^(1) Q_j^(2) K for i in ``left`` and j in ``right``, shape (n, m); by rows, or by columns for LAPACK."""
     n, m = len(left), len(right)
     check_memory("x", n * m, f"{n} points against {m} functionals", "evaluate fewer points at once")
-    matrix = np.empty((n, m))
+    matrix = np.empty((n, m), order=order)
     with float64():
         for tile in _tiles(kernel, _strips(left), _strips(right), upper=False):
             rows, cols, _ = tile

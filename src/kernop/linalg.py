@@ -83,6 +83,12 @@ class Orthogonal:
         """R, (L, L), with leftovers below its diagonal."""
         return self.packed[: self.packed.shape[1]]
 
+    @property
+    def regular(self) -> bool:
+        """Is R invertible, beyond any doubt of rounding?"""
+        diagonal = np.abs(np.diagonal(self.upper))
+        return bool(np.min(diagonal) > EPS**1.5 * np.max(diagonal))
+
     def least_squares(self, b: FloatArray) -> FloatArray:
         """argmin |A c − [b; 0]| for b of shape (n, B), n ≤ m: (L, B)."""
         m, count = self.packed.shape
@@ -105,8 +111,8 @@ class Orthogonal:
 
 
 def orthogonal(a: FloatArray) -> Orthogonal:
-    """QR factorisation of ``a`` (m, L), m ≥ L, by Householder reflections."""
-    packed, tau, _, _ = lapack.dgeqrf(np.asfortranarray(a), lwork=64 * a.shape[1], overwrite_a=1)
+    """QR factorisation of ``a`` (m, L), m ≥ L, by Householder reflections; ``a`` stays as it is."""
+    packed, tau, _, _ = lapack.dgeqrf(np.array(a, order="F"), lwork=64 * a.shape[1], overwrite_a=1)
     return Orthogonal(packed, tau)
 
 

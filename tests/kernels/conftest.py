@@ -274,7 +274,7 @@ CASES = [
 # --- Points, and the derivatives of the oracle and of kernop at pairs of them -----------------------------------------
 
 #: How far apart nearly coinciding points are; the square of the last underflows.
-GAPS = (1e-8, 1e-60, 1e-150, 1e-160)
+GAPS = (1e-8, 5e-14, 1e-150, 1e-160)
 ORIGIN, DIRECTION = np.zeros(3), np.array([0.6, -0.64, 0.48])
 LEFT = np.array([[0.31, 0.85, 0.17], [-1.61, 2.05, 1.47], ORIGIN, 1e3 * DIRECTION])
 RIGHT = np.array([[0.58, 0.36, 0.77], [0.31, 0.85, 0.17], ORIGIN, *(gap * DIRECTION for gap in GAPS)])

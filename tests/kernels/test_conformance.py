@@ -17,7 +17,7 @@ RELATIVE = 1e-10
 ROUNDING = 1e-13
 
 POINTS = 20
-GAPS = (1e-8, 1e-60, 1e-150, 1e-160)
+GAPS = (1e-8, 5e-14, 1e-150, 1e-160)
 
 
 def failures(found, wanted, allowed):

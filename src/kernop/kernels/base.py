@@ -32,6 +32,7 @@ from kernop.errors import (
     fail,
 )
 from kernop.fields import MultiIndex
+from kernop.precision import float64
 
 #: Coordinates as separate arrays that broadcast against each other: XLA fuses what is done with them.
 Coordinates = Sequence[Any]
@@ -43,6 +44,7 @@ class Kernel(ABC):
 
     #: Names of attributes that are numbers (pytree leaves); all others are structure.
     leaves: ClassVar[tuple[str, ...]] = ()
+    __array_ufunc__ = None  # so that a NumPy array times a kernel is not an array of kernels
     #: Is K(x, y) a function of x − y?
     stationary: bool = True
 
@@ -68,11 +70,16 @@ class Kernel(ABC):
 
     def __call__(self, x: Any, y: Any) -> Any:
         """K(x, y) for points of shape (..., d), broadcast against each other."""
-        x, y = jnp.asarray(x), jnp.asarray(y)
-        d = x.shape[-1]
-        z, index = joint(self, [x[..., k] for k in range(d)], [y[..., k] for k in range(d)])
-        gamma, _ = index((0,) * d, (0,) * d)
-        return self.partials(z, [gamma])[gamma]
+        with float64():
+            x, y = jnp.asarray(x, dtype=np.float64), jnp.asarray(y, dtype=np.float64)
+            if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != y.shape[-1]:
+                got = f"points of shapes {x.shape} and {y.shape}"
+                raise fail(ShapeError, "x, y", got, "give points with the same number of coordinates, shape (..., d)")
+            d = x.shape[-1]
+            self.check_dim(d)
+            z, index = joint(self, [x[..., k] for k in range(d)], [y[..., k] for k in range(d)])
+            gamma, _ = index((0,) * d, (0,) * d)
+            return self.partials(z, [gamma])[gamma]
 
     def __add__(self, other: Any) -> Kernel:
         return Sum(self, _kernel(other))

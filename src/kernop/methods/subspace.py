@@ -13,6 +13,7 @@ from kernop.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
+    NonFiniteError,
     ShapeError,
     SingularGramError,
     check_choice,
@@ -30,7 +31,7 @@ from kernop.methods.full import wide_gaussian
 from kernop.methods.weights import row_weights
 from kernop.operators import evaluations
 
-#: The rows tiny · I below A, relative to the Frobenius norm of A: they settle directions that A cannot see.
+#: The rows tiny · I below A, relative to the Frobenius norm of A.
 TINY = 1e-16
 
 
@@ -83,14 +84,14 @@ class Subspace(Method):
     def factorise(self, setting: Setting) -> SubspaceFactorisation:
         expansion = self._expansion(setting)
         n, count = len(setting.functionals), len(expansion.functionals)
-        rows = n + count
-        check_memory("points", 2 * rows * count, f"a design matrix of {rows} × {count}", "use fewer centres or points")
-        design = expansion.matrix(setting.functionals)
-        if not np.all(np.isfinite(design)):
-            raise fail(
-                ArgumentError, "kernel", f"{expansion.kernel!r} with derivatives that are not finite", "use another"
-            )
-        roots = np.sqrt(row_weights(setting.weights, setting.functionals, np.einsum("ij,ij->i", design, design)))
+        size = 2 * (n + count) * count
+        check_memory("points", size, f"a design matrix of {n} × {count}", "use fewer centres or points")
+        design = gram.cross(expansion.kernel, setting.functionals, expansion.functionals, order="F")
+        squares = np.einsum("ij,ij->i", design, design)
+        if not np.all(np.isfinite(squares)):
+            got = f"{expansion.kernel!r} with derivatives that are not finite"
+            raise fail(NonFiniteError, "kernel", got, "use another, such as ko.Gaussian")
+        roots = np.sqrt(row_weights(setting.weights, setting.functionals, squares))
         design *= roots[:, None]
         if self.solver == "normal":
             return self._normal(expansion, design, roots, setting)
@@ -135,19 +136,19 @@ class Subspace(Method):
     def _noise(self, regularization: float, n: int) -> float:
         return regularization * n if self.penalty == "rkhs" else regularization
 
-    def _regularization(self, design: FloatArray, setting: Setting) -> float:
-        if setting.regularization is not None:
-            return setting.regularization
-        return float(TINY * np.linalg.norm(design)) ** 2
-
     def _qr(
         self, expansion: Expansion, design: FloatArray, roots: FloatArray, setting: Setting
     ) -> SubspaceFactorisation:
-        regularization = self._regularization(design, setting)
-        below = self._penalty_rows(expansion, design, regularization)
-        factor = orthogonal(np.vstack([design, below]))
-        smallest = float(np.min(np.abs(np.diagonal(factor.upper))))
-        if not smallest > 0.0:
+        regularization = setting.regularization
+        if regularization is None:
+            # Rows tiny · I settle what A cannot see; a third of the work, so only if there is such a thing.
+            free = design.shape[0] < design.shape[1] or self.penalty == "rkhs"
+            factor = None if free else orthogonal(design)
+            if factor is not None and factor.regular:
+                return QRFactorisation(expansion, 0.0, 0.0, factor, roots)
+            regularization = float(TINY * np.linalg.norm(design)) ** 2
+        factor = orthogonal(np.vstack([design, self._penalty_rows(expansion, design, regularization)]))
+        if not factor.regular:
             got = f"{regularization:g}, with which the least-squares problem has no unique solution"
             raise fail(SingularGramError, "regularization", got, "give more points, fewer centres, or a larger λ")
         return QRFactorisation(expansion, regularization, self._noise(regularization, len(design)), factor, roots)
@@ -190,7 +191,7 @@ class SubspaceFactorisation(Factorisation):
 
 @dataclass(frozen=True, eq=False)
 class QRFactorisation(SubspaceFactorisation):
-    """[√W A; penalty] = Q R; c = R⁻¹ Q₁ᵀ √W h, where Q₁ are the first N rows of Q."""
+    """[√W A; penalty] = Q R; c = R⁻¹ Q₁ᵀ √W h, where Q₁ are the first N rows of Q. Without penalty: √W A = Q R."""
 
     factor: Orthogonal
     roots: FloatArray
