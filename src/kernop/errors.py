@@ -100,15 +100,16 @@ def _as_array(name: str, value: Any, remedy: str) -> NDArray[Any]:
         raise fail(ArgumentTypeError, name, describe(value), remedy) from error
 
 
-def check_array(name: str, value: Any, *, remedy: str) -> FloatArray:
-    """A finite float64 copy of ``value``; never complex, never objects."""
+def check_array(name: str, value: Any, *, remedy: str, copy: bool = True) -> FloatArray:
+    """A finite float64 copy of ``value``; never complex, never objects. ``copy=False`` copies only if it must."""
     array = _as_array(name, value, remedy)
     if array.dtype.kind not in "fiub":
         raise fail(ArgumentTypeError, name, f"an array of dtype {array.dtype}", f"real numbers are needed; {remedy}")
-    array = np.array(array, dtype=np.float64)
-    bad = int(array.size - np.count_nonzero(np.isfinite(array)))
-    if bad:
-        raise fail(NonFiniteError, name, f"{bad} of {array.size} values that are NaN or infinite", remedy)
+    array = np.array(array, dtype=np.float64, copy=copy or None)
+    if not np.isfinite(np.sum(array)):  # one fast pass for good data; the count only when there may be bad ones
+        bad = int(array.size - np.count_nonzero(np.isfinite(array)))
+        if bad:
+            raise fail(NonFiniteError, name, f"{bad} of {array.size} values that are NaN or infinite", remedy)
     return array
 
 

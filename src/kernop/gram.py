@@ -21,8 +21,8 @@ from kernop.linalg import check_memory
 from kernop.operators import NormalForm
 from kernop.precision import float64
 
-#: Tile sides: the small one for a few points, the large one for many.
-SMALL, LARGE = 64, 512
+#: Tile sides: for a few points, for many, and for many against a few.
+SMALL, LARGE, LONG = 64, 512, 2048
 
 Tick = Callable[[float], None]
 #: Rows, columns and values of a finished tile.
@@ -32,9 +32,9 @@ Tile = tuple[slice, slice, Any]
 class _Strips:
     """A block cut into strips of equal length, padded by functionals that are zero."""
 
-    def __init__(self, block: NormalForm, start: int) -> None:
+    def __init__(self, block: NormalForm, start: int, large: int) -> None:
         n = len(block)
-        self.side = SMALL if n <= SMALL else LARGE
+        self.side = SMALL if n <= SMALL else large
         self.alphas = block.alphas
         padded = -(-n // self.side) * self.side
         x = np.concatenate([block.x, np.repeat(block.x[-1:], padded - n, axis=0)])
@@ -49,8 +49,14 @@ class _Strips:
         ]
 
 
-def _strips(functionals: Functionals) -> list[_Strips]:
-    return [_Strips(block, rows.start) for rows, block in functionals]
+def _strips(functionals: Functionals, large: int = LARGE) -> list[_Strips]:
+    return [_Strips(block, rows.start, large) for rows, block in functionals]
+
+
+def _both_strips(left: Functionals, right: Functionals) -> tuple[list[_Strips], list[_Strips]]:
+    """Strips for a rectangular matrix; longer ones on the left if all blocks on the right are small."""
+    thin = all(len(block) <= SMALL for block in right.blocks)
+    return _strips(left, LONG if thin else LARGE), _strips(right)
 
 
 def _tiles(kernel: Kernel, left: list[_Strips], right: list[_Strips], *, upper: bool) -> Iterator[Tile]:
@@ -99,7 +105,7 @@ def cross(kernel: Kernel, left: Functionals, right: Functionals, order: Literal[
     check_memory("x", n * m, f"{n} points against {m} functionals", "evaluate fewer points at once")
     matrix = np.empty((n, m), order=order)
     with float64():
-        for tile in _tiles(kernel, _strips(left), _strips(right), upper=False):
+        for tile in _tiles(kernel, *_both_strips(left, right), upper=False):
             rows, cols, _ = tile
             matrix[rows, cols] = _trimmed(tile)
     return matrix

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, eigh, lapack
+from threadpoolctl import ThreadpoolController
 
 from kernop.errors import FloatArray, MemoryLimitError, fail
 
@@ -41,6 +45,17 @@ def check_memory(name: str, doubles: int, what: str, remedy: str) -> None:
     if free is not None and needed > free:
         got = f"{what}, which needs {needed / 2**30:.1f} GiB where {free / 2**30:.1f} GiB are free"
         raise fail(MemoryLimitError, name, got, remedy)
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """A context in which BLAS uses one thread: for many small products between calls of JAX, whose own threads still
+    wait for work and make those of BLAS several times slower."""
+    return _threads().limit(limits=1, user_api="blas")
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +140,11 @@ def solve_lower(lower: FloatArray, b: FloatArray) -> FloatArray:
     """L⁻¹ b for a lower triangular L (r, r) and b (r, B)."""
     x, _ = lapack.dtrtrs(np.asfortranarray(lower), np.asfortranarray(b), lower=1)
     return x
+
+
+def right_solve_lower(lower: FloatArray, b: FloatArray) -> FloatArray:
+    """b L⁻ᵀ for a lower triangular L (r, r) and b (n, r)."""
+    return blas.dtrsm(1.0, np.asfortranarray(lower), np.asfortranarray(b), side=1, lower=1, trans_a=1)
 
 
 def solve_upper(upper: FloatArray, b: FloatArray) -> FloatArray:

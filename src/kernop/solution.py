@@ -274,7 +274,7 @@ def values_at(condition: Condition, value: Any, points: Points) -> Any:
             column = jnp.asarray(value, dtype=np.float64)
             column = jnp.broadcast_to(column, (n,)) if column.ndim == 0 else column
     else:
-        column = check_array(name, value, remedy=remedy)
+        column = check_array(name, value, remedy=remedy, copy=False)
         column = np.full(n, column) if column.ndim == 0 else column
         if isinstance(value, jax.Array):
             with float64():

@@ -32,8 +32,8 @@ class Full(Method):
 
     def factorise(self, setting: Setting) -> FullFactorisation:
         functionals, kernel = setting.functionals, setting.kernel or wide_gaussian(setting.frame)
-        regularization, diagonal = ridge(kernel, setting)
-        scales = normalisation(gram.squared_norms(kernel, functionals) + diagonal)
+        regularization, squares, diagonal = ridge(kernel, setting)
+        scales = normalisation(squares + diagonal)
         unit = functionals.scaled(scales)
         remedy = "use ko.LowRank() for the same estimator, the default ko.Subspace(), or fewer points"
         matrix = gram.gram(kernel, unit, remedy=remedy, tick=setting.tick)
@@ -67,8 +67,8 @@ def wide_gaussian(frame: Frame) -> Gaussian:
     return Gaussian(np.maximum(frame.high - frame.low, 1e-3 * frame.units))
 
 
-def ridge(kernel: Kernel, setting: Setting) -> tuple[float, FloatArray]:
-    """λ, and the diagonal λN W⁻¹ that it adds to the Gram matrix, (N,). By default λN is 1e-12 of the mean of G_ii."""
+def ridge(kernel: Kernel, setting: Setting) -> tuple[float, FloatArray, FloatArray]:
+    """λ, G_ii (N,), and the diagonal λN W⁻¹ that λ adds, (N,). By default λN is 1e-12 of the mean of G_ii."""
     squares = gram.squared_norms(kernel, setting.functionals)
     if not np.all(np.isfinite(squares)):
         bad = int(np.argmax(~np.isfinite(squares)))
@@ -78,7 +78,7 @@ def ridge(kernel: Kernel, setting: Setting) -> tuple[float, FloatArray]:
     chosen = setting.regularization
     if chosen is None:
         chosen = 1e-12 * float(np.mean(squares)) / n
-    return chosen, chosen * n / row_weights(setting.weights, setting.functionals, squares)
+    return chosen, squares, chosen * n / row_weights(setting.weights, setting.functionals, squares)
 
 
 def normalisation(diagonal: FloatArray) -> FloatArray:

@@ -11,7 +11,18 @@ from kernop import gram
 from kernop.collocation import Functionals
 from kernop.errors import ArgumentError, FloatArray, check_integer, check_number, fail
 from kernop.kernels import Kernel
-from kernop.linalg import EPS, Cholesky, check_memory, cholesky, pivoted_cholesky, solve_lower, solve_upper, syrk
+from kernop.linalg import (
+    EPS,
+    Cholesky,
+    check_memory,
+    cholesky,
+    one_thread,
+    pivoted_cholesky,
+    right_solve_lower,
+    solve_lower,
+    solve_upper,
+    syrk,
+)
 from kernop.methods.base import Expansion, Factorisation, Method, Setting
 from kernop.methods.full import ridge, wide_gaussian
 
@@ -51,25 +62,29 @@ class LowRank(Method):
 
     def factorise(self, setting: Setting) -> LowRankFactorisation:
         kernel = setting.kernel or wide_gaussian(setting.frame)
-        regularization, diagonal = ridge(kernel, setting)
+        regularization, squares, diagonal = ridge(kernel, setting)
         if not regularization > 0.0:
             raise fail(ArgumentError, "regularization", "0", "LowRank needs λ > 0: it keeps what stands above λ")
         scales = 1.0 / np.sqrt(diagonal)
-        columns, pivots = self._grow(kernel, setting.functionals.scaled(scales))
+        scaled = setting.functionals.scaled(scales)
+        with one_thread():
+            columns, pivots = self._grow(kernel, scaled, squares / diagonal)
         triangle = columns[pivots]  # lower triangular by construction
         order = np.argsort(pivots)
         normal = syrk(columns)
         normal[np.diag_indices(len(normal))] += 1.0
         factor, _ = cholesky(normal)
-        expansion = Expansion(kernel, setting.functionals.scaled(scales).take(pivots[order]))
+        expansion = Expansion(kernel, scaled.take(pivots[order]))
         return LowRankFactorisation(expansion, regularization, columns, scales, factor, triangle, order)
 
-    def _grow(self, kernel: Kernel, functionals: Functionals) -> tuple[FloatArray, NDArray[np.intp]]:
-        """F (N, r) and the r pivots, in the order in which they were chosen; F[pivots] is lower triangular."""
+    def _grow(self, kernel: Kernel, functionals: Functionals, left: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
+        """F (N, r) and the r pivots, in the order in which they were chosen; F[pivots] is lower triangular.
+
+        ``left`` is what is left of the diagonal: at first, all of it.
+        """
         rng = np.random.default_rng(self.seed)
         n = len(functionals)
         limit = n if self.rank is None else min(self.rank, n)
-        left = gram.squared_norms(kernel, functionals)  # what is left of the diagonal
         # Below this a pivot is rounding error, and its column noise.
         smallest = max(self.tol / n, 100.0 * EPS * float(left.max()))
         f = np.empty((n, 0), order="F")
@@ -81,13 +96,15 @@ class LowRank(Method):
                 break
             size = min(self.block, limit - len(pivots), likely)
             chosen = np.sort(rng.choice(n, size=size, replace=False, p=left / left.sum()))
-            new = gram.cross(kernel, functionals, functionals.take(chosen)) - f @ f[chosen].T
+            new = gram.cross(kernel, functionals, functionals.take(chosen), order="F")
+            new -= f @ f[chosen].T
             kept, lower = pivoted_cholesky(new[chosen], smallest)
             if len(kept) == 0:
                 break
-            f = np.hstack([f, solve_lower(lower, new[:, kept].T).T])
+            added = right_solve_lower(lower, new[:, kept])
+            f = np.asfortranarray(np.hstack([f, added]))
             pivots = np.concatenate([pivots, chosen[kept]])
-            left = np.maximum(0.0, left - np.einsum("ij,ij->i", f[:, -len(kept) :], f[:, -len(kept) :]))
+            left = np.maximum(0.0, left - np.einsum("ij,ij->i", added, added))
             left[pivots] = 0.0
         return f, pivots
 
