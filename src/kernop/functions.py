@@ -16,6 +16,9 @@ from kernop.precision import float64
 #: x of shape (n, d) ↦ values of shape (n,), or (n, B) for B functions at once.
 Function = Callable[[Any], Any]
 
+#: Fewer points than this are padded.
+FEWEST_ROWS = 512
+
 
 def evaluate(name: str, function: Function, x: Any, shape: tuple[int, ...] | None = None) -> Any:
     """Values of a user's function at x (n, d), in float64: (n, *shape); without ``shape``, (n,) or (n, B).
@@ -51,9 +54,13 @@ def evaluate_at(name: str, function: Function, x: FloatArray) -> Any:
 
 
 def padded(x: FloatArray) -> FloatArray:
-    """x (n, d) with its last row repeated until n > d, lest ``x[0]``, of shape (d,), pass for ``x[..., 0]``."""
-    n, d = x.shape
-    return np.pad(x, ((0, max(0, d + 1 - n)), (0, 0)), mode="edge")
+    """x (n, d) with its last row repeated up to a power of two, at least 512 rows.
+
+    JAX compiles a user's function once for each shape, and a power of two has few; and ``x[0]``, of shape (d,), can
+    then not pass for ``x[..., 0]``.
+    """
+    n = len(x)
+    return np.pad(x, ((0, max(FEWEST_ROWS, 1 << (n - 1).bit_length()) - n), (0, 0)), mode="edge")
 
 
 _LAST_AXIS = "write it with the coordinate on the last axis, as in x[..., 0], so that (n, d) gives (n,)"
