@@ -13,6 +13,7 @@ import pytest
 
 import kernop as ko
 from kernop.derivatives import diagonal, pairwise
+from kernop.functions import padded
 from kernop.operators import apply_operator, normal_form
 from kernop.precision import float64
 
@@ -108,7 +109,7 @@ def by_autodiff(p, q_by_hand, naive, left, right):
     """(P Q K)(x_i, y_j) for all pairs, which are the rows of what is differentiated."""
     i, j = (index.ravel() for index in np.indices((len(left), len(right))))
     with float64(), jax.disable_jit():  # to compile takes longer than to compute
-        y = jnp.asarray(right.x[j])
+        y = jnp.asarray(padded(right.x[j]))  # functions are called with padded rows
         values = apply_operator(p, lambda x: q_by_hand(lambda q: naive(x, q))(y), left[i])
     return values.reshape(len(left), len(right))
 
