@@ -133,8 +133,10 @@ class Subspace(Method):
             )
         return np.sqrt(regularization * len(design)) * np.tril(factor.lower).T
 
-    def _noise(self, regularization: float, n: int) -> float:
-        return regularization * n if self.penalty == "rkhs" else regularization
+    def _noise(self, setting: Setting) -> float:
+        """The user's λ as a variance; a λ that was chosen for the sake of rounding is no prior, and gives 0."""
+        n = len(setting.functionals) if self.penalty == "rkhs" else 1
+        return n * (setting.regularization or 0.0)
 
     def _qr(
         self, expansion: Expansion, design: FloatArray, roots: FloatArray, setting: Setting
@@ -151,7 +153,7 @@ class Subspace(Method):
         if not factor.regular:
             got = f"{regularization:g}, with which the least-squares problem has no unique solution"
             raise fail(SingularGramError, "regularization", got, "give more points, fewer centres, or a larger λ")
-        return QRFactorisation(expansion, regularization, self._noise(regularization, len(design)), factor, roots)
+        return QRFactorisation(expansion, regularization, self._noise(setting), factor, roots)
 
     def _normal(
         self, expansion: Expansion, design: FloatArray, roots: FloatArray, setting: Setting
@@ -166,7 +168,7 @@ class Subspace(Method):
         if failed or not np.all(factor.pivots > 0.0):
             got = f"{regularization:g}, with which the normal equations are singular"
             raise fail(SingularGramError, "regularization", got, "use solver='qr', or a larger λ")
-        noise = self._noise(regularization, len(design))
+        noise = self._noise(setting)
         return NormalFactorisation(expansion, regularization, noise, factor, design, roots)
 
 
@@ -180,6 +182,9 @@ class SubspaceFactorisation(Factorisation):
     noise: float
 
     def variance(self, left: Functionals) -> FloatArray:
+        if self.noise == 0.0:
+            remedy = "give regularization= (λ > 0, the variance of noise), or use ko.Full() or ko.LowRank()"
+            raise fail(ArgumentError, "std", "a Subspace operator without regularisation, which has no prior", remedy)
         # The covariance of the coefficients is the noise times the inverse of the regularised normal matrix.
         half = self.half_solve(self.expansion.matrix(left).T)
         return self.noise * np.einsum("ij,ij->j", half, half)
