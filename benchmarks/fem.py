@@ -56,21 +56,12 @@ def kernop(method: str, size: int) -> dict[str, float]:
     operator = learn()
     fixed = operator.on(GRID)
     data = PROBLEM.manufacture(solutions, operator.points)
-    h = np.concatenate([data["f"], data["g"]])
-
-    def products() -> np.ndarray:
-        found = h
-        for matrix in reversed(fixed.matrices):
-            found = matrix @ found
-        return found
-
-    seconds = interleaved({"learn": learn, "apply": lambda: fixed(**data), "products": products}, rounds=5)
+    seconds = interleaved({"learn": learn, "apply": lambda: fixed(**data)}, rounds=5)
     return {
         "size": size,
         "error": error(fixed(**data)),
         "set-up, s": seconds["learn"],
         "each, s": seconds["apply"] / COUNT,
-        "apply / bare products": seconds["apply"] / seconds["products"],
     }
 
 
@@ -146,7 +137,6 @@ def main() -> None:
         headings,
         [[k, *(f"{v:.2g}" for v in c.values())] for k, c in comparisons.items()],
     )
-    console.print(f"apply / bare products: {max(row['apply / bare products'] for row in ours):.2f} at most")
     plot(results)
     save("fem", {"results": results, "at equal error": comparisons})
 

@@ -97,6 +97,12 @@ def test_spread_never_loses_one_to_rounding(total):
     assert [len(line.spread(n)) for n in range(1, total + 1)] == list(range(1, total + 1))
 
 
+def test_merged_rows_mean_the_same_in_one_block():
+    one = ROWS.merged()
+    assert len(one.blocks) == 1
+    np.testing.assert_array_equal(quadratic_value(one), quadratic_value(ROWS))
+
+
 def test_a_multiplier_is_applied_before_the_operator():
     rho = lambda x: 1.0 + x[..., 0] * x[..., 1]
     rows = collocate(PROBLEM, POINTS, rho)

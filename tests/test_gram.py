@@ -130,6 +130,15 @@ def test_cross_of_several_blocks(sizes):
     assert_close(cross(KERNEL, left, right), dense(left, right))
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_cross_writes_where_it_is_told(order):
+    rows = functionals([(70, LAPLACE), (3, SLOPE)])
+    room = np.zeros((73, 80), order=order)
+    cross(KERNEL, rows, rows, out=room[:, 2:75])
+    np.testing.assert_array_equal(room[:, 2:75], cross(KERNEL, rows, rows))
+    assert not np.any(room[:, [0, 1, 75, 79]])
+
+
 def test_cross_of_evaluations_is_the_kernel():
     """By the plain double loop."""
     rng = np.random.default_rng(0)

@@ -113,6 +113,15 @@ def test_syrk_is_half_of_a_product():
     assert found.flags.f_contiguous
 
 
+def test_subtract_product_in_place_within_a_wider_array():
+    rng = np.random.default_rng(0)
+    whole = np.asfortranarray(rng.normal(size=(7, 9)))
+    before, b = whole.copy(), rng.normal(size=(3, 4))
+    linalg.subtract_product(whole[:, 4:7], whole[:, :4], b)
+    np.testing.assert_allclose(whole[:, 4:7], before[:, 4:7] - before[:, :4] @ b.T, rtol=1e-13)
+    np.testing.assert_array_equal(whole[:, [0, 1, 2, 3, 7, 8]], before[:, [0, 1, 2, 3, 7, 8]])
+
+
 def test_triangular_solves_ignore_the_other_triangle():
     lower = np.tril(RNG.normal(size=(7, 7))) + 4 * np.eye(7)
     dirty = lower + np.triu(np.ones((7, 7)), 1)

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from kernop.errors import ArgumentError, check_number, fail
 from kernop.functions import evaluate
@@ -69,7 +70,8 @@ def directional(function: PlaceFunction, axis: int) -> PlaceFunction:
     """∂/∂x_axis of a function of place, for all points at once."""
 
     def derivative(x: Any, n: Any) -> Any:
-        tangent = jnp.zeros_like(x).at[:, axis].set(1.0)
+        tangent = np.zeros(x.shape)
+        tangent[:, axis] = 1.0
         return jax.jvp(lambda y: function(y, n), (x,), (tangent,))[1]
 
     return derivative

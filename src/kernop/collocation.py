@@ -53,6 +53,14 @@ class Functionals:
         """``number`` of the functionals, evenly spread over the rows; all of them if there are no more."""
         return self.take(np.unique(np.linspace(0, len(self) - 1, min(number, len(self))).round().astype(np.intp)))
 
+    def merged(self) -> Functionals:
+        """The same rows in one block, with all multi-indices that occur in any."""
+        alphas = tuple(sorted({alpha for block in self.blocks for alpha in block.alphas}))
+        coefficients = np.zeros((len(self), len(alphas)))
+        for rows, block in self:
+            coefficients[rows, [alphas.index(alpha) for alpha in block.alphas]] = block.coefficients
+        return Functionals((NormalForm(np.concatenate([block.x for block in self.blocks]), alphas, coefficients),))
+
     def __iter__(self) -> Iterator[tuple[slice, NormalForm]]:
         return iter(zip(self.slices, self.blocks, strict=True))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import jax.numpy as jnp
 import numpy as np
@@ -21,8 +22,10 @@ from kernop.linalg import check_memory
 from kernop.operators import NormalForm
 from kernop.precision import float64
 
-#: Tile sides: for a few points, for many, and for many against a few.
-SMALL, LARGE, LONG = 64, 512, 2048
+#: Tile sides: for a few points, and for many.
+SMALL, LARGE = 64, 512
+#: Tiles that are computed ahead.
+AHEAD = 4
 
 Tick = Callable[[float], None]
 #: Rows, columns and values of a finished tile.
@@ -32,9 +35,9 @@ Tile = tuple[slice, slice, Any]
 class _Strips:
     """A block cut into strips of equal length, padded by functionals that are zero."""
 
-    def __init__(self, block: NormalForm, start: int, large: int) -> None:
+    def __init__(self, block: NormalForm, start: int) -> None:
         n = len(block)
-        self.side = SMALL if n <= SMALL else large
+        self.side = SMALL if n <= SMALL else LARGE
         self.alphas = block.alphas
         padded = -(-n // self.side) * self.side
         x = np.concatenate([block.x, np.repeat(block.x[-1:], padded - n, axis=0)])
@@ -49,20 +52,20 @@ class _Strips:
         ]
 
 
-def _strips(functionals: Functionals, large: int = LARGE) -> list[_Strips]:
-    return [_Strips(block, rows.start, large) for rows, block in functionals]
+#: Strips that were cut before: the same centres meet many points, and the rows of a growing factor many pivots.
+_cut: WeakKeyDictionary[Functionals, list[_Strips]] = WeakKeyDictionary()
 
 
-def _both_strips(left: Functionals, right: Functionals) -> tuple[list[_Strips], list[_Strips]]:
-    """Strips for a rectangular matrix; longer ones on the left if all blocks on the right are small."""
-    thin = all(len(block) <= SMALL for block in right.blocks)
-    return _strips(left, LONG if thin else LARGE), _strips(right)
+def _strips(functionals: Functionals) -> list[_Strips]:
+    if functionals not in _cut:
+        _cut[functionals] = [_Strips(block, rows.start) for rows, block in functionals]
+    return _cut[functionals]
 
 
 def _tiles(kernel: Kernel, left: list[_Strips], right: list[_Strips], *, upper: bool) -> Iterator[Tile]:
     """Tiles in order of their rows; with ``upper`` only those that reach above the diagonal.
 
-    One tile is computed ahead while the last one is copied out.
+    A few tiles are computed ahead while the last one is copied out.
     """
     waiting: deque[Tile] = deque()
     for above in left:
@@ -73,7 +76,7 @@ def _tiles(kernel: Kernel, left: list[_Strips], right: list[_Strips], *, upper: 
                         continue
                     values = pairwise(kernel, x, phi, above.alphas, y, psi, beside.alphas)
                     waiting.append((rows, cols, values))
-                    if len(waiting) > 1:
+                    if len(waiting) > AHEAD:
                         yield waiting.popleft()
     yield from waiting
 
@@ -99,16 +102,26 @@ def gram(kernel: Kernel, functionals: Functionals, *, remedy: str, tick: Tick | 
     return matrix.T  # the upper triangle by rows is the lower one by columns
 
 
-def cross(kernel: Kernel, left: Functionals, right: Functionals, order: Literal["C", "F"] = "C") -> FloatArray:
-    """P_i^(1) Q_j^(2) K for i in ``left`` and j in ``right``, shape (n, m); by rows, or by columns for LAPACK."""
+def cross(
+    kernel: Kernel,
+    left: Functionals,
+    right: Functionals,
+    order: Literal["C", "F"] = "C",
+    out: FloatArray | None = None,
+) -> FloatArray:
+    """P_i^(1) Q_j^(2) K for i in ``left`` and j in ``right``, shape (n, m); by rows, or by columns for LAPACK.
+
+    ``out`` is written to if it is given.
+    """
     n, m = len(left), len(right)
-    check_memory("x", n * m, f"{n} points against {m} functionals", "evaluate fewer points at once")
-    matrix = np.empty((n, m), order=order)
+    if out is None:
+        check_memory("x", n * m, f"{n} points against {m} functionals", "evaluate fewer points at once")
+        out = np.empty((n, m), order=order)
     with float64():
-        for tile in _tiles(kernel, *_both_strips(left, right), upper=False):
+        for tile in _tiles(kernel, _strips(left), _strips(right), upper=False):
             rows, cols, _ = tile
-            matrix[rows, cols] = _trimmed(tile)
-    return matrix
+            out[rows, cols] = _trimmed(tile)
+    return out
 
 
 def apply(kernel: Kernel, left: Functionals, right: Functionals, c: FloatArray) -> FloatArray:

@@ -136,6 +136,51 @@ def syrk(a: FloatArray) -> FloatArray:
     return blas.dsyrk(1.0, np.asfortranarray(a), trans=1, lower=1)
 
 
+#: Columns that dtpqrt eliminates at a time.
+PANEL = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """Orthogonal Q with [R; B] = Q [R'; 0], kept as reflectors: what `add_rows` did to a triangle R."""
+
+    reflectors: FloatArray  # (m, L)
+    t: FloatArray
+
+    def transpose_times(self, top: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Qᵀ [top; below] for top (L, B) and below (m, B)."""
+        a, b, _ = lapack.dtpmqrt(
+            0, self.reflectors, self.t, np.asfortranarray(top), np.asfortranarray(below), side="L", trans="T"
+        )
+        return a, b
+
+    def times(self, top: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Q [top; 0] for top (L, B): (L, B) and (m, B)."""
+        below = np.zeros((len(self.reflectors), top.shape[1]), order="F")
+        a, b, _ = lapack.dtpmqrt(0, self.reflectors, self.t, np.asfortranarray(top), below, side="L", trans="N")
+        return a, b
+
+
+def add_rows(upper: FloatArray, rows: FloatArray) -> Rotation:
+    """R becomes R' with R'ᵀR' = RᵀR + BᵀB, in place and without squaring; B (m, L) is lost to the reflectors.
+
+    Both in Fortran order; only the upper triangle of R (L, L) is read and written.
+    """
+    panel = min(PANEL, upper.shape[0])
+    _, reflectors, t, _ = lapack.dtpqrt(0, panel, upper, rows, overwrite_a=1, overwrite_b=1)
+    return Rotation(reflectors, t)
+
+
+def add_square(lower: FloatArray, rows: FloatArray) -> None:
+    """G += BᵀB on the lower triangle of G (L, L) in Fortran order, in place; B (m, L) by rows (C order)."""
+    blas.dsyrk(1.0, rows.T, beta=1.0, c=lower, lower=1, overwrite_c=1)
+
+
+def subtract_product(c: FloatArray, a: FloatArray, b: FloatArray) -> None:
+    """c −= a bᵀ in place, for a (n, k) and b (m, k); c (n, m) and a in Fortran order."""
+    blas.dgemm(-1.0, a, b, beta=1.0, c=c, trans_b=1, overwrite_c=1)
+
+
 def solve_lower(lower: FloatArray, b: FloatArray) -> FloatArray:
     """L⁻¹ b for a lower triangular L (r, r) and b (r, B)."""
     x, _ = lapack.dtrtrs(np.asfortranarray(lower), np.asfortranarray(b), lower=1)

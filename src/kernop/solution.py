@@ -139,15 +139,10 @@ class SolutionOperator:
             raise fail(
                 ShapeError, "T", f"batches that disagree ({got})", "give the same number of columns to each input"
             )
-        traced = any(isinstance(column, jax.Array) for column in columns.values())
+        if not any(isinstance(column, jax.Array) for column in columns.values()):
+            return _stacked(columns, np)
         with float64():
-            library = jnp if traced else np
-            if batches:
-                b = next(iter(batches.values()))
-                columns = {
-                    k: v if v.ndim == 2 else library.broadcast_to(v[:, None], (len(v), b)) for k, v in columns.items()
-                }
-            return library.concatenate(list(columns.values()))
+            return _stacked(columns, jnp)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {len(points)}" for name, points in self.points.items())
@@ -235,6 +230,17 @@ class Solution:
         if outside == "nan":
             values[~self.problem.contains(points.x)] = np.nan
         return values
+
+
+def _stacked(columns: Mapping[str, Any], library: Any) -> Any:
+    """One column below the other; those of one input are repeated if others are of several."""
+    width = max((column.shape[1] for column in columns.values() if column.ndim == 2), default=0)
+    return library.concatenate(
+        [
+            library.broadcast_to(column[:, None], (len(column), width)) if width and column.ndim == 1 else column
+            for column in columns.values()
+        ]
+    )
 
 
 def _product(matrices: tuple[FloatArray, ...]) -> FloatArray:

@@ -21,6 +21,7 @@ from kernop.linalg import (
     right_solve_lower,
     solve_lower,
     solve_upper,
+    subtract_product,
     syrk,
 )
 from kernop.methods.base import Expansion, Factorisation, Method, Setting
@@ -89,24 +90,36 @@ class LowRank(Method):
         smallest = max(self.tol / n, 100.0 * EPS * float(left.max()))
         f = np.empty((n, 0), order="F")
         pivots = np.empty(0, dtype=np.intp)
-        while len(pivots) < limit and left.sum() > self.tol:
-            check_memory("points", n * (f.shape[1] + self.block), f"rank {f.shape[1]} for {n} rows", "give a larger λ")
-            likely = np.count_nonzero(left > smallest)
-            if likely == 0:
+        while (known := len(pivots)) < limit and left.sum() > self.tol:
+            size = min(self.block, limit - known, int(np.count_nonzero(left > smallest)))
+            if size == 0:
                 break
-            size = min(self.block, limit - len(pivots), likely)
+            f = _with_room(f, known, size)
             chosen = np.sort(rng.choice(n, size=size, replace=False, p=left / left.sum()))
-            new = gram.cross(kernel, functionals, functionals.take(chosen), order="F")
-            new -= f @ f[chosen].T
+            new = f[:, known : known + size]
+            gram.cross(kernel, functionals, functionals.take(chosen).merged(), out=new)
+            subtract_product(new, f[:, :known], f[chosen, :known])
             kept, lower = pivoted_cholesky(new[chosen], smallest)
             if len(kept) == 0:
                 break
-            added = right_solve_lower(lower, new[:, kept])
-            f = np.asfortranarray(np.hstack([f, added]))
+            added = new[:, : len(kept)]
+            added[:] = right_solve_lower(lower, new[:, kept])
             pivots = np.concatenate([pivots, chosen[kept]])
             left = np.maximum(0.0, left - np.einsum("ij,ij->i", added, added))
             left[pivots] = 0.0
-        return f, pivots
+        return f[:, : len(pivots)], pivots
+
+
+def _with_room(f: FloatArray, used: int, more: int) -> FloatArray:
+    """f (n, capacity) in Fortran order, its first columns ``used``, with a capacity for ``more`` of them."""
+    n, capacity = f.shape
+    if used + more <= capacity:
+        return f
+    wanted = max(used + more, 2 * capacity, min(n, 256))
+    check_memory("points", n * wanted, f"rank {wanted} for {n} rows", "give a larger λ")
+    wider = np.empty((n, wanted), order="F")
+    wider[:, :used] = f[:, :used]
+    return wider
 
 
 @dataclass(frozen=True, eq=False)
