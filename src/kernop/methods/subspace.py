@@ -46,6 +46,8 @@ class Subspace(Method):
         envelope: ρ, a function of x that vanishes where u must; then leave that condition out of the problem.
         solver: "qr" of the design matrix, or "normal" equations (the paper's; squares the condition number).
         penalty: "coefficients", λ‖c‖² (the paper's), or "rkhs", λN‖u‖² in the space of the kernel.
+        batch: learn from a stream of points, so many rows at a time, in memory for a few L × L matrices; None holds
+            the whole N × L design matrix.
 
     The kernel may be left out: a Gaussian whose lengthscale is tied to the spacing of the centres.
     """
@@ -55,11 +57,14 @@ class Subspace(Method):
     envelope: Function | None = None
     solver: Literal["qr", "normal"] = "qr"
     penalty: Literal["coefficients", "rkhs"] = "coefficients"
+    batch: int | None = None
 
     def __post_init__(self) -> None:
         check_choice("basis", self.basis, ("translates", "representers"))
         check_choice("solver", self.solver, ("qr", "normal"))
         check_choice("penalty", self.penalty, ("coefficients", "rkhs"))
+        if self.batch is not None:
+            check_integer("batch", self.batch, least=1)
         if self.envelope is not None and not callable(self.envelope):
             raise fail(
                 ArgumentTypeError, "envelope", describe(self.envelope), "give a function of x that vanishes on it"
