@@ -120,7 +120,7 @@ def by_kernop(kernel, p, q, left, right):
         arguments = [
             argument
             for form in (normal_form(p, left), normal_form(q, right))
-            for argument in (jnp.asarray(form.x), jnp.asarray(form.coefficients), form.alphas)
+            for argument in (jnp.asarray(form.x.T), jnp.asarray(form.coefficients.T), form.alphas)
         ]
         return np.asarray(pairwise(kernel, *arguments))
 
@@ -170,7 +170,7 @@ ALPHAS, BETAS = ((0, 0), (2, 0), (1, 1)), ((0, 1), (0, 0))
 
 def tables(count=5, indices=ALPHAS):
     rng = np.random.default_rng(count)
-    return jnp.asarray(rng.random((count, 2))), jnp.asarray(rng.standard_normal((count, len(indices)))), indices
+    return jnp.asarray(rng.random((2, count))), jnp.asarray(rng.standard_normal((len(indices), count))), indices
 
 
 @every_kernel
@@ -198,7 +198,7 @@ def test_bilinear_in_the_coefficients():
     with float64():
         (x, phi, alphas), (y, psi, betas) = tables(4, ALPHAS), tables(3, BETAS)
         parts = sum(
-            np.asarray(pairwise(ko.Gaussian(0.9), x, phi[:, [i]], (alphas[i],), y, psi[:, [j]], (betas[j],)))
+            np.asarray(pairwise(ko.Gaussian(0.9), x, phi[i][None], (alphas[i],), y, psi[j][None], (betas[j],)))
             for i in range(len(alphas))
             for j in range(len(betas))
         )

@@ -56,6 +56,43 @@ class TestCholesky:
         factor, _ = cholesky(a)
         assert np.shares_memory(a, factor.lower)
 
+    @pytest.mark.parametrize("m", [1, 7, 50])
+    def test_plus(self, m):
+        rows = RNG.normal(size=(m, 7))
+        factor, _ = cholesky(fortran(POSITIVE))
+        before = factor.lower.copy()
+        found = np.tril(factor.plus(rows).lower)
+        np.testing.assert_allclose(found @ found.T, POSITIVE + rows.T @ rows, rtol=1e-11, atol=1e-12)
+        np.testing.assert_array_equal(factor.lower, before)
+
+    @pytest.mark.parametrize("known", [1, 4, 6])
+    def test_bordered(self, known):
+        factor, _ = cholesky(fortran(POSITIVE[:known, :known]))
+        grown, failed = factor.bordered(POSITIVE[known:, :known], fortran(np.tril(POSITIVE[known:, known:])))
+        assert failed == 0
+        np.testing.assert_allclose(np.tril(grown.lower), np.linalg.cholesky(POSITIVE), rtol=1e-10, atol=1e-13)
+        assert grown.lower.flags.f_contiguous
+        np.testing.assert_allclose(grown.solve(RIGHT), np.linalg.solve(POSITIVE, RIGHT), rtol=1e-10)
+
+    def test_bordered_tells_the_failing_row(self):
+        factor, _ = cholesky(fortran(np.eye(3)))
+        assert factor.bordered(np.zeros((2, 3)), fortran(np.diag([1.0, -1.0])))[1] == 5
+
+    @pytest.mark.parametrize("n", [7, 100])  # one panel, and several
+    @pytest.mark.parametrize("gone", [[0], [6], [3], [0, 1, 2], [4, 5, 6], [1, 3, 5], [0, 1, 2, 3, 4, 5]])
+    def test_without(self, n, gone):
+        tall = np.random.default_rng(1).normal(size=(2 * n, n))
+        whole = tall.T @ tall
+        dropped = np.isin(np.arange(n), np.array(gone) * (n // 7))
+        factor, _ = cholesky(fortran(whole))
+        factor.lower[np.triu_indices(n, 1)] = np.nan  # leftovers, not to be read
+        found = factor.without(dropped)
+        lower = np.tril(found.lower)
+        expected = whole[np.ix_(~dropped, ~dropped)]
+        np.testing.assert_allclose(lower @ lower.T, expected, rtol=1e-11, atol=1e-12 * np.abs(expected).max())
+        right = np.ones((len(expected), 2))
+        np.testing.assert_allclose(found.solve(right), np.linalg.solve(expected, right), rtol=1e-8)
+
     def test_tells_the_failing_row(self):
         indefinite = np.diag([1.0, 2.0, -3.0, 4.0])
         assert cholesky(fortran(indefinite))[1] == 3
@@ -87,6 +124,14 @@ class TestOrthogonal:
         before = b.copy()
         np.testing.assert_allclose(orthogonal(TALL).least_squares(b), expected, rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(b, before)
+
+    def test_products_with_q(self):
+        factor = orthogonal(TALL)
+        q = np.linalg.qr(TALL, mode="complete").Q
+        b, top = RNG.normal(size=(20, 2)), RNG.normal(size=(7, 2))
+        signs = np.sign(np.diagonal(factor.upper) * np.diagonal(np.linalg.qr(TALL).R))[:, None]
+        np.testing.assert_allclose(factor.rotated(b), signs * (q.T @ np.vstack([b, np.zeros((10, 2))]))[:7], atol=1e-13)
+        np.testing.assert_allclose(factor.times(top), q[:, :7] @ (signs * top), atol=1e-13)
 
     def test_right_solve(self):
         factor = orthogonal(TALL)

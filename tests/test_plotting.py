@@ -7,7 +7,7 @@ import pytest
 
 from kernop.errors import MissingExtraError, ShapeError
 from kernop.experiments.experiment import square_grid
-from kernop.plotting import pyplot, true_predicted_error
+from kernop.plotting import convergence, pyplot, true_predicted_error
 
 
 def test_writes_a_figure_with_a_row_for_each_estimator(tmp_path):
@@ -24,6 +24,25 @@ def test_writes_a_figure_with_a_row_for_each_estimator(tmp_path):
 def test_needs_a_full_square_grid(tmp_path, n, values):
     with pytest.raises(ShapeError, match=f"x: got {n} points"):
         true_predicted_error(square_grid(5)[:n], np.zeros(values), np.zeros(values), tmp_path / "x.png")
+
+
+def test_convergence_shows_every_line_and_the_slopes(tmp_path, monkeypatch):
+    sizes = [100, 1000]
+    lines = {
+        name: {"mean": [c, c / 10], "standard error": [0.1 * c, 0.01 * c], "slope": 1.0}
+        for name, c in (("a", 1.0), ("b", 2.0))
+    }
+    drawn = []
+    monkeypatch.setattr("kernop.plotting.save", lambda figure, path: drawn.append(figure) or path)
+    convergence(sizes, lines, tmp_path / "c.png", title="t", slopes={"a": 0.5})
+    plain, logarithmic = drawn[0].axes
+    assert [text.get_text() for text in plain.get_legend().get_texts()] == ["a", "b"]
+    assert [text.get_text() for text in logarithmic.get_legend().get_texts()] == [
+        "a, β = 1.00 (paper: 0.50)",
+        "b, β = 1.00",
+    ]
+    fitted = [line.get_ydata() for line in logarithmic.get_lines() if line.get_linestyle() == "--"]
+    np.testing.assert_allclose(fitted, [[1.0, 0.1], [2.0, 0.2]])
 
 
 def test_says_how_to_install_matplotlib(monkeypatch):

@@ -12,7 +12,7 @@ class Recorder:
     """Stands in for rich's bar and writes down what it is told."""
 
     def __init__(self, *columns):
-        self.tasks, self.updates, self.running = [], [], False
+        self.tasks, self.updates, self.notes, self.running = [], [], [], False
 
     def start(self):
         self.running = True
@@ -20,12 +20,15 @@ class Recorder:
     def stop(self):
         self.running = False
 
-    def add_task(self, name, total):
+    def add_task(self, name, total, note):
         self.tasks.append((name, total))
         return len(self.tasks) - 1
 
-    def update(self, task, completed):
-        self.updates.append((self.tasks[task][0], completed))
+    def update(self, task, completed=None, note=None):
+        if completed is not None:
+            self.updates.append((self.tasks[task][0], completed))
+        if note is not None:
+            self.notes.append((self.tasks[task][0], note))
 
 
 @pytest.fixture
@@ -99,3 +102,11 @@ def test_lines_above_the_bar(capsys):
     out = capsys.readouterr().out
     assert "a line" in out
     assert "solve" in out
+
+
+def test_a_note_stands_beside_the_bar_until_the_next(bar):
+    with Stages(True) as stages, stages("stream") as tick:
+        tick(0.25, "3 rows per second")
+        tick(0.5)
+        tick(0.75, "2 rows per second")
+    assert bar.notes == [("stream", "3 rows per second"), ("stream", "2 rows per second")]

@@ -1,6 +1,7 @@
 """kernop learns the solution operator of a linear PDE in closed form, with kernels, from the equation alone."""
 
 from kernop import errors
+from kernop.batches import Batches
 from kernop.domains import Ball, Box, Interval, PointCloud, Points, Region, SpaceTime
 from kernop.fields import div, dot, grad, laplacian, matvec, normal_derivative, partial
 from kernop.kernels import CustomKernel, Gaussian, InverseMultiquadric, Kernel, Matern, Wendland
@@ -10,13 +11,16 @@ from kernop.operators import apply_operator
 from kernop.problem import Condition, Dirichlet, Equation, Initial, Neumann, Problem, Robin
 from kernop.refine import Report, ToleranceWarning
 from kernop.solution import Solution, SolutionOperator
+from kernop.streaming import Checkpoint, StreamedOperator
 from kernop.tuning import Tuned, tune
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Ball",
+    "Batches",
     "Box",
+    "Checkpoint",
     "Condition",
     "CustomKernel",
     "Dirichlet",
@@ -39,6 +43,7 @@ __all__ = [
     "Solution",
     "SolutionOperator",
     "SpaceTime",
+    "StreamedOperator",
     "Subspace",
     "ToleranceWarning",
     "Tuned",

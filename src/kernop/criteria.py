@@ -130,7 +130,7 @@ def contract(kernel: Kernel, functionals: Functionals, weights: FloatArray, m: F
         for i, (rows, p) in enumerate(scaled):
             for cols, q in scaled[i:]:
                 twice = 1.0 if cols == rows else 2.0  # the block below the diagonal is the same
-                left, right = (p.x, p.coefficients, p.alphas), (q.x, q.coefficients, q.alphas)
+                left, right = ((f.x.T, f.coefficients.T, f.alphas) for f in (p, q))
                 for k, tangent in enumerate(tangents):
                     slopes[k] += twice * float(_slope(kernel, tangent, *left, *right, m[rows, cols]))
     return slopes

@@ -38,15 +38,14 @@ def _combine(
 
 @partial(jax.jit, static_argnums=(3, 6))
 def pairwise(kernel: Kernel, x: Any, phi: Any, alphas: Alphas, y: Any, psi: Any, betas: Alphas) -> Any:
-    """P_i^(1) Q_j^(2) K for all pairs: x (n, d), phi (n, A), y (m, d), psi (m, B) ↦ (n, m)."""
-    d = x.shape[1]
-    xs, ys = [x[:, k, None] for k in range(d)], [y[None, :, k] for k in range(d)]
-    phis, psis = [phi[:, i, None] for i in range(len(alphas))], [psi[None, :, j] for j in range(len(betas))]
-    return _combine(kernel, xs, phis, alphas, ys, psis, betas)
+    """P_i^(1) Q_j^(2) K for all pairs: x (d, n), phi (A, n), y (d, m), psi (B, m) ↦ (n, m).
+
+    One row for each coordinate, so that the innermost loop reads numbers that lie side by side: half of the time.
+    """
+    return _combine(kernel, [*x[:, :, None]], [*phi[:, :, None]], alphas, [*y[:, None, :]], [*psi[:, None, :]], betas)
 
 
 @partial(jax.jit, static_argnums=(3,))
 def diagonal(kernel: Kernel, x: Any, phi: Any, alphas: Alphas) -> Any:
-    """P_i^(1) P_i^(2) K(x_i, x_i), the squared RKHS norm of each functional: (n,)."""
-    xs, phis = [x[:, k] for k in range(x.shape[1])], [phi[:, i] for i in range(len(alphas))]
-    return _combine(kernel, xs, phis, alphas, xs, phis, alphas)
+    """P_i^(1) P_i^(2) K(x_i, x_i), the squared RKHS norm of each functional, for x (d, n) and phi (A, n): (n,)."""
+    return _combine(kernel, [*x], [*phi], alphas, [*x], [*phi], alphas)

@@ -66,6 +66,14 @@ class SingularGramError(KernopError, np.linalg.LinAlgError):
     """A linear system is singular to working precision."""
 
 
+class FileError(KernopError, ValueError):
+    """A file is damaged, foreign, or does not fit what it is asked for."""
+
+
+class ClusterError(KernopError, RuntimeError):
+    """The workers, or the connection to them, were lost."""
+
+
 class MissingExtraError(KernopError, ImportError):
     """An optional dependency is needed and not installed."""
 

@@ -7,7 +7,7 @@ working memory beyond the result is a few tiles, and only one triangle of a symm
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -21,13 +21,11 @@ from kernop.kernels import Kernel
 from kernop.linalg import check_memory
 from kernop.operators import NormalForm
 from kernop.precision import float64
+from kernop.progress import Tick
 
 #: Tile sides: for a few points, and for many.
 SMALL, LARGE = 64, 512
-#: Tiles that are computed ahead.
-AHEAD = 4
 
-Tick = Callable[[float], None]
 #: Rows, columns and values of a finished tile.
 Tile = tuple[slice, slice, Any]
 
@@ -45,8 +43,8 @@ class _Strips:
         self.parts = [
             (
                 slice(start + i, start + min(i + self.side, n)),
-                jnp.asarray(x[i : i + self.side]),
-                jnp.asarray(phi[i : i + self.side]),
+                jnp.asarray(np.ascontiguousarray(x[i : i + self.side].T)),
+                jnp.asarray(np.ascontiguousarray(phi[i : i + self.side].T)),
             )
             for i in range(0, padded, self.side)
         ]
@@ -65,7 +63,7 @@ def _strips(functionals: Functionals) -> list[_Strips]:
 def _tiles(kernel: Kernel, left: list[_Strips], right: list[_Strips], *, upper: bool) -> Iterator[Tile]:
     """Tiles in order of their rows; with ``upper`` only those that reach above the diagonal.
 
-    A few tiles are computed ahead while the last one is copied out.
+    One tile is computed ahead while the last one is copied out.
     """
     waiting: deque[Tile] = deque()
     for above in left:
@@ -76,7 +74,7 @@ def _tiles(kernel: Kernel, left: list[_Strips], right: list[_Strips], *, upper: 
                         continue
                     values = pairwise(kernel, x, phi, above.alphas, y, psi, beside.alphas)
                     waiting.append((rows, cols, values))
-                    if len(waiting) > AHEAD:
+                    if len(waiting) > 1:
                         yield waiting.popleft()
     yield from waiting
 

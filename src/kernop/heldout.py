@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kernop.domains import Points
-from kernop.errors import ArgumentError, ArgumentTypeError, FloatArray, InputNameError, describe, fail
+from kernop.errors import FloatArray
 from kernop.frame import Frame
 from kernop.functions import Function
+from kernop.inputs import read_inputs
 from kernop.operators import NormalForm, normal_form
 from kernop.probes import Probes, free_waves, random_probes, together
 from kernop.problem import Condition, Problem
@@ -53,7 +54,7 @@ class HeldOut:
         self._rows = [_rows(condition, points[condition.name], frame, envelope) for condition in problem.conditions]
         waves = (free_waves(row.form, frame, seed + 1) for row in self._rows)
         self._probes = together((random_probes(frame, seed + 1), *waves)) if inputs is None else None
-        self._inputs = [] if inputs is None else _read(problem, inputs)
+        self._inputs = [] if inputs is None else read_inputs(problem, inputs)
 
     def __call__(self, operator: SolutionOperator) -> float:
         """The worst relative residual."""
@@ -99,28 +100,3 @@ def _rows(condition: Condition, points: Points, frame: Frame, envelope: Function
 
 def _rms(values: FloatArray) -> FloatArray:
     return np.sqrt(np.mean(np.square(values), axis=0))
-
-
-def _read(problem: Problem, inputs: Any) -> list[dict[str, Any]]:
-    remedy = f"give a list of inputs, each a tuple ({', '.join(problem.inputs)}) or a dictionary"
-    if not isinstance(inputs, Sequence) or isinstance(inputs, str):
-        raise fail(ArgumentTypeError, "inputs", describe(inputs), remedy)
-    if len(inputs) == 0:
-        raise fail(ArgumentError, "inputs", "none", remedy)
-    return [_named(problem, value) for value in inputs]
-
-
-def _named(problem: Problem, value: Any) -> dict[str, Any]:
-    """One element of ``inputs`` as a dictionary; it must be known everywhere, so functions or numbers only."""
-    if isinstance(value, Mapping):
-        named = dict(value)
-    else:
-        parts = value if isinstance(value, tuple | list) else (value,)
-        if len(parts) != len(problem.inputs):
-            raise fail(InputNameError, "inputs", f"{len(parts)} values", f"give ({', '.join(problem.inputs)})")
-        named = dict(zip(problem.inputs, parts, strict=True))
-    for name, part in named.items():
-        if not callable(part) and np.ndim(part) != 0:
-            remedy = "give a function or a number: residuals are measured where nothing was learned"
-            raise fail(ArgumentError, f"inputs[{name!r}]", describe(part), remedy)
-    return named

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from kernop.batches import stream
 from kernop.collocation import collocate
 from kernop.errors import ArgumentError, ArgumentTypeError, check_integer, check_number, describe, fail
-from kernop.frame import frame_of
+from kernop.frame import Frame, frame_of
 from kernop.heldout import HeldOut
+from kernop.inputs import read_inputs
 from kernop.kernels import CustomKernel, Kernel
 from kernop.kernels.base import check_smoothness
 from kernop.methods import Method, Setting, Subspace
 from kernop.methods.base import envelope_of
-from kernop.methods.weights import read_weights
+from kernop.methods.weights import Weights, read_weights
 from kernop.problem import Problem
 from kernop.progress import Stages
 from kernop.refine import ToleranceWarning, refine
 from kernop.sampling import sample
 from kernop.solution import SolutionOperator
+from kernop.streaming import learn_stream, make_plan, read_checkpoint
 
 
 def learn(
@@ -28,7 +31,7 @@ def learn(
     *,
     tol: float | None = None,
     kernel: Kernel | Any = None,
-    points: int | Mapping[str, Any] | None = None,
+    points: Any = None,
     sampling: str = "halton",
     regularization: float | None = None,
     weights: str | Mapping[str, float] | None = None,
@@ -37,6 +40,8 @@ def learn(
     progress: bool = False,
     inputs: Sequence[Any] | None = None,
     budget: int = 3000,
+    checkpoint: Any = None,
+    client: Any = None,
 ) -> SolutionOperator:
     """Learn the solution operator T: data ↦ u of a linear PDE, from the equation alone.
 
@@ -45,7 +50,8 @@ def learn(
         tol: add centres (and points, unless they are given) until the relative residual at points that were not
             used meets ``tol``; ``T.report`` tells what was reached. None learns once, at a sensible default.
         kernel: a `Kernel`, or a function K(x, y) of two points; None lets the method choose.
-        points: how many points in all, or for each condition by name, or the `Points` themselves by name.
+        points: how many points in all, or for each condition by name, or the `Points` themselves by name. With
+            ``Subspace(batch=…)`` also arrays on disk by name, `Batches`, or an iterator of batches.
         sampling: "halton", "uniform" (independent; the paper's) or "grid".
         regularization: λ ≥ 0; None lets the method choose (next to nothing).
         weights: of the conditions: "unit", "balanced" (they count alike, whatever their scale), or numbers by name.
@@ -53,8 +59,11 @@ def learn(
         seed: of the points.
         progress: show a progress bar.
         inputs: for ``tol``: inputs to measure by, each a tuple in the order of T or a dictionary, of functions and
-            numbers; None measures by smooth random fields of several length scales.
+            numbers; None measures by smooth random fields of several length scales. For ``Subspace(batch=…)``: inputs
+            that are solved in the same pass over the points, for ``T.solutions``.
         budget: for ``tol``: at most so many centres.
+        checkpoint: for ``Subspace(batch=…)``: a path, or a `Checkpoint`, from which a pass goes on if it was killed.
+        client: for ``Subspace(batch=…)``: a Dask client, over whose workers the batches are spread.
     """
     if not isinstance(problem, Problem):
         raise fail(
@@ -63,43 +72,85 @@ def learn(
     if method is not None and not isinstance(method, Method):
         raise fail(ArgumentTypeError, "method", describe(method), "give a method, such as ko.Full()")
     chosen = Subspace() if method is None else method
-    ridge = None if regularization is None else check_number("regularization", regularization, least=0.0)
-    known = _kernel(kernel, problem.dim)
-    w = read_weights(chosen.default_weights if weights is None else weights, problem)
-    box = frame_of(problem)
-
-    def once(method: Method, points: Any, stage: Stages) -> SolutionOperator:
-        with stage("sample"):
-            placed = sample(problem, points, sampling, seed)
-        with stage("collocate"):
-            functionals = collocate(problem, placed, envelope_of(method))
-            for name, block in zip(problem.names, functionals.blocks, strict=True):
-                if known is not None:
-                    check_smoothness(known, method.derivatives_needed(block.order), name)
-        with stage("factorise") as tick:
-            factorisation = method.factorise(Setting(functionals, box, known, ridge, w, tick))
-        return SolutionOperator(problem, placed, method, factorisation, stage.seconds)
-
+    task = _Task(
+        problem,
+        _kernel(kernel, problem.dim),
+        None if regularization is None else check_number("regularization", regularization, least=0.0),
+        read_weights(chosen.default_weights if weights is None else weights, problem),
+        frame_of(problem),
+        sampling,
+        seed,
+    )
     with Stages(progress) as stage:
+        if isinstance(chosen, Subspace) and chosen.batch is not None:
+            return task.from_stream(chosen, points, tol, inputs, checkpoint, client, stage)
+        for name, value in (("checkpoint", checkpoint), ("client", client)):
+            if value is not None:
+                raise fail(ArgumentError, name, f"one with {chosen!r}", "use method=ko.Subspace(batch=2000)")
         if tol is None:
-            return once(chosen, points, stage)
-        tol = check_number("tol", tol, above=0.0)
-        growing = _growing(chosen)
-        given = sample(problem, points, sampling, seed) if points is not None else None
-        most = check_integer("budget", budget, least=1)
-        if given is not None:
-            most = min(most, max(1, sum(map(len, given.values())) // 2))
-        operator = refine(
-            lambda centers, n: once(replace(growing, centers=centers), n if given is None else given, stage),
-            tol,
-            most,
-            HeldOut(problem, box, inputs, seed, envelope_of(growing)),
-            problem.dim,
-            stage.say,
-        )
+            return task.once(chosen, points, stage)
+        operator = task.to_tolerance(chosen, points, tol, inputs, budget, stage)
     if not operator.report.met:
         warnings.warn(str(operator.report), ToleranceWarning, stacklevel=2)
     return operator
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is common to the three ways to learn; arguments as for `learn`, checked."""
+
+    problem: Problem
+    kernel: Kernel | None
+    regularization: float | None
+    weights: Weights
+    frame: Frame
+    sampling: str
+    seed: int
+
+    def once(self, method: Method, points: Any, stage: Stages) -> SolutionOperator:
+        """Sample, collocate, factorise."""
+        with stage("sample"):
+            placed = sample(self.problem, points, self.sampling, self.seed)
+        with stage("collocate"):
+            functionals = collocate(self.problem, placed, envelope_of(method))
+            for name, block in zip(self.problem.names, functionals.blocks, strict=True):
+                if self.kernel is not None:
+                    check_smoothness(self.kernel, method.derivatives_needed(block.order), name)
+        with stage("factorise") as tick:
+            setting = Setting(functionals, self.frame, self.kernel, self.regularization, self.weights, tick)
+            factorisation = method.factorise(setting)
+        return SolutionOperator(self.problem, placed, method, factorisation, stage.seconds)
+
+    def to_tolerance(
+        self, method: Method, points: Any, tol: float, inputs: Any, budget: int, stage: Stages
+    ) -> SolutionOperator:
+        """Once, and again with more centres, until the residual where nothing was learned is small enough."""
+        wanted = check_number("tol", tol, above=0.0)
+        growing = _growing(method)
+        given = sample(self.problem, points, self.sampling, self.seed) if points is not None else None
+        most = check_integer("budget", budget, least=1)
+        if given is not None:
+            most = min(most, max(1, sum(map(len, given.values())) // 2))
+        return refine(
+            lambda centers, n: self.once(replace(growing, centers=centers), n if given is None else given, stage),
+            wanted,
+            most,
+            HeldOut(self.problem, self.frame, inputs, self.seed, envelope_of(growing)),
+            self.problem.dim,
+            stage.say,
+        )
+
+    def from_stream(
+        self, method: Subspace, points: Any, tol: Any, inputs: Any, checkpoint: Any, client: Any, stage: Stages
+    ) -> SolutionOperator:
+        """Batch after batch."""
+        if tol is not None:
+            remedy = "leave out batch, or give Subspace(centers=…, batch=…) and no tol"
+            raise fail(ArgumentError, "tol", f"{tol} with a stream of points", remedy)
+        source = stream(self.problem, points, self.sampling, self.seed, method.batch or 1)
+        known = [] if inputs is None else read_inputs(self.problem, inputs)
+        plan = make_plan(self.problem, source, method, self.frame, self.kernel, self.weights, known)
+        return learn_stream(plan, self.regularization, stage, read_checkpoint(checkpoint), client)
 
 
 def _growing(method: Method) -> Subspace:

@@ -79,6 +79,53 @@ class Cholesky:
         """The squared diagonal of L: what was left of each diagonal entry when its turn came."""
         return np.square(np.diagonal(self.lower))
 
+    def plus(self, rows: FloatArray) -> Cholesky:
+        """The factor of A + BᵀB for B of shape (m, N), in O(N² m)."""
+        upper = np.array(self.lower.T, order="F")
+        add_rows(upper, np.array(rows, order="F"))
+        return Cholesky(np.asfortranarray(upper.T))
+
+    def bordered(self, beside: FloatArray, corner: FloatArray) -> tuple[Cholesky, int]:
+        """The factor of [A bᵀ; b C] for b (m, N) and the lower triangle of C (m, m), in O(N² m); C is lost.
+
+        The second value is 0, or the failing row + 1.
+        """
+        n, total = len(self.lower), len(self.lower) + len(beside)
+        lower = np.empty((total, total), order="F")
+        lower[:n, :n] = self.lower
+        lower[n:, :n] = left = right_solve_lower(self.lower, beside)
+        last, failed = cholesky(blas.dsyrk(-1.0, left, beta=1.0, c=corner, lower=1, overwrite_c=1))
+        lower[n:, n:] = last.lower
+        return Cholesky(lower), n + failed if failed else 0
+
+    def without(self, dropped: NDArray[np.bool_]) -> Cholesky:
+        """The factor of A without some of its rows and columns, in O(N² m): mask (N,) of the m that are dropped.
+
+        With S kept and D dropped, A_SS = L_SS L_SSᵀ + L_SD L_SDᵀ, and rows above the first one dropped stay.
+        """
+        kept, gone = np.flatnonzero(~dropped), np.flatnonzero(dropped)
+        lower = np.take(self.lower.T[kept], kept, axis=1, mode="clip").T  # in Fortran order
+        first = gone[0]
+        changed = kept[first:]
+        below = np.where(changed[:, None] > gone, self.lower[np.ix_(changed, gone)], 0.0)
+        _add_columns(lower[first:, first:], below)
+        return Cholesky(lower)
+
+
+def _add_columns(lower: FloatArray, beside: FloatArray) -> None:
+    """L becomes L' with L'L'ᵀ = L Lᵀ + B Bᵀ, by orthogonal steps [L B] Q = [L' 0], in place; B (n, m) is lost.
+
+    `add_rows` does this to Lᵀ; here a large L need not be transposed twice, which would cost more than the steps.
+    """
+    n, m = beside.shape
+    for start in range(0, n, size := max(PANEL, m)):
+        panel, below = slice(start, start + size), slice(start + size, n)
+        width = len(beside[panel])
+        q, r = np.linalg.qr(np.hstack([np.tril(lower[panel, panel]), beside[panel]]).T, mode="complete")
+        lower[panel, panel] = r[:width].T
+        turned = np.hstack([lower[below, panel], beside[below]]) @ q
+        lower[below, panel], beside[below] = turned[:, :width], turned[:, width:]
+
 
 def cholesky(a: FloatArray) -> tuple[Cholesky, int]:
     """Factorise the lower triangle of ``a`` (Fortran order) in place; the second value is 0, or the failing row + 1."""
@@ -106,14 +153,23 @@ class Orthogonal:
 
     def least_squares(self, b: FloatArray) -> FloatArray:
         """argmin |A c − [b; 0]| for b of shape (n, B), n ≤ m: (L, B)."""
-        m, count = self.packed.shape
-        padded = np.zeros((m, b.shape[1]), order="F")
-        padded[: len(b)] = b
-        rotated, _, _ = lapack.dormqr(
-            "L", "T", self.packed, self.tau, padded, lwork=64 * max(1, b.shape[1]), overwrite_c=1
-        )
-        solved, _ = lapack.dtrtrs(self.upper, rotated[:count], lower=0)
+        solved, _ = lapack.dtrtrs(self.upper, self.rotated(b), lower=0)
         return solved
+
+    def rotated(self, b: FloatArray) -> FloatArray:
+        """The first L rows of Qᵀ [b; 0] for b of shape (n, B), n ≤ m: (L, B)."""
+        return self._product("T", b)[: self.packed.shape[1]]
+
+    def times(self, top: FloatArray) -> FloatArray:
+        """Q [top; 0] for top of shape (L, B): (m, B)."""
+        return self._product("N", top)
+
+    def _product(self, trans: str, b: FloatArray) -> FloatArray:
+        padded = np.zeros((len(self.packed), b.shape[1]), order="F")
+        padded[: len(b)] = b
+        lwork = 64 * max(1, b.shape[1])
+        product, _, _ = lapack.dormqr("L", trans, self.packed, self.tau, padded, lwork=lwork, overwrite_c=1)
+        return product
 
     def columns(self, n: int) -> FloatArray:
         """The first n rows of Q, (n, L): an orthonormal basis of the column space, if n = m."""
@@ -122,7 +178,7 @@ class Orthogonal:
 
     def right_solve(self, e: FloatArray) -> FloatArray:
         """e R⁻¹ for e of shape (M, L)."""
-        return blas.dtrsm(1.0, self.upper, np.asfortranarray(e), side=1, lower=0)
+        return right_solve_upper(self.upper, e)
 
 
 def orthogonal(a: FloatArray) -> Orthogonal:
@@ -166,9 +222,16 @@ def add_rows(upper: FloatArray, rows: FloatArray) -> Rotation:
 
     Both in Fortran order; only the upper triangle of R (L, L) is read and written.
     """
-    panel = min(PANEL, upper.shape[0])
+    # A panel that is higher than the rows would mostly keep zeros; a few columns are faster than one.
+    panel = min(PANEL, upper.shape[0], max(8, rows.shape[0]))
     _, reflectors, t, _ = lapack.dtpqrt(0, panel, upper, rows, overwrite_a=1, overwrite_b=1)
     return Rotation(reflectors, t)
+
+
+def add_triangle(upper: FloatArray, other: FloatArray) -> None:
+    """R becomes R' with R'ᵀR' = RᵀR + SᵀS for two upper triangles in Fortran order, in place; S is lost."""
+    n = upper.shape[0]
+    lapack.dtpqrt(n, min(PANEL, n), upper, other, overwrite_a=1, overwrite_b=1)
 
 
 def add_square(lower: FloatArray, rows: FloatArray) -> None:
@@ -196,6 +259,17 @@ def solve_upper(upper: FloatArray, b: FloatArray) -> FloatArray:
     """R⁻¹ b for an upper triangular R (r, r) and b (r, B)."""
     x, _ = lapack.dtrtrs(np.asfortranarray(upper), np.asfortranarray(b), lower=0)
     return x
+
+
+def transpose_solve_upper(upper: FloatArray, b: FloatArray) -> FloatArray:
+    """R⁻ᵀ b for an upper triangular R (r, r) and b (r, B)."""
+    x, _ = lapack.dtrtrs(np.asfortranarray(upper), np.asfortranarray(b), lower=0, trans=1)
+    return x
+
+
+def right_solve_upper(upper: FloatArray, b: FloatArray) -> FloatArray:
+    """b R⁻¹ for an upper triangular R (r, r) and b (n, r), in Fortran order."""
+    return blas.dtrsm(1.0, np.asfortranarray(upper), np.asfortranarray(b), side=1, lower=0)
 
 
 def pivoted_cholesky(a: FloatArray, smallest: float) -> tuple[NDArray[np.intp], FloatArray]:

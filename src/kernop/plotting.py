@@ -70,6 +70,42 @@ def true_predicted_error(
     return save(figure, path)
 
 
+def convergence(
+    sizes: Sequence[int],
+    lines: Mapping[str, Mapping[str, Any]],
+    path: str | Path,
+    *,
+    title: str = "",
+    slopes: Mapping[str, float] | None = None,
+) -> Path:
+    """Errors against the number of points, with their standard errors: left linear, right logarithmic with fitted N^−β.
+
+    Arguments:
+        lines: by label, ``mean`` and ``standard error``, one for each of ``sizes``, and the fitted ``slope`` β.
+        slopes: what others report for β, by label.
+    """
+    plt = pyplot()
+    figure, (plain, logarithmic) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    n = np.asarray(sizes, dtype=float)
+    styles = zip("osD^v", plt.cm.viridis(np.linspace(0.1, 0.8, 5)), strict=True)
+    for (label, line), (marker, colour) in zip(lines.items(), styles, strict=False):
+        mean, bar, beta = np.asarray(line["mean"]), np.asarray(line["standard error"]), float(line["slope"])
+        theirs = f" (paper: {slopes[label]:.2f})" if slopes and label in slopes else ""
+        style = {"marker": marker, "color": colour, "capsize": 3}
+        plain.errorbar(n / 1e3, mean, bar, label=label, **style)
+        logarithmic.errorbar(n, mean, bar, linestyle="none", label=f"{label}, β = {beta:.2f}{theirs}", **style)
+        centre = np.exp(np.mean(np.log(mean)) + beta * np.mean(np.log(n)))
+        logarithmic.plot(n, centre * n**-beta, linestyle="--", linewidth=1, color=colour)
+    plain.set(xlabel="points N, in thousands", ylabel="relative error", ylim=(0, None))
+    plain.ticklabel_format(axis="y", scilimits=(-2, 3))
+    logarithmic.set(xlabel="points N", xscale="log", yscale="log")
+    for axis in (plain, logarithmic):
+        axis.grid(alpha=0.3, which="both")
+        axis.legend(frameon=False)
+    figure.suptitle(title)
+    return save(figure, path)
+
+
 def save(figure: Any, path: str | Path) -> Path:
     """Write a figure, making its folder; the format follows the suffix."""
     target = Path(path)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from kernop.collocation import Functionals
+from kernop.changes import added, removed
+from kernop.collocation import Functionals, collocate
 from kernop.domains import Points
 from kernop.errors import (
     ArgumentTypeError,
@@ -29,10 +30,13 @@ from kernop.errors import (
 from kernop.fields import partial
 from kernop.functions import evaluate_at
 from kernop.kernels import Kernel
+from kernop.kernels.base import check_smoothness
 from kernop.methods import Expansion, Factorisation, Method
+from kernop.methods.base import envelope_of
 from kernop.operators import Operator, identity, normal_form
 from kernop.precision import float64
 from kernop.problem import Condition, Problem
+from kernop.progress import Stages
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +49,7 @@ class SolutionOperator:
     Attributes:
         problem: the conditions.
         points: the points of each condition, by name.
-        method: how it was learned; `kernel` and `regularization` tell with what.
+        method: how it was learned; `kernel`, `regularization` and `weights` tell with what.
         stats: seconds of each stage of learning.
         report: what learning to a tolerance did and why it stopped; None if no tolerance was asked for.
     """
@@ -66,6 +70,11 @@ class SolutionOperator:
     def regularization(self) -> float:
         """The λ that was given or chosen."""
         return self.factorisation.regularization
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weight of each condition that was given or chosen, by name."""
+        return dict(zip(self.problem.names, self.factorisation.weights, strict=True))
 
     @property
     def n_points(self) -> int:
@@ -90,7 +99,7 @@ class SolutionOperator:
         ``S = T.on(x)``; ``S(f, g)`` is (M,), or (M, B) for B inputs, and can be differentiated, jitted and vmapped
         with JAX.
         """
-        points = _places(self.problem, x, outside)
+        points = places(self.problem, x, outside)
         matrices = self.factorisation.factors(self.factorisation.expansion.matrix(self._left(op, points)))
         separate = sum(matrix.size for matrix in matrices)
         if separate > len(points) * self.n_points:
@@ -103,8 +112,48 @@ class SolutionOperator:
 
     def std(self, x: Any) -> FloatArray:
         """The posterior standard deviation of u at x, (M,), in the Gaussian-process view with prior kernel K."""
-        points = _places(self.problem, x, "raise")
+        points = places(self.problem, x, "raise")
         return np.sqrt(self.factorisation.variance(self._left(identity, points)))
+
+    def update(self, points: Mapping[str, Any]) -> SolutionOperator:
+        """The operator learned from more points: a new one, at a fraction of the cost of learning again.
+
+        Arguments:
+            points: new points of some conditions by name: `Points`, or an array (n, d).
+
+        Everything that was chosen stays: kernel, centres, weights, and the noise that λ stands for. So the result is,
+        to rounding, that of learning from all N + n points with the same kernel, centres and weights, and λN / (N + n)
+        for λ; `Subspace` keeps λ itself unless its penalty is "rkhs". (`LowRank` may choose other pivots; the
+        estimates then agree as far as its ``tol``.) ``T.points[name]`` has the old points first, then the new ones.
+        """
+        together, new = added(self.problem, self.points, points)
+        return self._changed(together, lambda functionals: self.factorisation.extended(functionals, new))
+
+    def remove(self, points: Mapping[str, Any]) -> SolutionOperator:
+        """The operator learned without some of the points, as when a sensor dies: a new one.
+
+        Arguments:
+            points: the numbers of points that leave, for some conditions by name: rows of ``T.points[name]``, or a
+                mask. A condition keeps at least one point.
+
+        The same stays as in `update`, so that ``T.update(…)`` followed by `remove` is T again. `Full` and `LowRank`
+        change what they have; `Subspace` factorises again from the points that are left, because its triangle cannot
+        be relieved of rows without losing all digits: this costs as much as learning.
+        """
+        left, gone = removed(self.problem, self.points, points)
+        return self._changed(left, lambda functionals: self.factorisation.without(functionals, gone))
+
+    def _changed(
+        self, points: Mapping[str, Points], factorise: Callable[[Functionals], Factorisation]
+    ) -> SolutionOperator:
+        stage = Stages(False)
+        with stage("collocate"):
+            functionals = collocate(self.problem, points, envelope_of(self.method))
+            for name, block in zip(self.problem.names, functionals.blocks, strict=True):
+                check_smoothness(self.kernel, self.method.derivatives_needed(block.order), name)
+        with stage("factorise"):
+            factorisation = factorise(functionals)
+        return replace(self, points=points, factorisation=factorisation, stats=stage.seconds, report=None)
 
     def _left(self, op: Operator, points: Points) -> Functionals:
         return _functionals(op, points, self.factorisation.expansion)
@@ -199,13 +248,13 @@ class Solution:
 
     def grad(self, x: Any, *, outside: str = "raise") -> FloatArray:
         """∇u(x): (M, d), or (M, d, B)."""
-        points = _places(self.problem, x, outside)
+        points = places(self.problem, x, outside)
         parts = [self._evaluate(lambda u, k=k: partial(u, k), points) for k in range(points.dim)]
         return self._blank(np.stack(parts, axis=1), points, outside)
 
     def apply(self, op: Operator, x: Any, *, outside: str = "raise") -> FloatArray:
         """(P u)(x) for any linear operator P; give `Points` with normals where P needs them."""
-        points = _places(self.problem, x, outside)
+        points = places(self.problem, x, outside)
         return self._blank(self._evaluate(op, points), points, outside)
 
     def residual(self, name: str, points: Any, data: Any = None) -> FloatArray:
@@ -251,7 +300,7 @@ def _functionals(op: Operator, points: Points, expansion: Expansion) -> Function
     return Functionals((normal_form(op, points, multiplier=expansion.envelope),))
 
 
-def _places(problem: Problem, x: Any, outside: str) -> Points:
+def places(problem: Problem, x: Any, outside: str) -> Points:
     """Evaluation points, checked: shape, finite, and inside the domain unless told otherwise."""
     check_choice("outside", outside, ("raise", "nan", "extrapolate"))
     points = x if isinstance(x, Points) else Points(check_coordinates("x", x, problem.dim))

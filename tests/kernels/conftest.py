@@ -313,7 +313,7 @@ def single_derivatives(points, alphas, size):
     count = len(points) * len(alphas)
     x = np.repeat(points, len(alphas), axis=0)
     phi = np.tile(np.eye(len(alphas)), (len(points), 1))
-    return *(np.concatenate([a, np.zeros((size - count, a.shape[1]))]) for a in (x, phi)), alphas
+    return *(np.concatenate([a, np.zeros((size - count, a.shape[1]))]).T for a in (x, phi)), alphas
 
 
 def uncompiled(kernel, left, right):
@@ -380,7 +380,7 @@ class Comparison:
 
     def gram(self, x, phi, alphas):
         """P_i^(1) P_j^(2) K by kernop."""
-        return uncompiled(self.kernel, (x, phi, alphas), (x, phi, alphas))
+        return uncompiled(self.kernel, (x.T, phi.T, alphas), (x.T, phi.T, alphas))
 
     def near(self, gap):
         """Derivatives by kernop at points a gap apart, around the origin."""

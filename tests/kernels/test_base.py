@@ -315,8 +315,8 @@ def test_derivatives_can_be_differentiated_in_the_lengthscale_where_points_coinc
     weights = np.random.default_rng(1).standard_normal((3, 3))
 
     def total(kernel):
-        x = jnp.asarray(np.stack([X, X, Y]))
-        phi = jnp.asarray([[1.0, 0.5], [0.3, -1.0], [0.1, 0.6]])
+        x = jnp.asarray(np.stack([X, X, Y], axis=1))
+        phi = jnp.asarray([[1.0, 0.3, 0.1], [0.5, -1.0, 0.6]])
         return jnp.sum(weights * pairwise(kernel, x, phi, alphas, x, phi, alphas))
 
     with float64(), jax.disable_jit():

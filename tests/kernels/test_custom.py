@@ -61,8 +61,8 @@ def test_agrees_with_the_closed_form_of_the_same_kernel():
     rng = np.random.default_rng(0)
     alphas = ((0, 0), (1, 0), (0, 2))
     with float64():
-        x, y = jnp.asarray(rng.random((6, 2))), jnp.asarray(rng.random((4, 2)))
-        phi, psi = jnp.asarray(rng.random((6, 3))), jnp.asarray(rng.random((4, 3)))
+        x, y = jnp.asarray(rng.random((2, 6))), jnp.asarray(rng.random((2, 4)))
+        phi, psi = jnp.asarray(rng.random((3, 6))), jnp.asarray(rng.random((3, 4)))
         custom, closed = (
             np.asarray(pairwise(kernel, x, phi, alphas, y, psi, alphas))
             for kernel in (ko.CustomKernel(gaussian), ko.Gaussian(0.8))

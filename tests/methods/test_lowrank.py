@@ -117,6 +117,15 @@ def test_a_tolerance_below_rounding_does_no_harm(full):
     assert difference(ko.learn(PROBLEM, method=ko.LowRank(tol=1e-12), **PAPER), full) < 1e-5
 
 
+def test_a_small_tolerance_is_met_in_the_solution():
+    """Pivots down to rounding: T in û = Σ (T⁻ᵀ …)_j P_j K must be the triangle with which the columns were made."""
+    settings = {**PAPER, "regularization": 1e-6}
+    full = ko.learn(PROBLEM, method=ko.Full(), **settings)
+    lowrank = ko.learn(PROBLEM, method=ko.LowRank(tol=1e-8), **settings)
+    assert difference(lowrank, full) < 1e-9
+    assert difference(lowrank, full, seed=0) < 1e-6
+
+
 def test_weights_agree():
     weights = {"f": 0.01, "g": 10.0}
     full = ko.learn(PROBLEM, method=ko.Full(), weights=weights, **PAPER)

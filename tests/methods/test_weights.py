@@ -6,7 +6,7 @@ import pytest
 import kernop as ko
 from kernop.collocation import collocate
 from kernop.errors import ArgumentError, ArgumentTypeError, InputNameError, NonFiniteError
-from kernop.methods.weights import read_weights, row_weights
+from kernop.methods.weights import condition_weights, read_weights, repeated, row_weights
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(
@@ -76,3 +76,11 @@ def test_one_condition_needs_no_balance():
 def test_errors(weights, error, message):
     with pytest.raises(error, match=message):
         read_weights(weights, PROBLEM)
+
+
+@pytest.mark.parametrize("weights", [None, (0.1, 2.0, 5.0)])
+def test_rows_repeat_the_weights_of_their_conditions(weights):
+    found = condition_weights(weights, ROWS, SQUARES)
+    assert all(type(weight) is float for weight in found)
+    np.testing.assert_array_equal(repeated(found, ROWS), row_weights(weights, ROWS, SQUARES))
+    assert condition_weights(found, ROWS, 3.0 * SQUARES) == found

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kernop import gram
 from kernop.collocation import Functionals
-from kernop.errors import FloatArray
+from kernop.errors import ArgumentError, FloatArray, KernopError, fail
 from kernop.frame import Frame
 from kernop.functions import Function
 from kernop.kernels import Kernel
 from kernop.methods.weights import Weights
 from kernop.progress import Tick
+
+#: Numbers of rows, sorted; and a permutation of all of them.
+Rows = NDArray[np.intp]
+Order = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +69,17 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Factorisation(ABC):
-    """The learned map C from data h (N,) to coefficients c (L,) of an expansion; a matrix that is kept factored."""
+    """The learned map C from data h (N,) to coefficients c (L,) of an expansion; a matrix that is kept factored.
+
+    Arguments:
+        expansion: in which u is written.
+        regularization: λ, given or chosen.
+        weights: one for each condition, given or chosen.
+    """
 
     expansion: Expansion
     regularization: float
+    weights: tuple[float, ...]
 
     @property
     def kernel(self) -> Kernel:
@@ -83,6 +98,28 @@ class Factorisation(ABC):
     def variance(self, left: Functionals) -> FloatArray:
         """The posterior variance of P_i u in the Gaussian-process view, (M,)."""
 
+    def extended(self, functionals: Functionals, new: Rows) -> Factorisation:
+        """What would have been learned from more rows, with the same kernel, trial space, weights and noise.
+
+        Arguments:
+            functionals: all of them in the order of the data, the old ones in their old order, N + n.
+            new: which of them were not there before, (n,).
+        """
+        raise self._refusal("updated")
+
+    def without(self, functionals: Functionals, gone: Rows) -> Factorisation:
+        """What would have been learned from fewer rows, with the same kernel, trial space, weights and noise.
+
+        Arguments:
+            functionals: those that are kept, in the order of the data, N − n.
+            gone: which of the N rows until now are not among them, (n,).
+        """
+        raise self._refusal("shortened")
+
+    def _refusal(self, done: str) -> KernopError:
+        got = f"an operator that cannot be {done} ({type(self).__name__})"
+        return fail(ArgumentError, "T", got, "learn again from all points")
+
 
 class Method(ABC):
     """How the estimator is computed."""
@@ -99,6 +136,20 @@ class Method(ABC):
     @abstractmethod
     def factorise(self, setting: Setting) -> Factorisation:
         """Learn."""
+
+
+def woven(old: FloatArray, fresh: FloatArray, new: Rows) -> FloatArray:
+    """The rows (or entries) of two arrays in one, in Fortran order; those of the second become rows ``new``."""
+    # By runs of rows, of which there are few: ten times faster than one by one.
+    cuts, starts = np.unique(new - np.arange(len(new)), return_index=True)
+    runs = zip_longest(np.split(old, cuts), np.split(fresh, starts[1:]))
+    whole = np.empty((len(old) + len(fresh), *old.shape[1:]), order="F")
+    return np.concatenate([part for pair in runs for part in pair if part is not None], out=whole)
+
+
+def others(rows: Rows, number: int) -> Rows:
+    """The numbers below ``number`` that are not among ``rows``."""
+    return np.delete(np.arange(number), rows)
 
 
 def envelope_of(method: Method) -> Function | None:

@@ -11,9 +11,11 @@ from kernop.collocation import Functionals
 from kernop.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, fail
 from kernop.frame import Frame
 from kernop.kernels import Gaussian, Kernel
-from kernop.linalg import EPS, Cholesky, cholesky
-from kernop.methods.base import Expansion, Factorisation, Method, Setting
-from kernop.methods.weights import row_weights
+from kernop.linalg import EPS, Cholesky, check_memory, cholesky
+from kernop.methods.base import Expansion, Factorisation, Method, Order, Rows, Setting, others, woven
+from kernop.methods.weights import condition_weights, repeated
+
+TOO_LARGE = "use ko.LowRank() for the same estimator, the default ko.Subspace(), or fewer points"
 
 
 @dataclass(frozen=True)
@@ -32,34 +34,71 @@ class Full(Method):
 
     def factorise(self, setting: Setting) -> FullFactorisation:
         functionals, kernel = setting.functionals, setting.kernel or wide_gaussian(setting.frame)
-        regularization, squares, diagonal = ridge(kernel, setting)
-        scales = normalisation(squares + diagonal)
+        found = ridge(kernel, setting)
+        scales = normalisation(found.squares + found.diagonal)
         unit = functionals.scaled(scales)
-        remedy = "use ko.LowRank() for the same estimator, the default ko.Subspace(), or fewer points"
-        matrix = gram.gram(kernel, unit, remedy=remedy, tick=setting.tick)
+        matrix = gram.gram(kernel, unit, remedy=TOO_LARGE, tick=setting.tick)
         np.fill_diagonal(matrix, 1.0)
         factor, failed = cholesky(matrix)
-        check_pivots(factor, failed, regularization, float(np.mean(1.0 / scales**2)))
-        return FullFactorisation(Expansion(kernel, unit), regularization, factor, scales)
+        check_pivots(factor, failed, found.regularization, scales)
+        order = np.arange(len(scales))
+        return FullFactorisation(Expansion(kernel, unit), found.regularization, found.weights, factor, scales, order)
 
 
 @dataclass(frozen=True, eq=False)
 class FullFactorisation(Factorisation):
-    """S (G + λN W⁻¹) S = L Lᵀ, with S that makes the diagonal 1; the expansion is in the scaled representers."""
+    """S (G + λN W⁻¹) S = Pᵀ L Lᵀ P, with S that makes the diagonal 1; the expansion is in the scaled representers.
+
+    The permutation P puts rows that came later below those that were there: (P h)_i = h[order[i]].
+    """
 
     factor: Cholesky
     scales: FloatArray
+    order: Order
 
     def coefficients(self, h: FloatArray) -> FloatArray:
-        return self.factor.solve(self.scales[:, None] * h)
+        return self._solve(self.scales[:, None] * h)
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
-        return (self.factor.solve(e.T).T * self.scales,)
+        return (self._solve(e.T).T * self.scales,)
 
     def variance(self, left: Functionals) -> FloatArray:
-        half = self.factor.half_solve(self.expansion.matrix(left).T)
+        half = self.factor.half_solve(self.expansion.matrix(left).T[self.order])
         prior = gram.squared_norms(self.expansion.kernel, left)
         return np.maximum(0.0, prior - np.einsum("ij,ij->j", half, half))
+
+    def extended(self, functionals: Functionals, new: Rows) -> FullFactorisation:
+        """Rows below L: L₂₁ = G₂₁ L⁻ᵀ, L₂₂ L₂₂ᵀ = G₂₂ − L₂₁ L₂₁ᵀ; O(N² n). The ridge of the old rows stays."""
+        n, total, kernel = len(self.scales), len(functionals), self.kernel
+        check_memory("points", total**2, f"{total} points with a Gram matrix of {total} × {total}", TOO_LARGE)
+        fresh = functionals.take(new)
+        ridge = self.regularization * n / repeated(self.weights, functionals)[new]
+        own = normalisation(squared_norms(kernel, fresh) + ridge)
+        unit = fresh.scaled(own)
+        square = gram.gram(kernel, unit, remedy=TOO_LARGE)
+        np.fill_diagonal(square, 1.0)
+        beside = gram.cross(kernel, unit, self.expansion.functionals)[:, self.order]
+        factor, failed = self.factor.bordered(beside, square)
+        scales = woven(self.scales, own, new)
+        check_pivots(factor, failed, self.regularization * n / total, scales)
+        return self._with(functionals, factor, scales, np.concatenate([others(new, total)[self.order], new]))
+
+    def without(self, functionals: Functionals, gone: Rows) -> FullFactorisation:
+        """G_SS = L_SS L_SSᵀ + L_SD L_SDᵀ for kept rows S and dropped D: an update of L_SS, stable; O(N² n)."""
+        kept = others(gone, len(self.scales))
+        dropped = np.isin(self.order, gone)
+        order = np.searchsorted(kept, self.order[~dropped])
+        return self._with(functionals, self.factor.without(dropped), self.scales[kept], order)
+
+    def _with(self, functionals: Functionals, factor: Cholesky, scales: FloatArray, order: Order) -> FullFactorisation:
+        expansion = Expansion(self.kernel, functionals.scaled(scales))
+        regularization = self.regularization * len(self.scales) / len(scales)
+        return FullFactorisation(expansion, regularization, self.weights, factor, scales, order)
+
+    def _solve(self, b: FloatArray) -> FloatArray:
+        x = np.empty(b.shape)
+        x[self.order] = self.factor.solve(b[self.order])
+        return x
 
 
 def wide_gaussian(frame: Frame) -> Gaussian:
@@ -67,18 +106,33 @@ def wide_gaussian(frame: Frame) -> Gaussian:
     return Gaussian(np.maximum(frame.high - frame.low, 1e-3 * frame.units))
 
 
-def ridge(kernel: Kernel, setting: Setting) -> tuple[float, FloatArray, FloatArray]:
-    """λ, G_ii (N,), and the diagonal λN W⁻¹ that λ adds, (N,). By default λN is 1e-12 of the mean of G_ii."""
-    squares = gram.squared_norms(kernel, setting.functionals)
+@dataclass(frozen=True, eq=False)
+class Ridge:
+    """λ, the weights of the conditions, G_ii (N,), and the diagonal λN W⁻¹ that λ adds, (N,)."""
+
+    regularization: float
+    weights: tuple[float, ...]
+    squares: FloatArray
+    diagonal: FloatArray
+
+
+def ridge(kernel: Kernel, setting: Setting) -> Ridge:
+    """What λ adds to the diagonal. By default λN is 1e-12 of the mean of G_ii."""
+    squares, chosen = squared_norms(kernel, setting.functionals), setting.regularization
+    if chosen is None:
+        chosen = 1e-12 * float(np.mean(squares)) / len(squares)
+    weights = condition_weights(setting.weights, setting.functionals, squares)
+    return Ridge(chosen, weights, squares, chosen * len(squares) / repeated(weights, setting.functionals))
+
+
+def squared_norms(kernel: Kernel, functionals: Functionals) -> FloatArray:
+    """G_ii (N,), finite."""
+    squares = gram.squared_norms(kernel, functionals)
     if not np.all(np.isfinite(squares)):
         bad = int(np.argmax(~np.isfinite(squares)))
         got = f"{kernel!r}, whose derivatives at x = y are {squares[bad]} (row {bad})"
         raise fail(NonFiniteError, "kernel", got, "use a kernel with finite derivatives at x = y, such as ko.Gaussian")
-    n = len(squares)
-    chosen = setting.regularization
-    if chosen is None:
-        chosen = 1e-12 * float(np.mean(squares)) / n
-    return chosen, squares, chosen * n / row_weights(setting.weights, setting.functionals, squares)
+    return squares
 
 
 def normalisation(diagonal: FloatArray) -> FloatArray:
@@ -94,15 +148,15 @@ def normalisation(diagonal: FloatArray) -> FloatArray:
     return 1.0 / np.sqrt(diagonal)
 
 
-def check_pivots(factor: Cholesky, failed: int, regularization: float, scale: float) -> None:
+def check_pivots(factor: Cholesky, failed: int, regularization: float, scales: FloatArray) -> None:
     """Refuse a factor whose smallest pivot is rounding error: its solutions would be noise."""
-    n = len(factor.lower)
+    n = len(scales)
     smallest = -np.inf if failed else float(np.min(factor.pivots))
     # A pivot of 1 carries rounding errors that add up like a random walk of N steps.
     threshold = max(10.0, np.sqrt(n)) * EPS
     if smallest > threshold:
         return
-    enough = 1e3 * threshold * scale / n
+    enough = 1e3 * threshold * float(np.mean(1.0 / scales**2)) / n
     found = f"pivot {failed} of {n} is not positive" if failed else f"its smallest pivot is {smallest:.1e} of 1"
     got = f"{regularization:g}, with which the Gram matrix is singular to working precision ({found})"
     remedy = (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernop import gram
 from kernop.collocation import Functionals
@@ -24,8 +23,9 @@ from kernop.linalg import (
     subtract_product,
     syrk,
 )
-from kernop.methods.base import Expansion, Factorisation, Method, Setting
-from kernop.methods.full import ridge, wide_gaussian
+from kernop.methods.base import Expansion, Factorisation, Method, Order, Rows, Setting, others, woven
+from kernop.methods.full import ridge, squared_norms, wide_gaussian
+from kernop.methods.weights import repeated
 
 
 @dataclass(frozen=True)
@@ -63,34 +63,47 @@ class LowRank(Method):
 
     def factorise(self, setting: Setting) -> LowRankFactorisation:
         kernel = setting.kernel or wide_gaussian(setting.frame)
-        regularization, squares, diagonal = ridge(kernel, setting)
-        if not regularization > 0.0:
+        found = ridge(kernel, setting)
+        if not found.regularization > 0.0:
             raise fail(ArgumentError, "regularization", "0", "LowRank needs λ > 0: it keeps what stands above λ")
-        scales = 1.0 / np.sqrt(diagonal)
+        scales = 1.0 / np.sqrt(found.diagonal)
         scaled = setting.functionals.scaled(scales)
-        with one_thread():
-            columns, pivots = self._grow(kernel, scaled, squares / diagonal)
-        triangle = columns[pivots]  # lower triangular by construction
-        order = np.argsort(pivots)
-        normal = syrk(columns)
-        normal[np.diag_indices(len(normal))] += 1.0
-        factor, _ = cholesky(normal)
-        expansion = Expansion(kernel, scaled.take(pivots[order]))
-        return LowRankFactorisation(expansion, regularization, columns, scales, factor, triangle, order)
+        nothing = np.empty((len(scales), 0), order="F")
+        columns, pivots, left = self.grow(kernel, scaled, nothing, found.squares / found.diagonal)
+        return LowRankFactorisation(
+            Expansion(kernel, scaled.take(np.sort(pivots))),
+            found.regularization,
+            found.weights,
+            self,
+            columns,
+            scales,
+            left,
+            regularised(columns),
+            columns[pivots],  # lower triangular by construction
+            np.argsort(pivots),
+        )
 
-    def _grow(self, kernel: Kernel, functionals: Functionals, left: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
-        """F (N, r) and the r pivots, in the order in which they were chosen; F[pivots] is lower triangular.
+    def grow(
+        self, kernel: Kernel, functionals: Functionals, f: FloatArray, left: FloatArray
+    ) -> tuple[FloatArray, Order, FloatArray]:
+        """F (N, r) with more columns, as many as ``tol`` asks for; their pivots in the order of choice; what is left.
 
-        ``left`` is what is left of the diagonal: at first, all of it.
+        ``left`` is the diagonal of Ĝ − F Fᵀ, (N,): at first, without columns, that of Ĝ. F[pivots] is lower
+        triangular in the new columns.
         """
+        with one_thread():
+            return self._grow(kernel, functionals, f, left)
+
+    def _grow(
+        self, kernel: Kernel, functionals: Functionals, f: FloatArray, left: FloatArray
+    ) -> tuple[FloatArray, Order, FloatArray]:
         rng = np.random.default_rng(self.seed)
-        n = len(functionals)
-        limit = n if self.rank is None else min(self.rank, n)
+        n, first = f.shape
+        limit = self.rank or first + n
         # Below this a pivot is rounding error, and its column noise.
-        smallest = max(self.tol / n, 100.0 * EPS * float(left.max()))
-        f = np.empty((n, 0), order="F")
+        smallest = max(self.tol / n, 100.0 * EPS * float(np.max(left + np.einsum("ij,ij->i", f, f))))
         pivots = np.empty(0, dtype=np.intp)
-        while (known := len(pivots)) < limit and left.sum() > self.tol:
+        while (known := first + len(pivots)) < limit and left.sum() > self.tol:
             size = min(self.block, limit - known, int(np.count_nonzero(left > smallest)))
             if size == 0:
                 break
@@ -104,10 +117,12 @@ class LowRank(Method):
                 break
             added = new[:, : len(kept)]
             added[:] = right_solve_lower(lower, new[:, kept])
+            # True but for rounding, and made exact: later rows are solved with F[pivots], and so is û.
+            added[pivots], added[chosen[kept]] = 0.0, lower
             pivots = np.concatenate([pivots, chosen[kept]])
             left = np.maximum(0.0, left - np.einsum("ij,ij->i", added, added))
             left[pivots] = 0.0
-        return f[:, : len(pivots)], pivots
+        return f[:, : first + len(pivots)], pivots, left
 
 
 def _with_room(f: FloatArray, used: int, more: int) -> FloatArray:
@@ -126,11 +141,13 @@ def _with_room(f: FloatArray, used: int, more: int) -> FloatArray:
 class LowRankFactorisation(Factorisation):
     """û = Σ β_j P_j K over the pivots, β = T⁻ᵀ (I + FᵀF)⁻¹ Fᵀ S h, T = F[pivots]."""
 
+    method: LowRank
     columns: FloatArray
     scales: FloatArray
+    left: FloatArray  # the diagonal of Ĝ − F Fᵀ
     factor: Cholesky
     triangle: FloatArray
-    order: NDArray[np.intp]
+    order: Order
 
     @property
     def rank(self) -> int:
@@ -150,8 +167,81 @@ class LowRankFactorisation(Factorisation):
         known = np.einsum("ij,ij->j", features, features) - np.einsum("ij,ij->j", half, half)
         return np.maximum(0.0, gram.squared_norms(self.kernel, left) - known)
 
+    def extended(self, functionals: Functionals, new: Rows) -> LowRankFactorisation:
+        """Rows F_new = Ĝ[new, pivots] T⁻ᵀ, then more columns if ``tol`` asks for them; O(n r²), and O(N r) for each.
+
+        The ridge λN W⁻¹ of the old rows stays.
+        """
+        n, rank, total = len(self.scales), self.rank, len(functionals)
+        scales = np.sqrt(repeated(self.weights, functionals) / (self.regularization * n))
+        scaled = functionals.scaled(scales)
+        fresh = scaled.take(new)
+        rows = self._features(self.expansion.matrix(fresh)).T
+        rest = np.maximum(0.0, squared_norms(self.kernel, fresh) - np.einsum("ij,ij->i", rows, rows))
+        columns, pivots, left = self.method.grow(
+            self.kernel, scaled, woven(self.columns, rows, new), woven(self.left, rest, new)
+        )
+        return replace(
+            self,
+            expansion=self._with_pivots(scaled.take(np.sort(pivots))),
+            regularization=self.regularization * n / total,
+            columns=columns,
+            scales=scales,
+            left=left,
+            factor=_with_columns(self.factor.plus(rows), columns),
+            triangle=_triangle(self.triangle, columns[pivots]),
+            order=np.concatenate([self.order, rank + np.argsort(pivots)]),
+        )
+
+    def without(self, functionals: Functionals, gone: Rows) -> LowRankFactorisation:
+        """Rows of F are dropped, and I + FᵀF is computed again: O(N r²). Pivots without a point stay in the expansion:
+        Ĝ ≈ F Fᵀ holds for the rows that are left."""
+        n = len(self.scales)
+        kept = others(gone, n)
+        columns = np.asfortranarray(self.columns[kept])
+        return replace(
+            self,
+            regularization=self.regularization * n / len(kept),
+            columns=columns,
+            scales=self.scales[kept],
+            left=self.left[kept],
+            factor=regularised(columns),
+        )
+
+    def _with_pivots(self, chosen: Functionals) -> Expansion:
+        """The expansion and more pivots behind it; in one block, lest many small updates leave many small blocks."""
+        if not len(chosen):
+            return self.expansion
+        return Expansion(self.kernel, Functionals(self.expansion.functionals.blocks + chosen.blocks).merged())
+
     def _features(self, e: FloatArray) -> FloatArray:
         """T⁻¹ eᵀ with the columns of e in the order of the pivots, (r, M)."""
         unsorted = np.empty_like(self.order)
         unsorted[self.order] = np.arange(len(self.order))
         return solve_lower(self.triangle, e[:, unsorted].T)
+
+
+def regularised(columns: FloatArray) -> Cholesky:
+    """The factor of I + FᵀF."""
+    normal = syrk(columns)
+    normal[np.diag_indices(len(normal))] += 1.0
+    return cholesky(normal)[0]
+
+
+def _with_columns(factor: Cholesky, columns: FloatArray) -> Cholesky:
+    """The factor of I + FᵀF when it is known for the first columns of F."""
+    known = len(factor.lower)
+    more = columns[:, known:]
+    if more.shape[1] == 0:
+        return factor
+    corner = syrk(more)
+    corner[np.diag_indices(len(corner))] += 1.0
+    return factor.bordered(more.T @ columns[:, :known], corner)[0]
+
+
+def _triangle(known: FloatArray, below: FloatArray) -> FloatArray:
+    """T (r, r) with more rows (k, r + k) below."""
+    rank, total = len(known), len(known) + len(below)
+    triangle = np.zeros((total, total))
+    triangle[:rank, :rank], triangle[rank:] = known, below
+    return triangle

@@ -13,7 +13,6 @@ from kernop.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
-    NonFiniteError,
     ShapeError,
     SingularGramError,
     check_choice,
@@ -25,10 +24,11 @@ from kernop.errors import (
 from kernop.functions import Function
 from kernop.kernels import Gaussian, Kernel
 from kernop.linalg import EPS, Cholesky, Orthogonal, check_memory, cholesky, orthogonal, syrk
-from kernop.methods.base import Expansion, Factorisation, Method, Setting
+from kernop.methods.base import Expansion, Method, Setting
 from kernop.methods.centres import default_number, fill
 from kernop.methods.full import wide_gaussian
-from kernop.methods.weights import row_weights
+from kernop.methods.leastsquares import HeldFactorisation, NormalFactorisation, QRFactorisation, design_matrix
+from kernop.methods.weights import Weights, condition_weights, repeated
 from kernop.operators import evaluations
 
 #: The rows tiny · I below A, relative to the Frobenius norm of A.
@@ -86,26 +86,40 @@ class Subspace(Method):
         both = self.basis == "representers" or self.penalty == "rkhs"
         return 2 * order if both else order
 
-    def factorise(self, setting: Setting) -> SubspaceFactorisation:
-        expansion = self._expansion(setting)
-        n, count = len(setting.functionals), len(expansion.functionals)
+    def factorise(self, setting: Setting) -> HeldFactorisation:
+        functionals, regularization = setting.functionals, setting.regularization
+        expansion = self.expansion(setting, len(functionals))
+        # The user's λ as a variance; a λ that is chosen for the sake of rounding is no prior.
+        noise = (len(functionals) if self.penalty == "rkhs" else 1) * (regularization or 0.0)
+        return self.fit(expansion, functionals, setting.weights, regularization, noise)
+
+    def fit(
+        self,
+        expansion: Expansion,
+        functionals: Functionals,
+        weights: Weights,
+        regularization: float | None,
+        noise: float,
+    ) -> HeldFactorisation:
+        """Least squares in a given expansion."""
+        n, count = len(functionals), len(expansion.functionals)
         size = 2 * (n + count) * count
         check_memory("points", size, f"a design matrix of {n} × {count}", "use fewer centres or points")
-        design = gram.cross(expansion.kernel, setting.functionals, expansion.functionals, order="F")
-        squares = np.einsum("ij,ij->i", design, design)
-        if not np.all(np.isfinite(squares)):
-            got = f"{expansion.kernel!r} with derivatives that are not finite"
-            raise fail(NonFiniteError, "kernel", got, "use another, such as ko.Gaussian")
-        roots = np.sqrt(row_weights(setting.weights, setting.functionals, squares))
+        design = design_matrix(expansion, functionals)
+        chosen = condition_weights(weights, functionals, np.einsum("ij,ij->i", design, design))
+        roots = np.sqrt(repeated(chosen, functionals))
         design *= roots[:, None]
         if self.solver == "normal":
-            return self._normal(expansion, design, roots, setting)
-        return self._qr(expansion, design, roots, setting)
+            # Squaring A leaves half of the digits: the default λ is at the rounding error of AᵀA.
+            ridge = EPS * float(np.linalg.norm(design)) ** 2 if regularization is None else regularization
+            factor = self._normal(expansion, design, ridge)
+            return NormalFactorisation(expansion, ridge, chosen, noise, self, roots, factor, design)
+        ridge, factor = self._qr(expansion, design, regularization)
+        return QRFactorisation(expansion, ridge, chosen, noise, self, roots, factor)
 
-    def _expansion(self, setting: Setting) -> Expansion:
-        number = (
-            self.centers if isinstance(self.centers, int | np.integer) else default_number(len(setting.functionals))
-        )
+    def expansion(self, setting: Setting, n: int) -> Expansion:
+        """The functions b_j for n rows; representers are taken from those of the setting."""
+        number = self.centers if isinstance(self.centers, int | np.integer) else default_number(n)
         if self.basis == "representers":
             kernel = setting.kernel or wide_gaussian(setting.frame)
             chosen = setting.functionals.spread(int(number))
@@ -122,50 +136,42 @@ class Subspace(Method):
     def _translates(self, kernel: Kernel, z: FloatArray) -> Expansion:
         return Expansion(kernel, Functionals((evaluations(z),)), self.envelope)
 
-    def _penalty_rows(self, expansion: Expansion, design: FloatArray, regularization: float) -> FloatArray:
-        """R with ‖R c‖² the penalty, (L, L)."""
-        count = design.shape[1]
+    def penalty_root(self, expansion: Expansion, regularization: float, n: int) -> float | FloatArray:
+        """P with ‖P c‖² the penalty for n rows: upper triangular (L, L), or p for p · I."""
         if self.penalty == "coefficients":
-            return np.sqrt(regularization) * np.eye(count)
+            return float(np.sqrt(regularization))
         kernel, functionals = expansion.kernel, expansion.functionals
         matrix = gram.gram(kernel, functionals, remedy="use fewer centres")
-        matrix[np.diag_indices(count)] *= 1.0 + 4.0 * count * EPS
+        matrix[np.diag_indices(len(matrix))] *= 1.0 + 4.0 * len(matrix) * EPS
         factor, failed = cholesky(matrix)
         if failed:
             got = f"penalty='rkhs' with a Gram matrix of the centres that is singular (pivot {failed})"
             raise fail(
                 SingularGramError, "penalty", got, "use penalty='coefficients', fewer centres, or a rougher kernel"
             )
-        return np.sqrt(regularization * len(design)) * np.tril(factor.lower).T
+        return np.sqrt(regularization * n) * np.tril(factor.lower).T
 
-    def _noise(self, setting: Setting) -> float:
-        """The user's λ as a variance; a λ that was chosen for the sake of rounding is no prior, and gives 0."""
-        n = len(setting.functionals) if self.penalty == "rkhs" else 1
-        return n * (setting.regularization or 0.0)
+    def _penalty_rows(self, expansion: Expansion, design: FloatArray, regularization: float) -> FloatArray:
+        """P as a matrix, (L, L)."""
+        root = self.penalty_root(expansion, regularization, len(design))
+        return root if isinstance(root, np.ndarray) else root * np.eye(design.shape[1])
 
-    def _qr(
-        self, expansion: Expansion, design: FloatArray, roots: FloatArray, setting: Setting
-    ) -> SubspaceFactorisation:
-        regularization = setting.regularization
+    def _qr(self, expansion: Expansion, design: FloatArray, regularization: float | None) -> tuple[float, Orthogonal]:
+        """λ, given or chosen, and the factorisation."""
         if regularization is None:
             # Rows tiny · I settle what A cannot see; a third of the work, so only if there is such a thing.
             free = design.shape[0] < design.shape[1] or self.penalty == "rkhs"
             factor = None if free else orthogonal(design)
             if factor is not None and factor.regular:
-                return QRFactorisation(expansion, 0.0, 0.0, factor, roots)
+                return 0.0, factor
             regularization = float(TINY * np.linalg.norm(design)) ** 2
         factor = orthogonal(np.vstack([design, self._penalty_rows(expansion, design, regularization)]))
         if not factor.regular:
             got = f"{regularization:g}, with which the least-squares problem has no unique solution"
             raise fail(SingularGramError, "regularization", got, "give more points, fewer centres, or a larger λ")
-        return QRFactorisation(expansion, regularization, self._noise(setting), factor, roots)
+        return regularization, factor
 
-    def _normal(
-        self, expansion: Expansion, design: FloatArray, roots: FloatArray, setting: Setting
-    ) -> SubspaceFactorisation:
-        # Squaring A leaves half of the digits: the default λ is at the rounding error of AᵀA.
-        chosen = setting.regularization
-        regularization = EPS * float(np.linalg.norm(design)) ** 2 if chosen is None else chosen
+    def _normal(self, expansion: Expansion, design: FloatArray, regularization: float) -> Cholesky:
         below = self._penalty_rows(expansion, design, regularization)
         matrix = syrk(design)
         matrix += below.T @ below
@@ -173,64 +179,4 @@ class Subspace(Method):
         if failed or not np.all(factor.pivots > 0.0):
             got = f"{regularization:g}, with which the normal equations are singular"
             raise fail(SingularGramError, "regularization", got, "use solver='qr', or a larger λ")
-        noise = self._noise(setting)
-        return NormalFactorisation(expansion, regularization, noise, factor, design, roots)
-
-
-@dataclass(frozen=True, eq=False)
-class SubspaceFactorisation(Factorisation):
-    """What the two solvers share: the posterior variance in the subspace.
-
-    ``noise`` is the variance of a row of weight 1 when the penalty is read as a prior on the coefficients.
-    """
-
-    noise: float
-
-    def variance(self, left: Functionals) -> FloatArray:
-        if self.noise == 0.0:
-            remedy = "give regularization= (λ > 0, the variance of noise), or use ko.Full() or ko.LowRank()"
-            raise fail(ArgumentError, "std", "a Subspace operator without regularisation, which has no prior", remedy)
-        # The covariance of the coefficients is the noise times the inverse of the regularised normal matrix.
-        half = self.half_solve(self.expansion.matrix(left).T)
-        return self.noise * np.einsum("ij,ij->j", half, half)
-
-    def half_solve(self, b: FloatArray) -> FloatArray:
-        """R⁻ᵀ b with RᵀR the regularised normal matrix."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True, eq=False)
-class QRFactorisation(SubspaceFactorisation):
-    """[√W A; penalty] = Q R; c = R⁻¹ Q₁ᵀ √W h, where Q₁ are the first N rows of Q. Without penalty: √W A = Q R."""
-
-    factor: Orthogonal
-    roots: FloatArray
-
-    def coefficients(self, h: FloatArray) -> FloatArray:
-        return self.factor.least_squares(self.roots[:, None] * h)
-
-    def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
-        q = self.factor.columns(len(self.roots))
-        q *= self.roots[:, None]
-        return self.factor.right_solve(e), q.T
-
-    def half_solve(self, b: FloatArray) -> FloatArray:
-        return self.factor.right_solve(b.T).T
-
-
-@dataclass(frozen=True, eq=False)
-class NormalFactorisation(SubspaceFactorisation):
-    """AᵀWA + penalty = L Lᵀ; c = (L Lᵀ)⁻¹ Aᵀ W h."""
-
-    factor: Cholesky
-    design: FloatArray  # √W A
-    roots: FloatArray
-
-    def coefficients(self, h: FloatArray) -> FloatArray:
-        return self.factor.solve(self.design.T @ (self.roots[:, None] * h))
-
-    def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
-        return self.factor.solve(e.T).T, (self.roots[:, None] * self.design).T
-
-    def half_solve(self, b: FloatArray) -> FloatArray:
-        return self.factor.half_solve(b)
+        return factor

@@ -31,11 +31,22 @@ def read_weights(weights: Any, problem: Problem) -> Weights:
 
 
 def row_weights(weights: Weights, functionals: Functionals, squares: FloatArray) -> FloatArray:
-    """w_i for each row, (N,); balanced weights give every block of rows the same sum Σ w_i · squares_i.
+    """w_i for each row, (N,): `condition_weights`, repeated."""
+    return repeated(condition_weights(weights, functionals, squares), functionals)
 
-    ``squares`` are the squared sizes of the rows; balanced weights average to 1 in the geometric mean, so that λ
-    keeps its meaning.
+
+def condition_weights(weights: Weights, functionals: Functionals, squares: FloatArray) -> tuple[float, ...]:
+    """One weight for each block of rows; balanced ones give every block the same sum Σ w_i · squares_i.
+
+    ``squares`` are the squared sizes of the rows, (N,); balanced weights average to 1 in the geometric mean, so that
+    λ keeps its meaning.
     """
+    if weights is not None:
+        return weights
     sums = np.array([float(np.sum(squares[rows])) for rows in functionals.slices])
-    per_block = np.exp(np.mean(np.log(sums))) / sums if weights is None else np.asarray(weights)
-    return np.repeat(per_block, [len(block) for block in functionals.blocks])
+    return tuple(map(float, np.exp(np.mean(np.log(sums))) / sums))
+
+
+def repeated(weights: tuple[float, ...], functionals: Functionals) -> FloatArray:
+    """The weight of each row, (N,), from one for each block."""
+    return np.repeat(np.asarray(weights), [len(block) for block in functionals.blocks])

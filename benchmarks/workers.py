@@ -1,0 +1,88 @@
+"""Learning on Dask workers: the same operator as in one process, and twice as fast on two workers as on one.
+
+Workers are processes with one thread each. A pass is timed on one worker and on two, in turn; then a worker is killed
+in the middle of a pass.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+from common import console, once, save, table
+from distributed import Client, LocalCluster
+
+import kernop as ko
+from kernop.experiments.poisson3d import PROBLEM, envelope, sources
+
+CENTERS, BATCH, POINTS = 2000, 2000, 96_000
+GRID = np.random.default_rng(0).random((2000, 3))
+
+
+def learn(solver: str, client: Client | None = None) -> ko.StreamedOperator:
+    operator = ko.learn(
+        PROBLEM,
+        points={"f": POINTS},
+        method=ko.Subspace(centers=CENTERS, batch=BATCH, envelope=envelope, solver=solver),  # type: ignore[arg-type]
+        regularization=1e-8 if solver == "normal" else None,
+        inputs=[(sources,)],
+        client=client,
+    )
+    assert isinstance(operator, ko.StreamedOperator)
+    return operator
+
+
+def difference(one: ko.StreamedOperator, other: ko.StreamedOperator) -> float:
+    a, b = one.solutions[0](GRID), other.solutions[0](GRID)
+    return float(np.max(np.linalg.norm(a - b, axis=0) / np.linalg.norm(a, axis=0)))
+
+
+def workers(number: int) -> LocalCluster:
+    return LocalCluster(n_workers=number, threads_per_worker=1, processes=True, dashboard_address=None)
+
+
+def killed(solver: str, reference: ko.StreamedOperator, after: float) -> dict[str, float]:
+    """Kill a worker in the middle of a pass on two."""
+    with workers(2) as cluster, Client(cluster) as client:
+        victim = next(iter(client.run(os.getpid).values()))
+        timer = threading.Timer(after, os.kill, (victim, signal.SIGKILL))
+        timer.start()
+        started = time.perf_counter()
+        operator = learn(solver, client)
+        return {"seconds": time.perf_counter() - started, "difference": difference(reference, operator)}
+
+
+def measure(solver: str, rounds: int = 3) -> dict[str, float]:
+    here = learn(solver)
+    with workers(1) as first, Client(first) as alone, workers(2) as second, Client(second) as both:
+        found = {1: learn(solver, alone), 2: learn(solver, both)}  # compiles
+        seconds: dict[int, list[float]] = {1: [], 2: []}
+        for _ in range(rounds):
+            seconds[1].append(once(lambda: learn(solver, alone)))
+            seconds[2].append(once(lambda: learn(solver, both)))
+    one, two = (float(np.median(times)) for times in seconds.values())
+    lost = killed(solver, here, after=3.0 + two / 2)
+    return {
+        "one worker, s": one,
+        "two workers, s": two,
+        "times faster": one / two,
+        "difference from one process": difference(here, found[2]),
+        "difference between one worker and two": difference(found[1], found[2]),
+        "a worker killed, s (with start-up)": lost["seconds"],
+        "a worker killed: difference": lost["difference"],
+    }
+
+
+def main() -> None:
+    figures = {solver: measure(solver) for solver in ("normal", "qr")}
+    rows = [[name, *(f"{found[name]:.3g}" for found in figures.values())] for name in figures["qr"]]
+    table(f"Dask, N = {POINTS}, L = {CENTERS}", ["", *figures], rows)
+    console.print("normal: λ = 1e-8; qr: by default")
+    save("workers", figures)
+
+
+if __name__ == "__main__":
+    main()

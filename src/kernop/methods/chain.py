@@ -1,0 +1,66 @@
+"""A QR factorisation to which rows were added, one block after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernop.errors import FloatArray
+from kernop.linalg import Orthogonal, Rotation, add_rows, right_solve_upper, solve_upper
+from kernop.methods.base import Order, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """[A; B₁; B₂; …] = Q R, with the interface of `Orthogonal`; Q is kept as that of A and a rotation for each B.
+
+    Arguments:
+        first: A = Q₁ R₁, perhaps with rows of a penalty below those of data.
+        rotations: [R₁; B₁] = Q₂ [R₂; 0], and so on.
+        upper: the last R, (L, L), with leftovers below its diagonal.
+        order: row i of [A; B₁; …], those of the penalty left out, is row order[i] of the data, (N,).
+    """
+
+    first: Orthogonal
+    rotations: tuple[Rotation, ...]
+    upper: FloatArray
+    order: Order
+
+    def least_squares(self, b: FloatArray) -> FloatArray:
+        """argmin |[A; B₁; …] c − b|, with zeros for the penalty, for b of shape (N, B): (L, B)."""
+        start, *parts = np.split(b[self.order], self._cuts)
+        top = self.first.rotated(start)
+        for rotation, part in zip(self.rotations, parts, strict=True):
+            top, _ = rotation.transpose_times(top, part)
+        return solve_upper(self.upper, top)
+
+    def columns(self, n: int) -> FloatArray:
+        """The n = N rows of Q that belong to data, (N, L)."""
+        q, cuts, top = np.empty((n, len(self.upper))), [*self._cuts, n], np.eye(len(self.upper))
+        for k in reversed(range(len(self.rotations))):
+            top, q[self.order[cuts[k] : cuts[k + 1]]] = self.rotations[k].times(top)
+        q[self.order[: cuts[0]]] = self.first.times(top)[: cuts[0]]
+        return q
+
+    def right_solve(self, e: FloatArray) -> FloatArray:
+        """e R⁻¹ for e of shape (M, L)."""
+        return right_solve_upper(self.upper, e)
+
+    @property
+    def _cuts(self) -> list[int]:
+        """Where each B begins."""
+        sizes = [len(rotation.reflectors) for rotation in self.rotations]
+        return (len(self.order) - np.cumsum(sizes[::-1])[::-1]).tolist()
+
+
+def chained(factor: Orthogonal | Chain, rows: FloatArray, old: Rows, new: Rows) -> Chain:
+    """The factorisation with rows B (n, L) below; O(n L²).
+
+    ``old`` and ``new`` tell where the rows until now, and those of B, stand among the data from now on.
+    """
+    upper = np.array(factor.upper, order="F")
+    rotation = add_rows(upper, np.array(rows, order="F"))
+    if isinstance(factor, Orthogonal):
+        return Chain(factor, (rotation,), upper, np.concatenate([old, new]))
+    return Chain(factor.first, (*factor.rotations, rotation), upper, np.concatenate([old[factor.order], new]))

@@ -1,0 +1,114 @@
+"""Files of arrays: safetensors with a checked header. Written whole or not at all; read whole or refused.
+
+No pickle and no code: a file holds float64 arrays and one JSON object. A SHA-256 digest over both is part of the file,
+so that a file that was cut short, changed, or written by something else is refused and never half-used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from kernop.errors import FileError, FloatArray, KernopError, fail
+
+#: The version of the layout below; a reader refuses others.
+VERSION = 1
+
+
+def write(
+    path: str | os.PathLike[str],
+    kind: str,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, FloatArray],
+    argument: str = "path",
+) -> None:
+    """Write a file of a kind. It replaces an older one only when it is complete on the disk."""
+    text = json.dumps(dict(header), sort_keys=True, allow_nan=False)
+    contiguous = {name: np.asarray(array, dtype=np.float64, order="C") for name, array in arrays.items()}
+    about = {"program": "kernop", "kind": kind, "version": str(VERSION), "header": text}
+    about["sha256"] = _digest(about, contiguous)
+    try:
+        _write(Path(path), contiguous, about)
+    except (SafetensorError, OSError) as error:
+        raise _unwritable(path, argument, error) from error
+
+
+def check_place(path: str | os.PathLike[str], argument: str = "path") -> None:
+    """Make the folder of a file; refuse a path where none can be written, before the work that leads to it."""
+    try:
+        folder = Path(path).parent
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise _unwritable(path, argument, error) from error
+
+
+def _unwritable(path: str | os.PathLike[str], argument: str, error: Exception) -> KernopError:
+    got = f"{os.fspath(path)!r}, which cannot be written ({error})"
+    return fail(FileError, argument, got, "give a path in a folder with room")
+
+
+def _write(target: Path, arrays: dict[str, FloatArray], about: dict[str, str]) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    os.close(handle)
+    try:
+        save_file(arrays, name, metadata=about)
+        with open(name, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def read(
+    path: str | os.PathLike[str], kind: str, argument: str = "path"
+) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+    """The header and the arrays of a file that `write` wrote, complete and unchanged; everything else is refused."""
+
+    def refuse(got: str, remedy: str) -> Exception:
+        return fail(FileError, argument, f"{os.fspath(path)!r}, {got}", remedy)
+
+    if not Path(path).is_file():
+        raise refuse("which is not a file", "give the path of a file that kernop wrote")
+    try:
+        with safe_open(os.fspath(path), framework="numpy") as file:
+            about = file.metadata() or {}
+            if about.get("program") != "kernop":
+                raise refuse("which kernop did not write", "give the path of a file that kernop wrote")
+            if about.get("version") != str(VERSION):
+                got = f"of version {about.get('version')!r} where this kernop reads {VERSION}"
+                raise refuse(got, "use the version of kernop that wrote it")
+            if about.get("kind") != kind:
+                raise refuse(f"which holds {about.get('kind')!r}, not {kind!r}", "give another path")
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    except (SafetensorError, OSError, ValueError, TypeError) as error:
+        if isinstance(error, FileError):
+            raise
+        why = str(error).partition("\n")[0]
+        raise refuse(f"which is damaged or not of kernop ({why})", "write it again") from error
+    if about.get("sha256") != _digest(about, arrays):
+        raise refuse("which is damaged: its digest does not match", "write it again")
+    return json.loads(about["header"]), arrays
+
+
+def _digest(about: Mapping[str, str], arrays: Mapping[str, FloatArray]) -> str:
+    digest = hashlib.sha256()
+    for part in ("program", "kind", "version", "header"):
+        digest.update(f"{part}={about.get(part)}\n".encode())
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name], order="C")
+        digest.update(f"{name}:{array.dtype}:{array.shape}\n".encode())
+        digest.update(array.data if array.size else b"")
+    return digest.hexdigest()

@@ -1,0 +1,167 @@
+"""Passes over a stream, and evaluations, spread over the workers of a Dask client.
+
+A pass is cut into chunks of batches, whose number depends on the stream alone; every chunk gives an accumulator, and a
+binary tree merges them. So the result does not depend on how many workers there are, nor on which of them did what.
+A worker that dies takes its chunks with it, and they are computed again elsewhere.
+"""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from kernop.domains import Points
+from kernop.errors import ArgumentTypeError, ClusterError, FloatArray, MissingExtraError, describe, fail
+from kernop.linalg import one_thread
+from kernop.methods.accumulators import Accumulator
+from kernop.operators import Operator, identity
+from kernop.progress import Tick
+from kernop.solution import Solution, places
+from kernop.streaming.plan import BatchData, Plan
+
+#: A pass is cut into this many chunks, if there are enough batches, …
+FEWEST_CHUNKS = 16
+#: … and into more if chunks would have more batches than this.
+MOST_BATCHES = 50
+#: Points that a worker evaluates at a time.
+POINTS_AT_A_TIME = 20_000
+
+
+class OnWorkers:
+    """Passes on the workers of a client; see `Passes`."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = check_client(client)
+
+    def accumulate(self, plan: Plan, tick: Tick | None = None) -> Accumulator:
+        """What is left of a pass over all batches."""
+        with _cluster_errors(self._client):
+            there = self._send(plan)
+            parts = [self._submit(_accumulated, there, chunk) for chunk in chunks(plan.stream.number or 0)]
+            self._watch(parts, tick)
+            while len(parts) > 1:
+                pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
+                parts = [self._submit(_merged, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
+            return parts[0].result()
+
+    def moments(self, plan: Plan, data: BatchData, c: FloatArray | None) -> FloatArray:
+        """See `Passes`."""
+        with _cluster_errors(self._client):
+            there = self._send((plan, data, c))
+            parts = [self._submit(_moments, there, chunk) for chunk in chunks(plan.stream.number or 0)]
+            return np.sum([part.result() for part in parts], axis=0)
+
+    def evaluate(self, u: Solution, op: Operator, points: Points) -> FloatArray:
+        """(P u)(x), a part of the points on each worker."""
+        cuts = range(POINTS_AT_A_TIME, len(points), POINTS_AT_A_TIME)
+        rows = np.split(np.arange(len(points)), list(cuts))
+        with _cluster_errors(self._client):
+            there = self._send((u, op))
+            parts = [self._submit(_evaluated, there, points[own]) for own in rows]
+            return np.concatenate([part.result() for part in parts])
+
+    def _send(self, value: Any) -> Any:
+        """A value on the workers. As the result of a task it comes back when the worker that holds it is lost."""
+        return self._submit(pickle.loads, _pickled(value))
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")
+            return self._client.submit(function, *arguments, pure=False)
+
+    def _watch(self, parts: Sequence[Any], tick: Tick | None) -> None:
+        from distributed import as_completed
+
+        for k, part in enumerate(as_completed(parts), start=1):
+            if part.status != "finished":
+                part.result()  # raises what went wrong there, without waiting for the others
+            if tick is not None:
+                tick(k / len(parts), f"{k} of {len(parts)} chunks")
+
+
+def evaluate(client: Any, u: Solution, x: Any, op: Operator = identity) -> FloatArray:
+    """(P u)(x) at very many points x (M, d), spread over the workers of a Dask client: (M,), or (M, B)."""
+    return OnWorkers(client).evaluate(u, op, places(u.problem, x, "raise"))
+
+
+def check_client(client: Any) -> Any:
+    """A Dask client that is connected and has workers."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise fail(MissingExtraError, "client", describe(client), "install kernop[dask]") from error
+    if not isinstance(client, Client):
+        raise fail(ArgumentTypeError, "client", describe(client), "give a dask.distributed.Client")
+    if client.status != "running":
+        raise fail(ClusterError, "client", f"one that is {client.status}", "connect a new one")
+    with _cluster_errors(client):
+        if not client.nthreads():
+            raise fail(ClusterError, "client", "one without workers", "start workers, or client.wait_for_workers(1)")
+    return client
+
+
+def chunks(batches: int) -> list[range]:
+    """The batches in chunks; how they are cut depends on their number alone."""
+    count = min(batches, max(FEWEST_CHUNKS, -(-batches // MOST_BATCHES)))
+    return [range(i * batches // count, (i + 1) * batches // count) for i in range(count)]
+
+
+@contextmanager
+def _cluster_errors(client: Any) -> Generator[None]:
+    """What Dask raises when it loses its workers, or the scheduler, as one clear error."""
+    from distributed.comm.core import CommClosedError
+    from distributed.scheduler import KilledWorker, NoValidWorkerError
+
+    lost = (CommClosedError, KilledWorker, NoValidWorkerError, CancelledError, OSError, TimeoutError)
+    try:
+        yield
+    except ClusterError:
+        raise
+    except lost as error:
+        if isinstance(error, OSError) and not isinstance(error, CommClosedError) and client.status == "running":
+            raise  # a file that a function of the user did not find on a worker
+        why = f"{type(error).__name__}: {error}".partition("\n")[0]
+        remedy = "connect a new client and learn again; a checkpoint without a client can go on where it was"
+        raise fail(ClusterError, "client", f"one that lost its cluster ({why})", remedy) from error
+
+
+def _pickled(value: Any) -> bytes:
+    from distributed.protocol.pickle import dumps
+
+    return dumps(value)
+
+
+def _accumulated(plan: Plan, batches: range) -> Accumulator:
+    # A worker runs as many tasks at a time as it has threads: each of them has one.
+    with one_thread():
+        accumulator = plan.accumulator()
+        for k in batches:
+            plan.add(accumulator, plan.stream[k])
+    return accumulator
+
+
+def _merged(one: Accumulator, other: Accumulator) -> Accumulator:
+    # Copies, because Dask may need the originals again if it loses the result.
+    with one_thread():
+        both = deepcopy(one)
+        both.merge(deepcopy(other))
+    return both
+
+
+def _moments(work: tuple[Plan, BatchData, FloatArray | None], batches: range) -> FloatArray:
+    plan, data, c = work
+    with one_thread():
+        return plan.moments(data, c, batches)
+
+
+def _evaluated(work: tuple[Solution, Operator], points: Points) -> FloatArray:
+    u, op = work
+    with one_thread():
+        return u.apply(op, points, outside="extrapolate")

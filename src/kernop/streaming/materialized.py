@@ -1,0 +1,94 @@
+"""A streamed operator with its map from data held: N × L numbers, in memory or in a mapped file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernop.errors import ArgumentTypeError, FileError, FloatArray, SingularGramError, describe, fail
+from kernop.linalg import Cholesky, add_square, check_memory, cholesky, right_solve_upper, solve_upper
+from kernop.methods import Factorisation
+from kernop.methods.accumulators import Penalty
+from kernop.methods.leastsquares import SubspaceFactorisation
+from kernop.streaming.places import Places
+from kernop.streaming.plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class MaterializedFactorisation(SubspaceFactorisation):
+    """c = R⁻¹ S⁻¹ Qᵀ √W h with Q = √W A R⁻¹ and S = QᵀQ + (P R⁻¹)ᵀ(P R⁻¹), which is the identity but for rounding.
+
+    S makes up for what rounding took from the orthogonality of Q, as in Cholesky QR done twice; so the accuracy is that
+    of QR.
+
+    Arguments:
+        upper: R, (L, L).
+        square: S, factorised.
+        q: Q, (N, L), in the order of the conditions.
+        roots: √w, (N,).
+    """
+
+    upper: FloatArray
+    square: Cholesky
+    q: FloatArray
+    roots: FloatArray
+
+    def coefficients(self, h: FloatArray) -> FloatArray:
+        return solve_upper(self.upper, self.square.solve(self.q.T @ (self.roots[:, None] * h)))
+
+    def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
+        left = self.square.solve(right_solve_upper(self.upper, e).T).T
+        return left, (self.roots[:, None] * self.q).T
+
+    def half_solve(self, b: FloatArray) -> FloatArray:
+        return right_solve_upper(self.upper, b.T).T
+
+
+def materialize(
+    plan: Plan,
+    factor: Factorisation,
+    upper: FloatArray,
+    penalty: Penalty,
+    noise: float,
+    path: str | os.PathLike[str] | None,
+) -> MaterializedFactorisation:
+    """One pass over the points that writes Q; in a file of NumPy's format if a path is given."""
+    place, count = Places(plan.stream), len(upper)
+    n = sum(place.counts.values())
+    if path is None:
+        check_memory("T", n * count, f"{n} rows of {count}", "give materialize(path), for a file")
+        q: FloatArray = np.empty((n, count))
+    else:
+        q = _mapped(path, (n, count))
+    root = penalty * np.eye(count) if isinstance(penalty, float | int) else penalty
+    square = np.zeros((count, count), order="F")
+    add_square(square, np.ascontiguousarray(right_solve_upper(upper, root)))
+    for k in range(plan.stream.number or 0):
+        batch = plan.stream[k]
+        part = np.ascontiguousarray(right_solve_upper(upper, plan.rows.design(batch)))
+        add_square(square, part)
+        done = 0
+        for rows in place.rows(k, batch).values():
+            q[rows] = part[done : done + rows.stop - rows.start]
+            done += rows.stop - rows.start
+    second, failed = cholesky(square)
+    if failed:
+        got = f"an operator with λ = {factor.regularization:g}, whose triangle is singular to working precision"
+        raise fail(SingularGramError, "T", got, "learn with a larger λ, or without regularization=")
+    roots = np.repeat(np.sqrt(plan.rows.weights), list(place.counts.values()))
+    return MaterializedFactorisation(
+        factor.expansion, factor.regularization, factor.weights, noise, upper, second, q, roots
+    )
+
+
+def _mapped(path: Any, shape: tuple[int, int]) -> FloatArray:
+    if not isinstance(path, str | os.PathLike):
+        raise fail(ArgumentTypeError, "path", describe(path), "give the path of a file")
+    try:
+        return np.lib.format.open_memmap(os.fspath(path), mode="w+", dtype=np.float64, shape=shape)
+    except OSError as error:
+        got = f"{os.fspath(path)!r}, which cannot be written ({error})"
+        raise fail(FileError, "path", got, "give a path in a folder with room") from error

@@ -1,0 +1,69 @@
+"""What is done with a stream: one pass that accumulates, and passes over it again for later inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kernop.batches import Batch, Stream
+from kernop.errors import FloatArray
+from kernop.methods import Subspace
+from kernop.methods.accumulators import Accumulator, NormalSums, Triangle
+from kernop.streaming.rows import Input, Rows
+
+#: The weighted data (n, B) of batch k, whose points are given.
+BatchData = Callable[[int, Batch], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Which rows, of which points, with which inputs known in advance, and what is kept of them.
+
+    Arguments:
+        widths: the number of columns of each input; None for one that is a single function or number.
+    """
+
+    rows: Rows
+    stream: Stream
+    method: Subspace
+    inputs: tuple[Input, ...] = ()
+    widths: tuple[int | None, ...] = ()
+
+    def accumulator(self) -> Accumulator:
+        """An empty one."""
+        kind = Triangle if self.method.solver == "qr" else NormalSums
+        return kind(len(self.rows.expansion.functionals), sum(width or 1 for width in self.widths))
+
+    def add(self, accumulator: Accumulator, batch: Batch) -> None:
+        """Take in one batch."""
+        design, data = accumulator.room(sum(map(len, batch.values())))
+        self.rows.design(batch, out=design)
+        if self.inputs:
+            data[:] = self.rows.data(batch, self.inputs, self.widths)
+        accumulator.add()
+
+    def run(self, accumulator: Accumulator, first: int = 0) -> Iterator[int]:
+        """Take in batch after batch, from number ``first`` on; yields how many are done after each."""
+        for k, batch in self._batches(first):
+            self.add(accumulator, batch)
+            yield k + 1
+
+    def moments(self, data: BatchData, c: FloatArray | None, batches: Sequence[int]) -> FloatArray:
+        """Σ_k A_kᵀ (h_k − A_k c) over some batches, (L, B): the gradient of least squares; without c, Σ_k A_kᵀ h_k."""
+        total: FloatArray | None = None
+        for k in batches:
+            batch = self.stream[k]
+            design, left = self.rows.design(batch), data(k, batch)
+            if c is not None:
+                left = left - design @ c
+            total = design.T @ left if total is None else total + design.T @ left
+        assert total is not None
+        return total
+
+    def _batches(self, first: int) -> Iterator[tuple[int, Batch]]:
+        if self.stream.number is not None:
+            return ((k, self.stream[k]) for k in range(first, self.stream.number))
+        batches = enumerate(self.stream)
+        for _ in range(first):
+            next(batches, None)
+        return batches
