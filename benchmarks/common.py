@@ -5,20 +5,17 @@ from __future__ import annotations
 import gc
 import json
 import os
-import platform
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
-import scipy
 from rich.console import Console
 from rich.table import Table
 
-import kernop
+from kernop.environment import environment
 
 console = Console(width=120)
 OUT = Path("out/benchmarks")
@@ -85,15 +82,7 @@ def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) ->
 
 def save(name: str, figures: dict[str, Any]) -> None:
     """Write the figures with the versions and the machine they were measured on."""
-    about = {
-        "kernop": kernop.__version__,
-        "jax": jax.__version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-    }
     OUT.mkdir(parents=True, exist_ok=True)
     path = OUT / f"{name}.json"
-    path.write_text(json.dumps({"about": about, **figures}, indent=2))
+    path.write_text(json.dumps({"about": environment(), **figures}, indent=2))
     console.print(f"Figures: {path}")

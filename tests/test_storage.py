@@ -194,29 +194,30 @@ class TestRefusals:
         path.write_bytes(path.read_bytes() + more)
         refused(path, "damaged")
 
-    @settings(max_examples=400, deadline=None)
+    def test_a_changed_bit_is_noticed_or_harmless(self, written):
+        path, contents = written
+        for place in range(len(contents)):
+            for bit in range(8):
+                self.check_changed(path, contents, place, 1 << bit)
+
+    @settings(max_examples=200, deadline=None)
     @given(place=st.integers(0, 10**6), flip=st.integers(1, 255))
     def test_a_changed_byte_is_noticed_or_harmless(self, written, place, flip):
-        """Harmless are blanks that became other blanks, and digits of \\u00fc in the other case: JSON says the same."""
         path, contents = written
-        changed = bytearray(contents)
-        changed[place % len(contents)] ^= flip
-        path.write_bytes(changed)
+        self.check_changed(path, contents, place % len(contents), flip)
+
+    def check_changed(self, path, contents, place, flip):
+        """Harmless are blanks that became other blanks, and digits of \\u00fc in the other case: JSON says the same."""
+        path.write_bytes(contents[:place] + bytes([contents[place] ^ flip]) + contents[place + 1 :])
         try:
             header, found = read(path, "test")
         except FileError:
             return
+        assert place < len(contents) - sum(array.nbytes for array in ARRAYS.values())
         assert header == HEADER
-        assert {name: array.tobytes() for name, array in found.items()} == {
-            name: array.tobytes() for name, array in ARRAYS.items()
-        }
-
-    def test_every_changed_byte_of_the_arrays_is_noticed(self, path):
-        write(path, "test", HEADER, ARRAYS)
-        whole = path.read_bytes()
-        for place in range(len(whole) - sum(array.nbytes for array in ARRAYS.values()), len(whole)):
-            path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-            refused(path, "damaged: its digest does not match")
+        assert found.keys() == ARRAYS.keys()
+        assert all(found[name].tobytes() == array.tobytes() for name, array in ARRAYS.items())
+        assert all(found[name].shape == array.shape for name, array in ARRAYS.items())
 
 
 class InterruptionError(BaseException):
@@ -272,7 +273,7 @@ class TestPlaces:
         check_place(tmp_path / "new" / "file")
         assert list((tmp_path / "new").iterdir()) == []
         (tmp_path / "file").write_text("in the way")
-        with pytest.raises(FileError, match="checkpoint: got .*below', which cannot be written"):
+        with pytest.raises(FileError, match=r"checkpoint: got .*below', which cannot be written"):
             check_place(tmp_path / "file" / "below", "checkpoint")
 
     def test_a_full_disk(self, path, monkeypatch):
@@ -280,6 +281,6 @@ class TestPlaces:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr("kernop.storage.save_file", full)
-        with pytest.raises(FileError, match="path: got .*No space left on device.*room"):
+        with pytest.raises(FileError, match=r"path: got .*No space left on device.*room"):
             write(path, "test", {}, ARRAYS)
         assert list(path.parent.iterdir()) == []

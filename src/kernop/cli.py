@@ -1,20 +1,28 @@
-"""The command line: ``kernop demo``."""
+"""The command line: ``kernop demo``, ``kernop reproduce``, ``kernop info``."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from cyclopts import App, Parameter
 from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
 
 import kernop
+from kernop.environment import environment
 from kernop.errors import KernopError
 from kernop.experiments import Experiment, Outcome, darcy, measure
+from kernop.experiments.reproduce import CHAPTERS, Order, write
+from kernop.experiments.reproduce import Chapter as Found
+from kernop.experiments.tables import tables
 from kernop.plotting import true_predicted_error
+
+#: What ``kernop reproduce`` can run.
+Chapter = Literal["darcy", "darcy-rough", "helmholtz", "helmholtz-smooth", "schrodinger", "heat", "poisson3d", "all"]
 
 app = App(name="kernop", help="Learn the solution operator of a linear PDE in closed form.", version=kernop.__version__)
 console = Console()
@@ -59,6 +67,43 @@ def _comparison(experiment: Experiment, outcomes: dict[str, Outcome]) -> Table:
         seconds = (f"{outcome.learn_seconds:.2f}", f"{outcome.apply_seconds:.2f}")
         table.add_row(name, *seconds, f"{outcome.mean_l2:.1e}", f"{outcome.mean_linf:.1e}")
     return table
+
+
+@app.command
+def reproduce(
+    *names: Chapter,
+    quick: Annotated[bool, Parameter(help="Small versions of what takes long: two minutes for everything.")] = False,
+    out: Annotated[Path, Parameter(help="Folder for figures and JSON.")] = Path("out/paper"),
+    seed: Annotated[int, Parameter(help="Of the points and the test functions.")] = 0,
+    datasets: Annotated[int | None, Parameter(help="Data sets of poisson3d.")] = None,
+) -> None:
+    """Run the tables and figures of the paper, print ours beside the paper's, and write JSON and figures.
+
+    Without names, everything. poisson3d takes about half an hour for five data sets unless it is --quick; it can be
+    interrupted and goes on where it was.
+    """
+    chosen = list(CHAPTERS) if not names or "all" in names else list(dict.fromkeys(names))
+    found: list[Found] = []
+    with Progress(SpinnerColumn(), *Progress.get_default_columns(), TimeElapsedColumn(), console=console) as bar:
+        task = bar.add_task("", total=len(chosen))
+        order = Order(out, quick, seed, datasets, lambda text: bar.update(task, description=text))
+        for name in chosen:
+            chapter = CHAPTERS[name](order)
+            found.append(chapter)
+            bar.console.print(f"[bold]{name}[/]: {write(chapter, order)}, {', '.join(map(str, chapter.figures))}")
+            bar.advance(task)
+    wide = Console(width=max(console.width, 150))
+    for table in tables(found):
+        wide.print(table)
+
+
+@app.command
+def info() -> None:
+    """Versions, threads, memory and devices."""
+    table = Table(show_header=False)
+    for name, value in environment().items():
+        table.add_row(name, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
+    console.print(table)
 
 
 def main() -> None:

@@ -70,6 +70,42 @@ def true_predicted_error(
     return save(figure, path)
 
 
+def field(x: FloatArray, values: FloatArray, path: str | Path, *, title: str = "") -> Path:
+    """One function on a square grid, x (n², 2) and values (n²,)."""
+    n = round(len(x) ** 0.5)
+    plt = pyplot()
+    figure, axis = plt.subplots(figsize=(4.6, 3.8), layout="constrained")
+    extent = (float(x[:, 0].min()), float(x[:, 0].max()), float(x[:, 1].min()), float(x[:, 1].max()))
+    image = axis.imshow(values.reshape(n, n).T, origin="lower", extent=extent, cmap="viridis")
+    axis.set(title=title, xlabel="x", ylabel="y")
+    figure.colorbar(image, ax=axis).outline.set_visible(False)
+    return save(figure, path)
+
+
+def curves(
+    rows: Mapping[str, tuple[FloatArray, FloatArray, Mapping[str, FloatArray]]], path: str | Path, *, title: str = ""
+) -> Path:
+    """For each row: a function on the line with its approximations, and their absolute errors.
+
+    Arguments:
+        rows: by name, x (n,), the exact values (n,), and approximations (n,) by name.
+    """
+    plt = pyplot()
+    figure, axes = plt.subplots(len(rows), 2, figsize=(12, 0.4 + 3.3 * len(rows)), layout="constrained", squeeze=False)
+    colours = ("tab:blue", "tab:green", "tab:red", "tab:orange")
+    for (left, right), (name, (x, exact, found)) in zip(axes, rows.items(), strict=True):
+        left.plot(x, exact, color="black", linewidth=2.2, label="exact")
+        for (label, values), colour, dash in zip(found.items(), colours, ("-", "--", ":", "-."), strict=False):
+            left.plot(x, values, dash, color=colour, linewidth=1.2, label=label)
+            right.semilogy(x, np.maximum(np.abs(values - exact), 1e-17), color=colour, linewidth=1.0, label=label)
+        left.set(title=f"{name}: solution", xlabel="x")
+        right.set(title=f"{name}: absolute error", xlabel="x")
+        right.grid(alpha=0.3)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), frameon=False, ncols=5, loc="outside lower center")
+    figure.suptitle(title)
+    return save(figure, path)
+
+
 def convergence(
     sizes: Sequence[int],
     lines: Mapping[str, Mapping[str, Any]],

@@ -28,6 +28,7 @@ from kernop.functions import evaluate_at
 from kernop.kernels import Gaussian
 from kernop.methods import Subspace
 from kernop.metrics import relative_l2, relative_linf
+from kernop.plotting import convergence
 from kernop.problem import Equation, Problem
 from kernop.streaming import make_plan
 from kernop.streaming.learning import finish
@@ -44,6 +45,7 @@ REGULARIZATIONS: dict[str, Callable[[int], float | None]] = {
     "adaptive": lambda n: 1e-7 * n**-0.4,
     "default": lambda n: None,
 }
+NORMS = {"l2": "relative L2", "linf": "relative L∞"}
 #: The paper's fitted slopes of the relative L2 and L∞ errors.
 PAPER_SLOPES = {"fixed": (0.38, 0.40), "adaptive": (0.52, 0.56)}
 
@@ -150,3 +152,21 @@ def summary(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             lines[f"{label} {norm}"] = {"mean": mean.tolist(), "standard error": spread.tolist(), "slope": slope}
     seconds = [result["seconds"] for result in results]
     return {"sizes": sizes.tolist(), "data sets": len(results), "mean seconds": float(np.mean(seconds)), "lines": lines}
+
+
+def small(estimator: str) -> Study:
+    """The study at a size that takes a minute."""
+    return Study(estimator, centers=1000, sizes=(10_000, 20_000, 40_000))
+
+
+def draw(found: Mapping[str, Any], folder: Path) -> list[Path]:
+    """A figure for each regularisation: the paper's two, and the default."""
+    paths: list[Path] = []
+    for label in REGULARIZATIONS:
+        result = found["default" if label == "default" else "paper"]
+        lines = {name: result["lines"][f"{label} {norm}"] for norm, name in NORMS.items()}
+        slopes = dict(zip(NORMS.values(), PAPER_SLOPES[label], strict=True)) if label in PAPER_SLOPES else None
+        title = "kernop by default" if label == "default" else f"{label} regularisation"
+        path = folder / f"poisson3d-{label}.png"
+        paths.append(convergence(result["sizes"], lines, path, title=f"Poisson 3-D, {title}", slopes=slopes))
+    return paths

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from copy import deepcopy
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from kernop.domains import Points
-from kernop.errors import ArgumentTypeError, ClusterError, FloatArray, MissingExtraError, describe, fail
+from kernop.errors import ArgumentTypeError, ClusterError, FloatArray, KernopError, MissingExtraError, describe, fail
 from kernop.linalg import one_thread
 from kernop.methods.accumulators import Accumulator
 from kernop.operators import Operator, identity
@@ -42,18 +42,16 @@ class OnWorkers:
 
     def accumulate(self, plan: Plan, tick: Tick | None = None) -> Accumulator:
         """What is left of a pass over all batches."""
-        with _cluster_errors(self._client):
+        with self._connected():
             there = self._send(plan)
             parts = [self._submit(_accumulated, there, chunk) for chunk in chunks(plan.stream.number or 0)]
+            merged = self._merged(parts)
             self._watch(parts, tick)
-            while len(parts) > 1:
-                pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
-                parts = [self._submit(_merged, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
-            return parts[0].result()
+            return merged.result()
 
     def moments(self, plan: Plan, data: BatchData, c: FloatArray | None) -> FloatArray:
         """See `Passes`."""
-        with _cluster_errors(self._client):
+        with self._connected():
             there = self._send((plan, data, c))
             parts = [self._submit(_moments, there, chunk) for chunk in chunks(plan.stream.number or 0)]
             return np.sum([part.result() for part in parts], axis=0)
@@ -62,10 +60,15 @@ class OnWorkers:
         """(P u)(x), a part of the points on each worker."""
         cuts = range(POINTS_AT_A_TIME, len(points), POINTS_AT_A_TIME)
         rows = np.split(np.arange(len(points)), list(cuts))
-        with _cluster_errors(self._client):
+        with self._connected():
             there = self._send((u, op))
             parts = [self._submit(_evaluated, there, points[own]) for own in rows]
             return np.concatenate([part.result() for part in parts])
+
+    @contextmanager
+    def _connected(self) -> Generator[None]:
+        with _cluster_errors(check_client(self._client)):
+            yield
 
     def _send(self, value: Any) -> Any:
         """A value on the workers. As the result of a task it comes back when the worker that holds it is lost."""
@@ -76,14 +79,23 @@ class OnWorkers:
             warnings.filterwarnings("ignore", "Sending large graph")
             return self._client.submit(function, *arguments, pure=False)
 
-    def _watch(self, parts: Sequence[Any], tick: Tick | None) -> None:
+    def _merged(self, parts: list[Any]) -> Any:
+        while len(parts) > 1:
+            pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
+            parts = [self._submit(_merged, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
+        return parts[0]
+
+    def _watch(self, parts: list[Any], tick: Tick | None) -> None:
+        """Wait for all parts, and let go of each when it is there: once it is merged, its L × L numbers can leave."""
         from distributed import as_completed
 
-        for k, part in enumerate(as_completed(parts), start=1):
+        waiting, total = as_completed(parts), len(parts)
+        parts.clear()
+        for k, part in enumerate(waiting, start=1):
             if part.status != "finished":
                 part.result()  # raises what went wrong there, without waiting for the others
             if tick is not None:
-                tick(k / len(parts), f"{k} of {len(parts)} chunks")
+                tick(k / total, f"{k} of {total} chunks")
 
 
 def evaluate(client: Any, u: Solution, x: Any, op: Operator = identity) -> FloatArray:
@@ -119,21 +131,21 @@ def _cluster_errors(client: Any) -> Generator[None]:
     from distributed.comm.core import CommClosedError
     from distributed.scheduler import KilledWorker, NoValidWorkerError
 
-    lost = (CommClosedError, KilledWorker, NoValidWorkerError, CancelledError, OSError, TimeoutError)
+    lost = (CommClosedError, KilledWorker, NoValidWorkerError, CancelledError, TimeoutError)
     try:
         yield
-    except ClusterError:
+    except KernopError:
         raise
-    except lost as error:
-        if isinstance(error, OSError) and not isinstance(error, CommClosedError) and client.status == "running":
-            raise  # a file that a function of the user did not find on a worker
+    except Exception as error:
+        if client.status == "running" and not isinstance(error, lost):
+            raise  # from a function of the user
         why = f"{type(error).__name__}: {error}".partition("\n")[0]
         remedy = "connect a new client and learn again; a checkpoint without a client can go on where it was"
         raise fail(ClusterError, "client", f"one that lost its cluster ({why})", remedy) from error
 
 
 def _pickled(value: Any) -> bytes:
-    from distributed.protocol.pickle import dumps
+    from cloudpickle import dumps  # functions of a script or a notebook travel as code; it comes with Dask
 
     return dumps(value)
 

@@ -75,7 +75,7 @@ def materialize(
             q[rows] = part[done : done + rows.stop - rows.start]
             done += rows.stop - rows.start
     second, failed = cholesky(square)
-    if failed:
+    if failed or not np.all(second.pivots > 0.0):
         got = f"an operator with λ = {factor.regularization:g}, whose triangle is singular to working precision"
         raise fail(SingularGramError, "T", got, "learn with a larger λ, or without regularization=")
     roots = np.repeat(np.sqrt(plan.rows.weights), list(place.counts.values()))

@@ -165,7 +165,7 @@ class StreamedOperator(SolutionOperator):
         plan = factor.plan
         factor.check_again()
         known = [{name: self._checked(name, value) for name, value in given.items()} for given in inputs]
-        widths = plan.rows.widths(plan.stream.sampled(), known)
+        widths = plan.rows.widths([plan.stream[0]], known)
         found = factor.solve(lambda k, batch: plan.rows.data(batch, known, widths, _start(plan.stream, k, known)))
         return split(plan, widths, found)
 

@@ -1,0 +1,45 @@
+"""What a figure was measured with: versions, processors, memory, BLAS, devices."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import jax
+from threadpoolctl import threadpool_info
+
+from kernop.linalg import available_memory
+
+PACKAGES = ("kernop", "jax", "jaxlib", "numpy", "scipy", "safetensors", "matplotlib", "distributed")
+
+
+def environment() -> dict[str, Any]:
+    """Versions and machine, for tables and JSON files."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    free = available_memory()
+    return {
+        "python": platform.python_version(),
+        **{name: _version(name) for name in PACKAGES},
+        "system": f"{platform.system()} {platform.machine()}",
+        "processors": count,
+        "free memory, GiB": None if free is None else round(free / 2**30, 1),
+        "BLAS": sorted({f"{b['internal_api']} {b['version']}, {b['num_threads']} threads" for b in _blas()}),
+        "JAX devices": [str(device) for device in jax.devices()],
+        "JAX in float64 by default": bool(jax.config.jax_enable_x64),  # pyright: ignore[reportAttributeAccessIssue]
+    }
+
+
+def _blas() -> list[dict[str, Any]]:
+    return [dict(found) for found in threadpool_info() if found["user_api"] == "blas"]
+
+
+def _version(name: str) -> str:
+    if name == "kernop":  # also from a source tree that is not installed
+        return str(sys.modules["kernop"].__version__)
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
