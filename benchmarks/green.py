@@ -1,6 +1,6 @@
 """The paper's comparison: our implementation of the Green operator baseline on the Helmholtz equation.
 
-Six ways to its G and β. Four descend the paper's objective with Adam for 500 epochs: "full batch", all 100 pairs in each
+Six ways to its G and β. Four descend the paper's objective with Adam for 500 epochs: "full batch", all 100 pairs in a
 step, as the published code of the method does; batches of 20 (the default); the same with a symmetric G; and ten times
 the pairs. The last two are the minimum of that objective in closed form, with the paper's λ, and with the λ that errs
 least on pairs held out for the choice. Errors on the families are on the 2001 points on which kernop's are measured.

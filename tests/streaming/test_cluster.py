@@ -15,6 +15,7 @@ from distributed import Client, LocalCluster
 
 import kernop as ko
 from kernop.errors import ArgumentError, ArgumentTypeError, ClusterError, NonFiniteError, OutsideDomainError
+from kernop.methods.accumulators import NormalSums, Triangle
 from kernop.streaming import cluster
 from kernop.streaming.cluster import chunks
 
@@ -145,6 +146,13 @@ class TestTheSameOperator:
         for u, v in zip(learn(client, points=made).solutions, learn(points=made).solutions, strict=True):
             assert apart(u(X), v(X)) < 1e-10
 
+    @pytest.mark.parametrize("number", [1, 2, 5])
+    def test_few_batches(self, client, number):
+        """Fewer than chunks, and an odd number of them to be merged."""
+        found, expected = (learn(c, points=ko.Batches(number, take)) for c in (client, None))
+        assert found.n_points == expected.n_points == 32 * number
+        assert apart(found.solutions[0](X), expected.solutions[0](X)) < 1e-8
+
     def test_nothing_stays_on_the_cluster(self, client):
         learn(client)(wave, 1.0)
         scheduler, waited = client.cluster.scheduler, time.monotonic()
@@ -180,6 +188,21 @@ class TestChunks:
         assert [k for chunk in found for k in chunk] == list(range(batches))
         assert all(1 <= len(chunk) <= 50 for chunk in found)
         assert len(found) >= min(batches, 16)
+
+
+@pytest.mark.parametrize("kind", [Triangle, NormalSums])
+def test_merging_leaves_both_as_they_were(kind):
+    """Dask may need them again, when the worker that holds their merger is lost."""
+    rng, parts = np.random.default_rng(0), [kind(4, 2), kind(4, 2)]
+    for part in parts:
+        for room in part.room(9):
+            room[:] = rng.normal(size=room.shape)
+        part.add()
+    before = [part.solve(0.1) for part in parts]
+    once, again = cluster._merged(*parts), cluster._merged(*parts)
+    for one, other in zip([*before, once.solve(0.1)], [*(p.solve(0.1) for p in parts), again.solve(0.1)], strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+    assert [part.rows for part in (*parts, once)] == [9, 9, 18]
 
 
 def fails(k, error):

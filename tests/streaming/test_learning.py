@@ -117,6 +117,18 @@ class TestChoices:
         assert "per second" in shown
 
 
+@pytest.mark.parametrize("number", [20, 40, 60])
+@pytest.mark.parametrize("ridge", [None, 0.0])
+def test_a_penalty_that_leaves_some_coefficients_free(number, ridge):
+    """The norm of the kernel is blind to what the Gram matrix of representers is: R alone would be singular."""
+    exact, source = lambda x: jnp.sin(3.0 * x[..., 0]), lambda x: 11.0 * jnp.sin(3.0 * x[..., 0])
+    options = {"basis": "representers", "penalty": "rkhs"}
+    t = learn(17, number, options, kernel=None, regularization=ridge, inputs=[(source, exact)])
+    truth = np.sin(3.0 * X[:, 0])
+    for u in (t.solutions[0], t(source, exact), t.materialize()(source, exact)):
+        np.testing.assert_allclose(u(X), truth, atol=1e-6)
+
+
 class TestHowOften:
     """What a user's function is asked for: a look at three batches, then each of them once for each pass."""
 

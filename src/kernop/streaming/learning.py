@@ -14,7 +14,7 @@ from kernop.errors import ArgumentError, NonFiniteError, SingularGramError, fail
 from kernop.frame import Frame
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.linalg import EPS, check_memory
+from kernop.linalg import EPS, add_triangle, check_memory
 from kernop.methods import Setting, Subspace
 from kernop.methods.accumulators import Accumulator
 from kernop.methods.centres import default_number
@@ -136,6 +136,10 @@ def finish(
     given = tiny if regularization is None else regularization
     chosen = max(given, tiny) if method.solver == "qr" else given
     penalty = method.penalty_root(plan.rows.expansion, chosen, accumulator.rows)
+    if isinstance(penalty, np.ndarray) and method.solver == "qr":
+        # The norm of the kernel may leave some coefficients free, all but for rounding.
+        penalty = np.asfortranarray(penalty)
+        add_triangle(penalty, np.asfortranarray(np.sqrt(tiny) * np.eye(len(penalty))))
     upper, coefficients, failed = accumulator.solve(penalty)
     if failed:
         got = f"{chosen:g}, with which the least-squares problem has no unique solution (row {failed})"
