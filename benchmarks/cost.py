@@ -47,6 +47,7 @@ class Cost:
         update: seconds for a row and L² (dsyrk or dtpqrt).
         merge: seconds for two accumulators and L² (normal equations) or L³ (QR).
         network: bytes per second between workers.
+        start: seconds that a pass takes in any case, in one process and on workers.
     """
 
     row: float
@@ -54,17 +55,18 @@ class Cost:
     update: dict[str, float]
     merge: dict[str, float]
     network: float
+    start: tuple[float, float]
 
     def learn(self, n: float, size: int, d: int, solver: str, workers: int = 1) -> float:
         """Seconds: rows and entries and updates spread over the workers, then a tree of merges."""
         one = n * (self.row + size * self.entry[d] + size**2 * self.update[solver])
         if workers == 1:
-            return one
+            return self.start[0] + one
         count = len(chunks(math.ceil(n / BATCH)))
         merge = size ** (3 if solver == "qr" else 2) * self.merge[solver] + 4.0 * size**2 / self.network
         rounds = count / workers + math.log2(max(2, min(workers, count)))
         busy = math.ceil(count / workers) / count  # the last round may leave workers idle
-        return one * max(1.0 / workers, busy) + rounds * merge
+        return self.start[1] + one * max(1.0 / workers, busy) + rounds * merge
 
     @staticmethod
     def memory(size: int) -> float:
@@ -77,7 +79,7 @@ def median(job: Callable[[], Any], rounds: int = 5) -> float:
     return float(np.median([once(job) for _ in range(rounds)]))
 
 
-def constants(network: float) -> Cost:
+def constants(client: Client) -> Cost:
     size = 1500
     entry: dict[int, float] = {}
     row = 0.0
@@ -100,7 +102,9 @@ def constants(network: float) -> Cost:
         "normal": median(lambda: np.add(square, square)) / size**2,
         "qr": median(lambda: add_triangle(triangle, triangle.copy(order="F"))) / size**3,
     }
-    return Cost(row, entry, update, merge, network)
+    few = 2 * BATCH
+    start = tuple(max(0.0, median(lambda: learn(few, 20, 2, "normal", c), 3) - few * row) for c in (None, client))  # noqa: B023
+    return Cost(row, entry, update, merge, bandwidth(client), (start[0], start[1]))
 
 
 def bandwidth(client: Client) -> float:
@@ -145,9 +149,9 @@ def check(cost: Cost, case: tuple[int, int, int, str], client: Client | None) ->
 
 
 def main() -> None:
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
     with cluster, Client(cluster) as client, threadpool_limits(1, user_api="blas"):
-        cost = constants(bandwidth(client))
+        cost = constants(client)
         checks = [check(cost, case, where) for case in CASES for where in (None, client)]
     rows = [[f"{v:.1f}" if isinstance(v, float) else str(v) for v in c.values()] for c in checks]
     rows = [[*row, f"{c['model, s'] / c['measured, s']:.2f}"] for row, c in zip(rows, checks, strict=True)]

@@ -32,3 +32,42 @@ def test_errors_of_kernop_are_one_line_and_exit_1(capsys, monkeypatch):
         cli.main()
     assert caught.value.code == 1
     assert "points: got 0; give more." in capsys.readouterr().out
+
+
+def test_reproduce_runs_what_is_named_and_writes_it_down(tmp_path, capsys, monkeypatch):
+    ran = []
+
+    def chapter(name):
+        def run(order):
+            ran.append((name, order.quick, order.seed, order.datasets))
+            return cli.Found(name, [], [order.out / f"{name}.png"], {"errors": {}})
+
+        return run
+
+    monkeypatch.setattr(cli, "CHAPTERS", {name: chapter(name) for name in ("heat", "darcy")})
+    cli.app(["reproduce", "heat", "--quick", "--out", str(tmp_path), "--seed", "3"], result_action="return_value")
+    assert ran == [("heat", True, 3, None)]
+    assert (tmp_path / "heat.json").exists()
+    assert "heat.png" in capsys.readouterr().out
+    ran.clear()
+    cli.app(["reproduce", "all", "--out", str(tmp_path), "--datasets", "7"], result_action="return_value")
+    assert ran == [("heat", False, 0, 7), ("darcy", False, 0, 7)]
+
+
+def test_reproduce_offers_every_chapter():
+    names = cli.Chapter.__args__
+    assert set(names) == {*cli.CHAPTERS, "all"}
+
+
+def test_info_tells_versions_and_threads(capsys):
+    cli.app(["info"], result_action="return_value")
+    printed = capsys.readouterr().out
+    for word in ("kernop", "jax", "processors", "threads", "cpu"):
+        assert word in printed
+
+
+def test_help_names_the_commands(capsys):
+    cli.app(["--help"], result_action="return_value")
+    printed = capsys.readouterr().out
+    for word in ("demo", "reproduce", "info", "solution operator"):
+        assert word in printed

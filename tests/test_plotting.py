@@ -7,7 +7,7 @@ import pytest
 
 from kernop.errors import MissingExtraError, ShapeError
 from kernop.experiments.experiment import square_grid
-from kernop.plotting import convergence, pyplot, true_predicted_error
+from kernop.plotting import convergence, curves, field, pyplot, true_predicted_error
 
 
 def test_writes_a_figure_with_a_row_for_each_estimator(tmp_path):
@@ -43,6 +43,28 @@ def test_convergence_shows_every_line_and_the_slopes(tmp_path, monkeypatch):
     ]
     fitted = [line.get_ydata() for line in logarithmic.get_lines() if line.get_linestyle() == "--"]
     np.testing.assert_allclose(fitted, [[1.0, 0.1], [2.0, 0.2]])
+
+
+def test_curves_show_solutions_and_errors(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("kernop.plotting.save", lambda figure, path: drawn.append(figure) or path)
+    x = np.linspace(0.0, 1.0, 5)
+    rows = {"one": (x, x, {"a": x + 0.1, "b": x}), "two": (x, -x, {"a": 0.0 * x})}
+    curves(rows, tmp_path / "c.png", title="t")
+    axes = drawn[0].axes
+    assert [axis.get_title() for axis in axes[::2]] == ["one: solution", "two: solution"]
+    np.testing.assert_allclose(axes[1].get_lines()[0].get_ydata(), 0.1)
+    np.testing.assert_allclose(axes[3].get_lines()[0].get_ydata(), np.maximum(x, 1e-17))
+    assert [text.get_text() for text in drawn[0].legends[0].get_texts()] == ["exact", "a", "b"]
+
+
+def test_a_field_is_drawn_with_x_to_the_right(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("kernop.plotting.save", lambda figure, path: drawn.append(figure) or path)
+    x = square_grid(4)
+    field(x, x[:, 0], tmp_path / "f.png", title="V")
+    image = np.asarray(drawn[0].axes[0].get_images()[0].get_array())
+    np.testing.assert_allclose(image, np.tile(np.linspace(0.0, 1.0, 4), (4, 1)))
 
 
 def test_says_how_to_install_matplotlib(monkeypatch):

@@ -90,7 +90,8 @@ def reproduce(
         for name in chosen:
             chapter = CHAPTERS[name](order)
             found.append(chapter)
-            bar.console.print(f"[bold]{name}[/]: {write(chapter, order)}, {', '.join(map(str, chapter.figures))}")
+            files = ", ".join(map(str, (write(chapter, order), *chapter.figures)))
+            bar.console.print(f"[bold]{name}[/]: {files}", soft_wrap=True)
             bar.advance(task)
     wide = Console(width=max(console.width, 150))
     for table in tables(found):

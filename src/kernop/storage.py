@@ -60,15 +60,15 @@ def _unwritable(path: str | os.PathLike[str], argument: str, error: Exception) -
 
 def _write(target: Path, arrays: dict[str, FloatArray], about: dict[str, str]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    os.close(handle)
+    # One name, so that a process that is killed here leaves nothing that the next one does not take away.
+    part = target.with_name(f".{target.name}.part")
     try:
-        save_file(arrays, name, metadata=about)
-        with open(name, "rb+") as file:
+        save_file(arrays, part, metadata=about)
+        with open(part, "rb+") as file:
             os.fsync(file.fileno())
-        os.replace(name, target)
+        os.replace(part, target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
 
 

@@ -188,3 +188,13 @@ def test_a_triangle_keeps_digits_that_sums_lose():
         errors[kind] = np.abs(passed(kind, range(7, N, 7), rows, rows @ c).solve(0.0)[1] - c).max()
     assert errors[Triangle] < 1e-8
     assert errors[Triangle] < 1e-3 * errors[NormalSums]
+
+
+@kinds
+def test_a_copy_goes_its_own_way(kind):
+    first = passed(kind, rows=ROWS[:30], data=DATA[:30])
+    other = first.copy()
+    add(other, ROWS[30:], DATA[30:])
+    assert (first.rows, other.rows) == (30, N)
+    assert_solved(first, 0.0, ROWS[:30], DATA[:30])
+    assert_solved(other, 0.0)

@@ -380,7 +380,8 @@ class TestErrors:
             ({"centers": [[np.nan, 0.0]]}, ArgumentError, "centers: got 1 of 2 values"),
             ({"envelope": 3.0}, ArgumentTypeError, "envelope: got 3.0; give a function"),
             ({"envelope": vanishing, "basis": "representers"}, ArgumentError, "envelope: got one with representers"),
-            ({"centers": np.zeros((5, 2)), "basis": "representers"}, ArgumentError, "centers: got an array of shape"),
+            ({"centers": [[0.0, 1.0], [0.0, 1.0], [1.0, 1.0]]}, ArgumentError, "centers: got 1 of 3 that are there"),
+            ({"centers": np.eye(2), "basis": "representers"}, ArgumentError, "centers: got an array of shape"),
         ],
     )
     def test_arguments(self, changes, error, message):
@@ -389,14 +390,14 @@ class TestErrors:
 
     def test_centres_of_another_dimension(self):
         with pytest.raises(ShapeError, match=r"centers: .*; give centres in 2 dimensions"):
-            ko.learn(PROBLEM, points=60, method=ko.Subspace(np.zeros((5, 3))))
+            ko.learn(PROBLEM, points=60, method=ko.Subspace(np.arange(15.0).reshape(5, 3)))
 
     def test_normal_equations_without_regularisation(self):
         with pytest.raises(SingularGramError, match=r"regularization: got 0.*solver='qr'"):
             ko.learn(PROBLEM, points={"f": N_F, "g": N_G}, regularization=0.0, method=ko.Subspace(300, solver="normal"))
 
     def test_no_unique_solution(self):
-        centres = np.concatenate([CENTRES[:40], CENTRES[:40]])
+        centres = np.concatenate([CENTRES[:40], CENTRES[:40] + 1e-13])
         with pytest.raises(SingularGramError, match=r"regularization: got 0.*larger λ"):
             ko.learn(
                 PROBLEM, points={"f": N_F, "g": N_G}, regularization=0.0, method=ko.Subspace(centres, solver="normal")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -44,6 +44,13 @@ class Accumulator(ABC):
         self._merge(other)
         self.rows += other.rows
 
+    def copy(self) -> Self:
+        """The same state, without the room for rows."""
+        other = type(self)(self.count, self.width)
+        other.rows = self.rows
+        other._take(self)
+        return other
+
     def __getstate__(self) -> dict[str, Any]:
         """Without the room for rows, and one triangle only."""
         return {"count": self.count, "width": self.width, "rows": self.rows, "arrays": self.arrays()}
@@ -58,6 +65,9 @@ class Accumulator(ABC):
 
     @abstractmethod
     def _merge(self, other: Accumulator) -> None: ...
+
+    @abstractmethod
+    def _take(self, other: Accumulator) -> None: ...
 
     @property
     @abstractmethod
@@ -106,6 +116,10 @@ class NormalSums(Accumulator):
         self.matrix += other.matrix
         self.moments += other.moments
 
+    def _take(self, other: Accumulator) -> None:
+        assert isinstance(other, NormalSums)
+        self.matrix[:], self.moments[:] = other.matrix, other.moments
+
     @property
     def square(self) -> float:
         return float(np.trace(self.matrix))
@@ -120,10 +134,10 @@ class NormalSums(Accumulator):
         return factor.lower.T, factor.solve(self.moments), failed or _first_bad(factor)
 
     def arrays(self) -> dict[str, FloatArray]:
-        return {"packed": _pack(self.matrix.T), "moments": self.moments.copy()}
+        return {"packed": np.concatenate(_columns(self.matrix, lower=True)), "moments": self.moments.copy()}
 
     def restore(self, arrays: Mapping[str, FloatArray]) -> None:
-        _unpack(arrays["packed"], self.matrix.T)
+        _unpack(arrays["packed"], _columns(self.matrix, lower=True))
         self.moments[:] = arrays["moments"]
 
 
@@ -148,6 +162,10 @@ class Triangle(Accumulator):
         assert isinstance(other, Triangle)
         add_triangle(self.upper, other.upper)
 
+    def _take(self, other: Accumulator) -> None:
+        assert isinstance(other, Triangle)
+        self.upper[:] = other.upper
+
     @property
     def square(self) -> float:
         return float(np.sum(np.square(np.triu(self.upper[: self.count, : self.count]))))
@@ -170,21 +188,23 @@ class Triangle(Accumulator):
         return rows
 
     def arrays(self) -> dict[str, FloatArray]:
-        return {"packed": _pack(self.upper)}
+        return {"packed": np.concatenate(_columns(self.upper, lower=False))}
 
     def restore(self, arrays: Mapping[str, FloatArray]) -> None:
-        _unpack(arrays["packed"], self.upper)
+        _unpack(arrays["packed"], _columns(self.upper, lower=False))
 
 
-def _pack(upper: FloatArray) -> FloatArray:
-    """The upper triangle of a matrix (n, n), row by row: (n (n + 1) / 2,)."""
-    return np.concatenate([upper[i, i:] for i in range(len(upper))])
+def _columns(triangle: FloatArray, *, lower: bool) -> list[FloatArray]:
+    """The columns of a triangle in Fortran order, without the other triangle: views that lie in one piece each."""
+    n = len(triangle)
+    return [triangle[j:, j] if lower else triangle[: j + 1, j] for j in range(n)]
 
 
-def _unpack(packed: FloatArray, upper: FloatArray) -> None:
-    starts = np.concatenate([[0], np.cumsum(np.arange(len(upper), 0, -1))])
-    for i in range(len(upper)):
-        upper[i, i:] = packed[starts[i] : starts[i + 1]]
+def _unpack(packed: FloatArray, columns: list[FloatArray]) -> None:
+    start = 0
+    for column in columns:
+        column[:] = packed[start : start + len(column)]
+        start += len(column)
 
 
 def _first_bad(factor: Cholesky) -> int:

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Generator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -156,14 +155,15 @@ def _accumulated(plan: Plan, batches: range) -> Accumulator:
         accumulator = plan.accumulator()
         for k in batches:
             plan.add(accumulator, plan.stream[k])
+    accumulator.room(0)  # lets the last batch go
     return accumulator
 
 
 def _merged(one: Accumulator, other: Accumulator) -> Accumulator:
     # Copies, because Dask may need the originals again if it loses the result.
     with one_thread():
-        both = deepcopy(one)
-        both.merge(deepcopy(other))
+        both = one.copy()
+        both.merge(other.copy())
     return both
 
 
