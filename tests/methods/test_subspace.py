@@ -380,7 +380,6 @@ class TestErrors:
             ({"centers": [[np.nan, 0.0]]}, ArgumentError, "centers: got 1 of 2 values"),
             ({"envelope": 3.0}, ArgumentTypeError, "envelope: got 3.0; give a function"),
             ({"envelope": vanishing, "basis": "representers"}, ArgumentError, "envelope: got one with representers"),
-            ({"centers": [[0.0, 1.0], [0.0, 1.0], [1.0, 1.0]]}, ArgumentError, "centers: got 1 of 3 that are there"),
             ({"centers": np.eye(2), "basis": "representers"}, ArgumentError, "centers: got an array of shape"),
         ],
     )
@@ -397,7 +396,7 @@ class TestErrors:
             ko.learn(PROBLEM, points={"f": N_F, "g": N_G}, regularization=0.0, method=ko.Subspace(300, solver="normal"))
 
     def test_no_unique_solution(self):
-        centres = np.concatenate([CENTRES[:40], CENTRES[:40] + 1e-13])
+        centres = np.concatenate([CENTRES[:40], CENTRES[:40]])
         with pytest.raises(SingularGramError, match=r"regularization: got 0.*larger λ"):
             ko.learn(
                 PROBLEM, points={"f": N_F, "g": N_G}, regularization=0.0, method=ko.Subspace(centres, solver="normal")

@@ -75,10 +75,6 @@ class Subspace(Method):
             object.__setattr__(self, "centers", check_integer("centers", self.centers, least=1))
         elif self.centers is not None:
             object.__setattr__(self, "centers", check_coordinates("centers", self.centers))
-            repeated_ones = len(self.centers) - len(np.unique(self.centers, axis=0))
-            if repeated_ones:
-                got = f"{repeated_ones} of {len(self.centers)} that are there already"
-                raise fail(ArgumentError, "centers", got, "give centres that differ")
             if self.basis == "representers":
                 raise fail(ArgumentError, "centers", describe(self.centers), "give a number of representers")
 
