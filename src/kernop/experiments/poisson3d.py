@@ -131,7 +131,9 @@ def run(study: Study, datasets: int, folder: Path, tell: Callable[[str], None]) 
         path = folder / f"poisson3d-{study.estimator}-{study.centers}-{dataset}.json"
         known = json.loads(path.read_text()) if path.exists() else {}
         if known.get("sizes") != list(study.sizes):
-            known = {"sizes": list(study.sizes), "batch": study.batch, **study.errors(dataset)}
+            name = f"{study.estimator}, data set {dataset}"
+            errors = study.errors(dataset, lambda part, name=name: tell(f"{name}: {part:.0%}"))
+            known = {"sizes": list(study.sizes), "batch": study.batch, **errors}
             partial = path.with_suffix(".part")
             partial.write_text(json.dumps(known, indent=1))
             partial.replace(path)

@@ -43,7 +43,11 @@ def condition_weights(weights: Weights, functionals: Functionals, squares: Float
     """
     if weights is not None:
         return weights
-    sums = np.array([float(np.sum(squares[rows])) for rows in functionals.slices])
+    return equalising(np.array([float(np.sum(squares[rows])) for rows in functionals.slices]))
+
+
+def equalising(sums: FloatArray) -> tuple[float, ...]:
+    """Weights w_k with w_k · sums_k the same for all k, and 1 in the geometric mean."""
     return tuple(map(float, np.exp(np.mean(np.log(sums))) / sums))
 
 

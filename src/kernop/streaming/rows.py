@@ -16,6 +16,7 @@ from kernop.errors import ArgumentError, FloatArray, NonFiniteError, ShapeError,
 from kernop.functions import Function
 from kernop.kernels.base import check_smoothness
 from kernop.methods import Expansion
+from kernop.methods.weights import equalising
 from kernop.operators import NormalForm, normal_form
 from kernop.problem import Problem
 from kernop.solution import values_at
@@ -139,4 +140,4 @@ def balanced(rows: Rows, batches: Iterable[Batch], sizes: Mapping[str, int]) -> 
         missing = names[int(np.argmin(values))]
         remedy = "let the first batch have points of every condition, or give weights='unit' or numbers"
         raise fail(ArgumentError, "points", f"no rows of condition {missing!r} to balance by", remedy)
-    return tuple((np.exp(np.mean(np.log(values))) / values).tolist())
+    return equalising(values)

@@ -1,0 +1,55 @@
+"""Inputs after a streamed QR: errors after 0, 1, … corrections of the semi-normal equations, for several penalties.
+
+Darcy a2, N = 4000, L = 1000, 20 manufactured solutions. Penalties (p‖A‖)²‖c‖²; the last column is QR itself.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from common import save, table
+from scipy.linalg import solve_triangular
+
+import kernop as ko
+from kernop.collocation import collocate
+from kernop.experiments.darcy import darcy_problem, exponential
+from kernop.experiments.experiment import square_grid
+from kernop.methods.leastsquares import design_matrix
+from kernop.methods.weights import repeated
+from kernop.metrics import relative_l2
+
+PROBLEM, GRID = darcy_problem(exponential), square_grid(31)
+WAVE = np.random.default_rng(0).normal(scale=2.0, size=(2, 20))
+PENALTIES, CORRECTIONS = (0.0, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12), 5
+
+
+def main() -> None:
+    operator = ko.learn(PROBLEM, points=4000, method=ko.Subspace(centers=1000))
+    expansion, rows = operator.factorisation.expansion, collocate(PROBLEM, operator.points)
+    roots = np.sqrt(repeated(operator.factorisation.weights, rows))[:, None]
+    a = roots * design_matrix(expansion, rows)
+    solutions = lambda x: jnp.sin(x @ WAVE)
+    data = PROBLEM.manufacture(solutions, operator.points)
+    h = roots * np.concatenate([data["f"], data["g"]])
+    exact = ko.apply_operator(lambda u: u, solutions, ko.Points(GRID))
+
+    def error(c: np.ndarray) -> float:
+        return float(np.mean(relative_l2(ko.Solution(PROBLEM, expansion, c, single=False)(GRID), exact)))
+
+    found: dict[str, list[float]] = {}
+    for p in PENALTIES:
+        delta = p * np.linalg.norm(a)
+        q, r = np.linalg.qr(np.vstack([a, delta * np.eye(a.shape[1])]))
+        errors, c = list[float](), np.zeros((a.shape[1], h.shape[1]))
+        for _ in range(CORRECTIONS + 1):
+            gradient = a.T @ (h - a @ c) - delta**2 * c
+            c = c + solve_triangular(r, solve_triangular(r, gradient, trans=1))
+            errors.append(error(c))
+        found[f"{p:g}"] = [*errors, error(solve_triangular(r, q[: len(a)].T @ h))]
+    headings = ["penalty", *map(str, range(CORRECTIONS + 1)), "QR"]
+    table("Errors after so many corrections", headings, [[k, *(f"{e:.0e}" for e in v)] for k, v in found.items()])
+    save("corrections", found)
+
+
+if __name__ == "__main__":
+    main()
