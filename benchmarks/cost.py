@@ -1,13 +1,12 @@
 """A cost model of streaming: seconds and bytes against N, L, d, the number of workers and the network.
 
-The constants are measured at small sizes on one thread; the model is then compared with learning at other sizes, in
-one process and on two Dask workers, and used to extrapolate to 10⁹ points. docs/scale.md explains the terms.
+A worker measures its constants at L = 1500; the model is then compared with learning at other sizes, on one Dask
+worker and on two, and used to extrapolate to 10⁹ points. docs/scale.md explains the terms.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,17 +14,21 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 from common import console, once, save, table
-from distributed import Client, LocalCluster
+from distributed import Client, wait
 from threadpoolctl import threadpool_limits
+from workers import at_most, workers
 
 import kernop as ko
 from kernop.batches import stream
 from kernop.frame import frame_of
-from kernop.linalg import add_rows, add_square, add_triangle
+from kernop.linalg import cholesky, one_thread
 from kernop.streaming import make_plan
-from kernop.streaming.cluster import chunks
+from kernop.streaming.cluster import _accumulated, _merged, chunks  # pyright: ignore[reportPrivateUsage]
+from kernop.streaming.plan import Plan
 
 BATCH = 2000
+#: Batches that the client looks at to choose weights.
+PLANNED = 3
 
 
 def problem(d: int) -> ko.Problem:
@@ -39,34 +42,39 @@ def envelope(x: Any) -> Any:
 
 @dataclass(frozen=True)
 class Cost:
-    """Constants of one thread: seconds for a row, for an entry of the design matrix by d, and for a unit of work.
+    """Constants of a worker with one thread.
 
     Arguments:
         row: seconds to find the coefficients of a row.
         entry: seconds for P_i b_j, by the dimension.
-        update: seconds for a row and L² (dsyrk or dtpqrt).
+        update: seconds for a row and L² (dsyrk or dtpqrt), by the dimension.
         merge: seconds for two accumulators and L² (normal equations) or L³ (QR).
-        network: bytes per second between workers.
-        start: seconds that a pass takes in any case, in one process and on workers.
+        solve: seconds for L³, at the end, on the client.
+        send: seconds for L², from one worker to another or to the client.
+        start: seconds that a pass takes in any case.
+        crowd: how much slower a worker is when its neighbour on the machine is at work too.
     """
 
     row: float
     entry: dict[int, float]
-    update: dict[str, float]
+    update: dict[str, dict[int, float]]
     merge: dict[str, float]
-    network: float
-    start: tuple[float, float]
+    solve: float
+    send: float
+    start: float
+    crowd: float
 
     def learn(self, n: float, size: int, d: int, solver: str, workers: int = 1) -> float:
-        """Seconds: rows and entries and updates spread over the workers, then a tree of merges."""
-        one = n * (self.row + size * self.entry[d] + size**2 * self.update[solver])
-        if workers == 1:
-            return self.start[0] + one
+        """Seconds: the plan on the client; rows, entries and updates on the workers; a tree of merges; the solve."""
+        row = self.row + size * self.entry[d]
         count = len(chunks(math.ceil(n / BATCH)))
-        merge = size ** (3 if solver == "qr" else 2) * self.merge[solver] + 4.0 * size**2 / self.network
-        rounds = count / workers + math.log2(max(2, min(workers, count)))
-        busy = math.ceil(count / workers) / count  # the last round may leave workers idle
-        return self.start[1] + one * max(1.0 / workers, busy) + rounds * merge
+        own = math.ceil(count / workers) / count  # the last round may leave workers idle
+        work = n * own * (row + size**2 * self.update[solver][d]) * (self.crowd if workers > 1 else 1.0)
+        merge = size ** (3 if solver == "qr" else 2) * self.merge[solver]
+        rounds = math.ceil(math.log2(max(1, min(workers, count))))  # with partners on other workers
+        merges = (math.ceil(count / workers) - 1) * merge + rounds * (merge + size**2 * self.send)
+        plan = min(n, PLANNED * BATCH) * row
+        return self.start + plan + work + merges + size**2 * self.send + size**3 * self.solve
 
     @staticmethod
     def memory(size: int) -> float:
@@ -79,80 +87,90 @@ def median(job: Callable[[], Any], rounds: int = 5) -> float:
     return float(np.median([once(job) for _ in range(rounds)]))
 
 
-def constants(client: Client) -> Cost:
-    size = 1500
+def plan_of(d: int, size: int, solver: str = "normal") -> Plan:
+    method = ko.Subspace(centers=size, batch=BATCH, envelope=envelope, solver=solver)  # type: ignore[arg-type]
+    p = problem(d)
+    return make_plan(p, stream(p, {"f": 20 * BATCH}, "halton", 0, BATCH), method, frame_of(p), weights=(1.0,))
+
+
+def rates(size: int = 1500) -> dict[str, Any]:
+    """What a worker measures about itself."""
     entry: dict[int, float] = {}
     row = 0.0
-    for d in (1, 2, 3):
-        p = problem(d)
-        source = stream(p, {"f": BATCH}, "halton", 0, BATCH)
-        method = ko.Subspace(centers=size, batch=BATCH, envelope=envelope)
-        plan = make_plan(p, source, method, frame_of(p), weights=(1.0,))
-        batch, out = source[0], np.empty((BATCH, size))
-        row = median(lambda: (source[0], plan.rows.functionals(batch))) / BATCH  # noqa: B023
-        entry[d] = (median(lambda: plan.rows.design(batch, out)) / BATCH - row) / size  # noqa: B023
-    rows = np.random.default_rng(0).normal(size=(BATCH, size))
-    square = np.zeros((size, size), order="F")
-    triangle = np.asfortranarray(np.triu(np.random.default_rng(1).normal(size=(size, size))))
-    update = {
-        "normal": median(lambda: add_square(square, rows)) / BATCH / size**2,
-        "qr": median(lambda: add_rows(triangle, np.asfortranarray(rows))) / BATCH / size**2,
-    }
-    merge = {
-        "normal": median(lambda: np.add(square, square)) / size**2,
-        "qr": median(lambda: add_triangle(triangle, triangle.copy(order="F"))) / size**3,
-    }
-    few = 2 * BATCH
-    start = tuple(max(0.0, median(lambda: learn(few, 20, 2, "normal", c), 3) - few * row) for c in (None, client))  # noqa: B023
-    return Cost(row, entry, update, merge, bandwidth(client), (start[0], start[1]))
+    with one_thread():
+        for d in (1, 2, 3):
+            plan, out = plan_of(d, size), np.empty((BATCH, size))
+            batch = plan.stream[0]
+            row = median(lambda: plan.rows.functionals(plan.stream[0])) / BATCH  # noqa: B023
+            entry[d] = (median(lambda: plan.rows.design(batch, out)) / BATCH - row) / size  # noqa: B023
+        update, merge = {}, {}
+        for solver, power in (("normal", 2), ("qr", 3)):
+            update[solver] = {}
+            for d in (1, 2, 3):
+                plan = plan_of(d, size, solver)
+                accumulator, batch = plan.accumulator(), plan.stream[0]
+                whole = median(lambda: plan.add(accumulator, batch))  # noqa: B023
+                update[solver][d] = (whole / BATCH - row - size * entry[d]) / size**2
+            other = accumulator.copy()
+            merge[solver] = median(lambda: _merged(accumulator, other)) / size**power  # noqa: B023
+        matrix = np.asfortranarray(np.eye(size) + 0.1 / size)
+        solve = median(lambda: cholesky(matrix.copy(order="F"))) / size**3
+    return {"row": row, "entry": entry, "update": update, "merge": merge, "solve": solve}
 
 
-def bandwidth(client: Client) -> float:
-    """Bytes per second from one worker to another."""
+def constants(client: Client) -> Cost:
     first, second = client.nthreads()
-    data = client.submit(np.ones, 12_500_000, workers=[first], pure=False)
-    client.submit(len, data, workers=[first], pure=False).result()
-    started = time.perf_counter()
-    client.submit(len, data, workers=[second], pure=False).result()
-    return 1e8 / (time.perf_counter() - started)
+    found = client.submit(rates, workers=[first], pure=False).result()
+    crowd = max(1.0, 2.0 / at_most(client, plan_of(3, 1500)))
+    few, tiny = 2 * BATCH, 20
+    start = max(0.0, median(lambda: learn(few, tiny, 2, "normal", client), 3) - 2 * few * found["row"])
+    return Cost(**found, send=sending(client, first, second), start=start, crowd=crowd)
 
 
-def learn(n: int, size: int, d: int, solver: str, client: Client | None = None) -> Any:
+def sending(client: Client, first: str, second: str, size: int = 2500) -> float:
+    """Seconds for each L² of an accumulator that goes from one worker to another."""
+    plan = plan_of(3, size)
+
+    def moved() -> float:
+        part = client.submit(_accumulated, plan, range(1), workers=[first], pure=False)
+        wait(part)
+        return once(lambda: client.submit(id, part, workers=[second], pure=False).result())
+
+    moved()
+    return float(np.median([moved() for _ in range(5)])) / size**2
+
+
+def learn(n: int, size: int, d: int, solver: str, client: Client) -> Any:
     method = ko.Subspace(centers=size, batch=BATCH, envelope=envelope, solver=solver)  # type: ignore[arg-type]
     return ko.learn(problem(d), points={"f": n}, method=method, client=client)
 
 
 CASES = [
-    (40_000, 1000, 2, "normal"),
-    (40_000, 1000, 2, "qr"),
-    (40_000, 2500, 3, "normal"),
-    (20_000, 2500, 3, "qr"),
-    (20_000, 1000, 1, "qr"),
+    (200_000, 1000, 2, "normal"),
+    (100_000, 1000, 2, "qr"),
+    (100_000, 2500, 3, "normal"),
+    (40_000, 2500, 3, "qr"),
+    (100_000, 1000, 1, "qr"),
 ]
 
 
-def check(cost: Cost, case: tuple[int, int, int, str], client: Client | None) -> dict[str, Any]:
+def check(cost: Cost, case: tuple[int, int, int, str], client: Client) -> dict[str, Any]:
     """Learn, warm, and compare with the model."""
     n, size, d, solver = case
-    workers = 1 if client is None else len(client.nthreads())
-    learn(BATCH, size, d, solver, client)  # compiles
-    measured, predicted = once(lambda: learn(n, size, d, solver, client)), cost.learn(n, size, d, solver, workers)
-    return {
-        "N": n,
-        "L": size,
-        "d": d,
-        "solver": solver,
-        "workers": workers,
-        "model, s": predicted,
-        "measured, s": measured,
-    }
+    learn(16 * BATCH, size, d, solver, client)  # compiles
+    count = len(client.nthreads())
+    measured, predicted = once(lambda: learn(n, size, d, solver, client)), cost.learn(n, size, d, solver, count)
+    about = {"N": n, "L": size, "d": d, "solver": solver, "workers": count}
+    return {**about, "model, s": predicted, "measured, s": measured}
 
 
 def main() -> None:
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
-    with cluster, Client(cluster) as client, threadpool_limits(1, user_api="blas"):
+    checks: list[dict[str, Any]] = []
+    with workers(2) as cluster, Client(cluster) as client, threadpool_limits(1, user_api="blas"):
         cost = constants(client)
-        checks = [check(cost, case, where) for case in CASES for where in (None, client)]
+        checks += [check(cost, case, client) for case in CASES]
+    with workers(1) as cluster, Client(cluster) as client, threadpool_limits(1, user_api="blas"):
+        checks += [check(cost, case, client) for case in CASES]
     rows = [[f"{v:.1f}" if isinstance(v, float) else str(v) for v in c.values()] for c in checks]
     rows = [[*row, f"{c['model, s'] / c['measured, s']:.2f}"] for row, c in zip(rows, checks, strict=True)]
     table("Model and measurement", [*checks[0], "ratio"], rows)
@@ -170,9 +188,8 @@ def main() -> None:
         for solver in ("normal", "qr")
         for w in (1, 64, 1024)
     ]
-    table(
-        "Extrapolated, d = 3, workers of one thread like these", ["N", "L", "solver", "workers", "time", "GB each"], far
-    )
+    title = "Extrapolated, d = 3, workers of one thread like these"
+    table(title, ["N", "L", "solver", "workers", "time", "GB each"], far)
     console.print(f"Constants: {cost}")
     save("cost", {"constants": cost.__dict__, "checks": checks, "extrapolated": far})
 

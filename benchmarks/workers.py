@@ -1,7 +1,7 @@
 """Learning on Dask workers: the same operator as in one process, and twice as fast on two workers as on one.
 
-Workers are processes with one thread each. A pass is timed on one worker and on two, in turn; then a worker is killed
-in the middle of a pass.
+Workers are processes with one thread each. A pass is timed on one worker and on two, in turn and never with both
+clusters alive (an idle worker takes 3 % of a core); then a worker is killed in the middle of a pass.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from typing import Any
 import dask
 import jax.numpy as jnp
 import numpy as np
-from common import console, once, save, table
+from common import console, save, table
 from distributed import Client, LocalCluster
 
 import kernop as ko
 from kernop.experiments.poisson3d import PROBLEM, envelope
+from kernop.streaming.cluster import _accumulated  # pyright: ignore[reportPrivateUsage]
+from kernop.streaming.plan import Plan
 
 CENTERS, BATCH = 3000, 2000
 #: QR has four times the work for a point, so fewer of them.
@@ -37,10 +39,10 @@ def source(x: Any) -> Any:
     return 3.0 * jnp.pi**2 * solution(x)
 
 
-def learn(solver: str, client: Client | None = None) -> ko.StreamedOperator:
+def learn(solver: str, client: Client | None = None, points: int | None = None) -> ko.StreamedOperator:
     operator = ko.learn(
         PROBLEM,
-        points={"f": POINTS[solver]},
+        points={"f": points or POINTS[solver]},
         method=ko.Subspace(centers=CENTERS, batch=BATCH, envelope=envelope, solver=solver),  # type: ignore[arg-type]
         regularization=1e-2 if solver == "normal" else None,
         inputs=[(source,)],
@@ -61,10 +63,43 @@ def error(operator: ko.StreamedOperator) -> float:
 
 
 def workers(number: int) -> LocalCluster:
-    """Processes with one thread for BLAS, which kernop sees to, and one for JAX."""
-    one = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-    dask.config.set({"distributed.nanny.pre-spawn-environ.XLA_FLAGS": one})
+    """Processes with one thread for BLAS, which kernop sees to, and one for JAX; see docs/scale.md for the settings."""
+    keep = str(2**30)
+    environment = {
+        "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+        "JAX_CPU_ENABLE_ASYNC_DISPATCH": "false",
+        "MALLOC_TRIM_THRESHOLD_": keep,
+        "MALLOC_MMAP_THRESHOLD_": keep,
+    }
+    dask.config.set({f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in environment.items()})
     return LocalCluster(n_workers=number, threads_per_worker=1, processes=True, dashboard_address=":0")
+
+
+def timed(solver: str, number: int) -> tuple[float, ko.StreamedOperator]:
+    """Seconds of a pass on so many workers, which have compiled before."""
+    with workers(number) as cluster, Client(cluster) as client:
+        learn(solver, client, points=16 * BATCH)
+        started = time.perf_counter()
+        operator = learn(solver, client)
+        return time.perf_counter() - started, operator
+
+
+def at_most(client: Client, plan: Plan) -> float:
+    """How much two workers can gain here: a chunk on one of them alone, against one on each at the same time."""
+
+    def seconds(*there: str) -> float:
+        parts = [client.submit(_chunk, plan, workers=[address], pure=False) for address in there]
+        return float(np.mean([part.result() for part in parts]))
+
+    first, second = client.nthreads()
+    seconds(first, second)
+    return 2.0 * float(np.median([seconds(first) / seconds(first, second) for _ in range(5)]))
+
+
+def _chunk(plan: Plan) -> float:
+    started = time.perf_counter()
+    _accumulated(plan, range(4))
+    return time.perf_counter() - started
 
 
 def killed(solver: str, reference: ko.StreamedOperator, after: float) -> dict[str, float]:
@@ -78,20 +113,22 @@ def killed(solver: str, reference: ko.StreamedOperator, after: float) -> dict[st
         return {"seconds": time.perf_counter() - started, "difference": difference(reference, operator)}
 
 
-def measure(solver: str, rounds: int = 2) -> dict[str, float]:
-    here = learn(solver)
-    with workers(1) as first, Client(first) as alone, workers(2) as second, Client(second) as both:
-        found = {1: learn(solver, alone), 2: learn(solver, both)}  # compiles
-        seconds: dict[int, list[float]] = {1: [], 2: []}
-        for _ in range(rounds):
-            seconds[1].append(once(lambda: learn(solver, alone)))
-            seconds[2].append(once(lambda: learn(solver, both)))
+def measure(solver: str, rounds: int = 3) -> dict[str, float]:
+    here, found, seconds = learn(solver), {}, {1: [], 2: []}
+    for _ in range(rounds):
+        for number, times in seconds.items():
+            elapsed, found[number] = timed(solver, number)
+            times.append(elapsed)
+    console.print(solver, {number: [round(t, 1) for t in times] for number, times in seconds.items()})
     one, two = (float(np.median(times)) for times in seconds.values())
+    with workers(2) as cluster, Client(cluster) as client:
+        most = at_most(client, here.factorisation.plan)
     lost = killed(solver, here, after=3.0 + two / 2)
     return {
         "one worker, s": one,
         "two workers, s": two,
         "times faster": one / two,
+        "times faster, at most (chunks alone and together)": most,
         "error of the solution": error(here),
         "difference from one process": difference(here, found[2]),
         "difference between one worker and two": difference(found[1], found[2]),

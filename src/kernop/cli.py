@@ -79,7 +79,7 @@ def reproduce(
 ) -> None:
     """Run the tables and figures of the paper, print ours beside the paper's, and write JSON and figures.
 
-    Without names, everything. poisson3d takes about half an hour for five data sets unless it is --quick; it can be
+    Without names, everything. poisson3d takes about an hour for five data sets unless it is --quick; it can be
     interrupted and goes on where it was.
     """
     chosen = list(CHAPTERS) if not names or "all" in names else list(dict.fromkeys(names))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 
 from kernop.experiments.poisson3d import NORMS, PAPER_SLOPES
-from kernop.experiments.reproduce import Chapter, GreenRow, Row
+from kernop.experiments.reproduce import Chapter, Figures, GreenRow, Row
 
 
 def tables(chapters: Sequence[Chapter]) -> Iterator[Table]:
@@ -32,7 +32,7 @@ def _table(title: str, *headings: str) -> Table:
 
 
 def _comparison(rows: Sequence[Row]) -> Table:
-    table = Table(title="The paper's tables: cost (learning and all solutions), mean relative L2 and L∞ errors")
+    table = Table(title="The paper's tables: cost (here: learning + all solutions), mean relative L2 and L∞ errors")
     for heading in ("experiment", "points, η, λ", "paper, as printed", "its estimator, here", "kernop by default"):
         table.add_column(heading, justify="left", no_wrap=True)
     for heading in ("here/paper", "paper/default"):
@@ -43,8 +43,8 @@ def _comparison(rows: Sequence[Row]) -> Table:
             row.experiment,
             f"{row.points} {row.eta:g} {_short(row.regularization)}",
             _three(paper.seconds, paper.l2, paper.linf),
-            _three(row.estimator.learn + row.estimator.apply, row.estimator.l2, row.estimator.linf),
-            _three(row.default.learn + row.default.apply, row.default.l2, row.default.linf),
+            _figures(row.estimator),
+            _figures(row.default),
             f"{row.estimator.l2 / paper.l2:.2f}",
             f"{paper.l2 / row.default.l2:.0e}",
         )
@@ -80,6 +80,10 @@ def _slopes(chapter: Chapter) -> Table:
             cost = f"{result['mean seconds']:.0f} s"
             table.add_row(f"{estimator}, {label}", NORMS[norm], *errors, f"{line['slope']:.2f}", paper, cost)
     return table
+
+
+def _figures(found: Figures) -> str:
+    return f"{found.learn:.2f} + {found.apply:.2f} s {_short(found.l2):>7} {_short(found.linf):>7}"
 
 
 def _three(seconds: float | None, l2: float, linf: float) -> str:

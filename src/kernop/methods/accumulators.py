@@ -40,7 +40,7 @@ class Accumulator(ABC):
         self.rows += self._add()
 
     def merge(self, other: Accumulator) -> None:
-        """Take in what another has seen; it is lost to the other."""
+        """Take in what another has seen; the other stays as it is."""
         self._merge(other)
         self.rows += other.rows
 
@@ -160,7 +160,7 @@ class Triangle(Accumulator):
 
     def _merge(self, other: Accumulator) -> None:
         assert isinstance(other, Triangle)
-        add_triangle(self.upper, other.upper)
+        add_triangle(self.upper, other.upper.copy(order="F"))
 
     def _take(self, other: Accumulator) -> None:
         assert isinstance(other, Triangle)

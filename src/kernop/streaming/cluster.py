@@ -43,7 +43,7 @@ class OnWorkers:
         """What is left of a pass over all batches."""
         with self._connected():
             there = self._send(plan)
-            parts = [self._submit(_accumulated, there, chunk) for chunk in chunks(plan.stream.number or 0)]
+            parts = self._parts(_accumulated, there, plan)
             merged = self._merged(parts)
             self._watch(parts, tick)
             return merged.result()
@@ -52,7 +52,7 @@ class OnWorkers:
         """See `Passes`."""
         with self._connected():
             there = self._send((plan, data, c))
-            parts = [self._submit(_moments, there, chunk) for chunk in chunks(plan.stream.number or 0)]
+            parts = self._parts(_moments, there, plan)
             return np.sum([part.result() for part in parts], axis=0)
 
     def evaluate(self, u: Solution, op: Operator, points: Points) -> FloatArray:
@@ -73,15 +73,25 @@ class OnWorkers:
         """A value on the workers. As the result of a task it comes back when the worker that holds it is lost."""
         return self._submit(pickle.loads, _pickled(value))
 
-    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def _submit(self, function: Callable[..., Any], *arguments: Any, **where: Any) -> Any:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")
-            return self._client.submit(function, *arguments, pure=False)
+            return self._client.submit(function, *arguments, pure=False, **where)
+
+    def _parts(self, function: Callable[..., Any], there: Any, plan: Plan) -> list[Any]:
+        """A function of every chunk. Neighbours prefer the same worker, so that most mergers need no transfer."""
+        cut, threads = chunks(plan.stream.number or 0), self._client.nthreads()
+        seats = [address for address, number in sorted(threads.items()) for _ in range(number)]
+        return [
+            self._submit(function, there, chunk, workers=[seats[i * len(seats) // len(cut)]], allow_other_workers=True)
+            for i, chunk in enumerate(cut)
+        ]
 
     def _merged(self, parts: list[Any]) -> Any:
         while len(parts) > 1:
             pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
-            parts = [self._submit(_merged, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
+            # Before any chunk that has not begun: what is merged can leave the memory.
+            parts = [self._submit(_merged, *pair, priority=1) if len(pair) == 2 else pair[0] for pair in pairs]
         return parts[0]
 
     def _watch(self, parts: list[Any], tick: Tick | None) -> None:
@@ -160,10 +170,10 @@ def _accumulated(plan: Plan, batches: range) -> Accumulator:
 
 
 def _merged(one: Accumulator, other: Accumulator) -> Accumulator:
-    # Copies, because Dask may need the originals again if it loses the result.
+    # Of a copy, because Dask may need the originals again if it loses the result.
     with one_thread():
         both = one.copy()
-        both.merge(other.copy())
+        both.merge(other)
     return both
 
 

@@ -126,6 +126,8 @@ def balanced(rows: Rows, batches: Iterable[Batch], sizes: Mapping[str, int]) -> 
     of the weights is 1, so that λ keeps its meaning.
     """
     names = rows.problem.names
+    if len(names) == 1:
+        return (1.0,)
     squares: dict[str, list[FloatArray]] = {name: [] for name in names}
     for batch in batches:
         ends = np.cumsum([len(points) for points in batch.values()])
