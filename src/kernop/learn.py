@@ -10,6 +10,7 @@ from typing import Any
 from kernop.batches import stream
 from kernop.collocation import collocate
 from kernop.errors import ArgumentError, ArgumentTypeError, check_integer, check_number, describe, fail
+from kernop.files.operator import now
 from kernop.frame import Frame, frame_of
 from kernop.heldout import HeldOut
 from kernop.inputs import read_inputs
@@ -17,6 +18,7 @@ from kernop.kernels import CustomKernel, Kernel
 from kernop.kernels.base import check_smoothness
 from kernop.methods import Method, Setting, Subspace
 from kernop.methods.base import envelope_of
+from kernop.methods.noise import Noise, read_noise
 from kernop.methods.weights import Weights, read_weights
 from kernop.problem import Problem
 from kernop.progress import Stages
@@ -35,6 +37,7 @@ def learn(
     sampling: str = "halton",
     regularization: float | None = None,
     weights: str | Mapping[str, float] | None = None,
+    noise: float | Mapping[str, float] | None = None,
     method: Method | None = None,
     seed: int = 0,
     progress: bool = False,
@@ -55,6 +58,9 @@ def learn(
         sampling: "halton", "uniform" (independent; the paper's) or "grid".
         regularization: λ ≥ 0; None lets the method choose (next to nothing).
         weights: of the conditions: "unit", "balanced" (they count alike, whatever their scale), or numbers by name.
+        noise: the standard deviation of the errors in the data, for all conditions or for each by name. It stands for
+            λ and weights with λN / w_k = σ_k² (`Subspace`: λ / w_k unless its penalty is "rkhs"), and makes the bands
+            of `std` absolute: the prior is then that of the kernel, with its scale.
         method: `Subspace` (the default), `Full` or `LowRank`.
         seed: of the points.
         progress: show a progress bar.
@@ -72,11 +78,13 @@ def learn(
     if method is not None and not isinstance(method, Method):
         raise fail(ArgumentTypeError, "method", describe(method), "give a method, such as ko.Full()")
     chosen = Subspace() if method is None else method
+    stated = None if noise is None else _stated(noise, problem, regularization, weights)
     task = _Task(
         problem,
         _kernel(kernel, problem.dim),
         None if regularization is None else check_number("regularization", regularization, least=0.0),
-        read_weights(chosen.default_weights if weights is None else weights, problem),
+        stated.weights if stated else read_weights(chosen.default_weights if weights is None else weights, problem),
+        stated,
         frame_of(problem),
         sampling,
         seed,
@@ -103,6 +111,7 @@ class _Task:
     kernel: Kernel | None
     regularization: float | None
     weights: Weights
+    noise: Noise | None
     frame: Frame
     sampling: str
     seed: int
@@ -117,9 +126,12 @@ class _Task:
                 if self.kernel is not None:
                     check_smoothness(self.kernel, method.derivatives_needed(block.order), name)
         with stage("factorise") as tick:
-            setting = Setting(functionals, self.frame, self.kernel, self.regularization, self.weights, tick)
+            regularization = self._regularization(method, len(functionals))
+            setting = Setting(functionals, self.frame, self.kernel, regularization, self.weights, tick)
             factorisation = method.factorise(setting)
-        return SolutionOperator(self.problem, placed, method, factorisation, stage.seconds)
+        return SolutionOperator(
+            self.problem, placed, method, factorisation, stage.seconds, None, self._levels, self._about
+        )
 
     def to_tolerance(
         self, method: Method, points: Any, tol: float, inputs: Any, budget: int, stage: Stages
@@ -150,7 +162,31 @@ class _Task:
         source = stream(self.problem, points, self.sampling, self.seed, method.batch or 1)
         known = [] if inputs is None else read_inputs(self.problem, inputs)
         plan = make_plan(self.problem, source, method, self.frame, self.kernel, self.weights, known)
-        return learn_stream(plan, self.regularization, stage, read_checkpoint(checkpoint), client)
+        if self.noise is not None and source.counts is None and method.penalty == "rkhs":
+            remedy = "give arrays or ko.Batches, or penalty='coefficients'"
+            raise fail(ArgumentError, "noise", "one with an iterator, whose number of points is not known", remedy)
+        regularization = self._regularization(method, sum((source.counts or {}).values()))
+        operator = learn_stream(plan, regularization, stage, read_checkpoint(checkpoint), client)
+        return replace(operator, noise=self._levels, about=self._about)
+
+    def _regularization(self, method: Method, n: int) -> float | None:
+        """λ for n rows: the user's, or the one that says what the noise is."""
+        return self.regularization if self.noise is None else method.regularization_for(self.noise.variance, n)
+
+    @property
+    def _about(self) -> dict[str, Any]:
+        return {"when": now(), "seed": int(self.seed), "sampling": self.sampling}
+
+    @property
+    def _levels(self) -> dict[str, float] | None:
+        return None if self.noise is None else dict(zip(self.problem.names, self.noise.levels, strict=True))
+
+
+def _stated(noise: Any, problem: Problem, regularization: Any, weights: Any) -> Noise:
+    for name, value in (("regularization", regularization), ("weights", weights)):
+        if value is not None:
+            raise fail(ArgumentError, "noise", f"one together with {name}", f"leave {name} out: noise stands for both")
+    return read_noise(noise, problem)
 
 
 def _growing(method: Method) -> Subspace:

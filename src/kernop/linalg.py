@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,37 +12,10 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, eigh, lapack
 from threadpoolctl import ThreadpoolController
 
-from kernop.errors import FloatArray, MemoryLimitError, fail
+from kernop.errors import FloatArray
+from kernop.errors import check_memory as check_memory
 
 EPS = float(np.finfo(np.float64).eps)
-
-
-def available_memory() -> int | None:
-    """Bytes that can be allocated without swapping, within the limit of a container; None if unknown."""
-    found: list[int] = []
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        found += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
-        group = Path("/sys/fs/cgroup")
-        limit = (group / "memory.max").read_text().strip()
-        if limit != "max":
-            found.append(int(limit) - int((group / "memory.current").read_text()))
-    except (OSError, ValueError):
-        pass
-    if not found:
-        try:
-            found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-        except (AttributeError, OSError, ValueError):
-            return None
-    return max(0, min(found))
-
-
-def check_memory(name: str, doubles: int, what: str, remedy: str) -> None:
-    """Raise before allocating ``doubles`` numbers that would not fit."""
-    needed, free = 8 * doubles, available_memory()
-    if free is not None and needed > free:
-        got = f"{what}, which needs {needed / 2**30:.1f} GiB where {free / 2**30:.1f} GiB are free"
-        raise fail(MemoryLimitError, name, got, remedy)
 
 
 @cache
@@ -73,6 +44,16 @@ class Cholesky:
         """L⁻¹ b for b of shape (N, B)."""
         x, _ = lapack.dtrtrs(self.lower, np.asfortranarray(b), lower=1)
         return x
+
+    def half_solve_transposed(self, b: FloatArray) -> FloatArray:
+        """L⁻ᵀ b for b of shape (N, B)."""
+        x, _ = lapack.dtrtrs(self.lower, np.asfortranarray(b), lower=1, trans=1)
+        return x
+
+    @property
+    def log_determinant(self) -> float:
+        """log det A."""
+        return float(np.sum(np.log(self.pivots)))  # rotations may leave L with negative numbers on its diagonal
 
     @property
     def pivots(self) -> FloatArray:
@@ -159,6 +140,10 @@ class Orthogonal:
     def rotated(self, b: FloatArray) -> FloatArray:
         """The first L rows of Qᵀ [b; 0] for b of shape (n, B), n ≤ m: (L, B)."""
         return self._product("T", b)[: self.packed.shape[1]]
+
+    def remainder(self, b: FloatArray) -> FloatArray:
+        """min |A c − [b; 0]|² for each column of b (n, B), n ≤ m: (B,)."""
+        return np.sum(np.square(self._product("T", b)[self.packed.shape[1] :]), axis=0)
 
     def times(self, top: FloatArray) -> FloatArray:
         """Q [top; 0] for top of shape (L, B): (m, B)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -12,31 +13,42 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from kernop import storage
 from kernop.changes import added, removed
 from kernop.collocation import Functionals, collocate
 from kernop.domains import Points
 from kernop.errors import (
+    ArgumentError,
     ArgumentTypeError,
     FloatArray,
     InputNameError,
+    NonFiniteError,
     OutsideDomainError,
     ShapeError,
     check_array,
     check_choice,
     check_coordinates,
+    check_integer,
     describe,
     fail,
 )
+from kernop.estimates import ErrorEstimate, Known, Learned, can_be_fresh, error_estimate, fresh_points
+from kernop.evidence import Evidence, data_scale, evidence
 from kernop.fields import partial
+from kernop.files import KIND, Writer, write_factorisation, write_operator, write_story
 from kernop.functions import evaluate_at
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
 from kernop.methods import Expansion, Factorisation, Method
 from kernop.methods.base import envelope_of
+from kernop.methods.posterior import Posterior
 from kernop.operators import Operator, identity, normal_form
 from kernop.precision import float64
 from kernop.problem import Condition, Problem
 from kernop.progress import Stages
+
+#: Points that cover the domain for a guaranteed bound.
+COVERING = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +64,8 @@ class SolutionOperator:
         method: how it was learned; `kernel`, `regularization` and `weights` tell with what.
         stats: seconds of each stage of learning.
         report: what learning to a tolerance did and why it stopped; None if no tolerance was asked for.
+        noise: the standard deviation of errors in the data that was stated, by name; None if none was.
+        about: when it was learned, the seed of its points, and by which versions a file of it was written.
     """
 
     problem: Problem
@@ -60,6 +74,8 @@ class SolutionOperator:
     factorisation: Factorisation
     stats: Mapping[str, float] = field(default_factory=dict[str, float])
     report: Any = None
+    noise: Mapping[str, float] | None = None
+    about: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def kernel(self) -> Kernel:
@@ -81,17 +97,21 @@ class SolutionOperator:
         """The number N of points of all conditions together."""
         return sum(len(points) for points in self.points.values())
 
+    @property
+    def test_points(self) -> dict[str, Points]:
+        """Points of each condition, by name, that T did not learn from: there `Solution.error_estimate` wants data."""
+        if not can_be_fresh(self.problem):
+            remedy = "leave them out: u.error_estimate() then uses the points of T, one left out at a time"
+            raise fail(ArgumentError, "test_points", "a domain known only by its points, which has no others", remedy)
+        return fresh_points(self.problem, self.factorisation)
+
     def __call__(self, *values: Any, **named: Any) -> Solution:
         """The solution for these inputs, in the order of the problem or by name."""
-        h = self._data(self._inputs(values, named))
-        if isinstance(h, Tracer):
-            remedy = "inside jit, grad or vmap use S = T.on(x), then S(f, g)"
-            raise fail(ArgumentTypeError, "T", "traced JAX values", remedy)
-        data = np.asarray(h)
+        data = self._columns(values, named)
         flat = data.reshape(len(data), -1)
-        return Solution(
-            self.problem, self.factorisation.expansion, self.factorisation.coefficients(flat), data.ndim == 1
-        )
+        coefficients = self.factorisation.coefficients(flat)
+        given, expansion = self._inputs(values, named), self.factorisation.expansion
+        return Solution(self.problem, expansion, coefficients, data.ndim == 1, self, flat, given)
 
     def on(self, x: Any, op: Operator = identity, *, outside: str = "raise") -> FixedOperator:
         """T followed by evaluation of ``op(u)`` at x (M, d), precomputed: one matrix (M, N), or two if that is less.
@@ -110,10 +130,71 @@ class SolutionOperator:
         """The kernel basis ψ at x: (M, N), so that u(x) = ψ h. Interior columns approximate the Green's function."""
         return self.on(x).matrix
 
-    def std(self, x: Any) -> FloatArray:
-        """The posterior standard deviation of u at x, (M,), in the Gaussian-process view with prior kernel K."""
-        points = places(self.problem, x, "raise")
-        return np.sqrt(self.factorisation.variance(self._left(identity, points)))
+    def std(self, x: Any, op: Operator = identity) -> FloatArray:
+        """The posterior standard deviation of ``op(u)`` at x (M, d): (M,).
+
+        It is that of the Gaussian process with prior covariance K and independent noise of variance λN / w_k in the
+        data (stated by ``learn(noise=…)``). It depends on where the data are, not on what they are. If no noise was
+        stated, only its ratio to the prior is known: ``u.std(x)`` of a solution u = T(f, g) finds the scale of both
+        from the data.
+
+        The prior of `Subspace` has c ~ N(0, I) for the coefficients and noise λ / w_k, unless its penalty is "rkhs".
+        """
+        return np.sqrt(self._posterior("std", x, op).variance())
+
+    def covariance(self, x: Any, y: Any = None, op: Operator = identity) -> FloatArray:
+        """The posterior covariance of ``op(u)`` at x with that at y, (M, M'); without y at x with itself, (M, M).
+
+        As for `std`, whose squares are on the diagonal.
+        """
+        one = self._posterior("covariance", x, op)
+        return one.covariance() if y is None else one.across(self._posterior("covariance", y, op, name="y"))
+
+    def samples(
+        self, x: Any, number: int, *values: Any, op: Operator = identity, seed: int = 0, **named: Any
+    ) -> FloatArray:
+        """Draws from the posterior of ``op(u)`` at x given these inputs: (M, number), or (M, B, number) for B inputs.
+
+        Their mean is T(…)(x), their covariance `covariance`. Draws for several inputs are independent.
+        """
+        count, first = check_integer("number", number, least=1), check_integer("seed", seed, least=0)
+        posterior = self._posterior("samples", x, op)
+        mean = self(*values, **named).apply(op, x)
+        return with_draws(mean, posterior, np.ones(1 if mean.ndim == 1 else mean.shape[1]), count, first)
+
+    def evidence(self, *values: Any, **named: Any) -> Evidence:
+        """The marginal likelihood of these inputs, and the scale of the prior at which it is largest."""
+        h = self._columns(values, named)
+        flat = h.reshape(len(h), -1)
+        return evidence(self.factorisation, flat, self.noise is not None, h.ndim == 1)
+
+    def _posterior(self, asked: str, x: Any, op: Operator, name: str = "x") -> Posterior:
+        """Of op(u) at x, for a prior of scale 1."""
+        if not self.factorisation.proper:
+            got = "a Subspace operator without regularisation, which has no prior"
+            remedy = (
+                "state the noise of the data in learn(noise=…), or give regularization= (λ > 0), or use ko.Full() or"
+                " ko.LowRank(); or ask a solution, u.std(x), which finds the level of noise from its data"
+            )
+            raise fail(ArgumentError, asked, got, remedy)
+        return self.factorisation.posterior(self._left(op, places(self.problem, x, "raise", name)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the operator to a file, from which `kernop.load` brings it back: the same numbers to the last bit.
+
+        The file holds numbers and words and no code. What you wrote as functions (coefficients, predicates, an
+        envelope) is stored by its values at the points, so T, u and its derivatives work without them; where more is
+        needed, an error says so, and ``load(path, problem=…)`` brings it back. A kernel of your own is refused.
+        """
+        storage.check_path(path)
+        file = Writer()
+        self._write(file)
+        storage.write(path, KIND, file.header, file.arrays)
+
+    def _write(self, file: Writer) -> None:
+        write_operator(file, self.problem, self.points, self.method, self.factorisation)
+        write_factorisation(file.below("factorisation"), self.factorisation)
+        write_story(file, self.stats, self.report, self.noise, self.about)
 
     def update(self, points: Mapping[str, Any]) -> SolutionOperator:
         """The operator learned from more points: a new one, at a fraction of the cost of learning again.
@@ -157,6 +238,14 @@ class SolutionOperator:
 
     def _left(self, op: Operator, points: Points) -> Functionals:
         return _functionals(op, points, self.factorisation.expansion)
+
+    def _columns(self, values: tuple[Any, ...], named: dict[str, Any]) -> FloatArray:
+        """The data of these inputs, (N,) or (N, B), as numbers."""
+        h = self._data(self._inputs(values, named))
+        if isinstance(h, Tracer):
+            remedy = "inside jit, grad or vmap use S = T.on(x), then S(f, g)"
+            raise fail(ArgumentTypeError, "T", "traced JAX values", remedy)
+        return np.asarray(h)
 
     def _inputs(self, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
         names = self.problem.inputs
@@ -232,12 +321,20 @@ class FixedOperator:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A solution u, or B of them: a function of x with its derivatives."""
+    """A solution u, or B of them: a function of x with its derivatives.
+
+    Attributes:
+        operator: T with u = T(…), and data: (N, B), what T was given at its points; None if T came from a stream.
+        inputs: what T was given, by name; None if it is not known.
+    """
 
     problem: Problem
     expansion: Expansion
     coefficients: FloatArray
     single: bool
+    operator: SolutionOperator | None = None
+    data: FloatArray | None = None
+    inputs: Mapping[str, Any] | None = None
 
     def __call__(self, x: Any, *, outside: str = "raise") -> FloatArray:
         """u(x) for x of shape (M, d): (M,), or (M, B).
@@ -256,6 +353,87 @@ class Solution:
         """(P u)(x) for any linear operator P; give `Points` with normals where P needs them."""
         points = places(self.problem, x, outside)
         return self._blank(self._evaluate(op, points), points, outside)
+
+    def std(self, x: Any, op: Operator = identity) -> FloatArray:
+        """The posterior standard deviation of ``op(u)`` at x (M, d): (M,), or (M, B). The 95 % band is ± 1.96 of it.
+
+        It is ``T.std(x)`` times the scale that makes these data most likely (``T.evidence``), or ``T.std(x)`` itself if
+        the noise was stated in ``learn(noise=…)``. Where T has no prior (`Subspace` without λ), all functions of the
+        subspace are taken as equally likely, and the level of noise comes from the residuals at the points,
+        s² = Σ w_i |P_i u − h_i|² / (N − L): the standard error of least squares. It tells how errors in the data are
+        felt, not what the subspace cannot express.
+        """
+        posterior, scale = self._posterior(x, op)
+        found = np.sqrt(posterior.variance())[:, None] * scale
+        return found[:, 0] if self.single else found
+
+    def samples(self, x: Any, number: int, *, op: Operator = identity, seed: int = 0) -> FloatArray:
+        """Draws from the posterior of ``op(u)`` at x: (M, number), or (M, B, number); their deviation is `std`."""
+        count, first = check_integer("number", number, least=1), check_integer("seed", seed, least=0)
+        posterior, scale = self._posterior(x, op)
+        return with_draws(self.apply(op, x), posterior, scale, count, first)
+
+    def _posterior(self, x: Any, op: Operator) -> tuple[Posterior, FloatArray]:
+        """Of op(u) at x for a prior of scale 1, and the scale for each input, (B,)."""
+        if self.operator is None or self.data is None:
+            remedy = "use T.std(x), whose prior has scale 1, or learn without batch="
+            raise fail(ArgumentError, "u.std", "a solution of an operator that was learned from a stream", remedy)
+        left = _functionals(op, places(self.problem, x, "raise"), self.expansion)
+        factorisation = self.operator.factorisation
+        return factorisation.posterior(left), data_scale(factorisation, self.data, self.operator.noise is not None)
+
+    def error_estimate(self, *values: Any, covering: int | None = COVERING, **named: Any) -> ErrorEstimate:
+        """How wrong u is, for this input: estimates of its error, and a guaranteed bound where there is one.
+
+        Arguments:
+            values, named: inputs that T was given as arrays, in the order of the problem or by name, as functions or
+                numbers, or as values at ``T.test_points[name].x``, of shape (n,) or (n, B). Without them, those arrays
+                are known at the points of T alone, and the estimate uses leave-one-out residuals.
+            covering: the number of points that cover the domain for the guaranteed bound; None for no bound.
+
+        The error solves the same problem with the residuals as data: a richer operator, which T learns when it is
+        first asked, answers them, and what it leaves over is multiplied by a stability constant from probing fields.
+        """
+        if self.operator is None:
+            got = "a solution that does not know its operator"
+            raise fail(ArgumentError, "u", got, "ask a solution that T(…) gave")
+        number = None if covering is None else check_integer("covering", covering, least=16)
+        learned = Learned(self.problem, self.operator.points, self.operator.factorisation)
+        return error_estimate(learned, self.coefficients, self._known(values, named), self.single, number)
+
+    def report(self) -> str:
+        """What `error_estimate` says, as a table for a person: ``print(u.report())``."""
+        return str(self.error_estimate())
+
+    def _known(self, values: tuple[Any, ...], named: dict[str, Any]) -> Known:
+        """Where the data of all conditions is known."""
+        names, given = self.problem.inputs, dict(self.inputs or {})
+        added = dict(zip(names, values, strict=False)) | named
+        unknown = [name for name in added if name not in names]
+        if len(values) > len(names) or unknown or len(added) < len(values) + len(named):
+            got = f"{len(values)} values and the names {list(named)}"
+            remedy = f"give some of ({', '.join(names)}), each once"
+            raise fail(InputNameError, "error_estimate", got, remedy)
+        known = {name: value for name, value in given.items() if callable(value) or np.ndim(value) == 0} | added
+        missing = [name for name in names if name not in known]
+        arrays = [name for name in known if not callable(known[name]) and np.ndim(known[name]) > 0]
+        why = ", ".join(f"{name!r} was given as an array" for name in missing + arrays)
+        fresh = None
+        if not missing and (added or can_be_fresh(self.problem)):
+            tests = self.operator.test_points if self.operator is not None else {}
+            parts = [self._column(condition, known, tests[condition.name]) for condition in self.problem.conditions]
+            fresh = np.concatenate(parts)
+        everywhere = None if why else lambda condition, points: self._column(condition, known, points)
+        return Known(self.data, fresh, everywhere, why)
+
+    def _column(self, condition: Condition, known: Mapping[str, Any], points: Points) -> FloatArray:
+        """Data of a condition at points, (n, B)."""
+        column = np.asarray(values_at(condition, known.get(condition.name, condition.data), points))
+        width = self.coefficients.shape[1]
+        if column.ndim == 2 and column.shape[1] != width:
+            got = f"data for {column.shape[1]} inputs"
+            raise fail(ShapeError, condition.name, got, f"u is a batch of {width}: give as many columns, or one (n,)")
+        return np.broadcast_to(column.reshape(len(points), -1), (len(points), width))
 
     def residual(self, name: str, points: Any, data: Any = None) -> FloatArray:
         """(P_k u − h_k) at points of condition ``name``; without ``data`` (and none fixed in the problem), P_k u.
@@ -300,19 +478,28 @@ def _functionals(op: Operator, points: Points, expansion: Expansion) -> Function
     return Functionals((normal_form(op, points, multiplier=expansion.envelope),))
 
 
-def places(problem: Problem, x: Any, outside: str) -> Points:
+def with_draws(mean: FloatArray, posterior: Posterior, scale: FloatArray, number: int, seed: int) -> FloatArray:
+    """mean + s · draws, for one input (M,) or B of them (M, B), of scales s (B,): (M, number) or (M, B, number)."""
+    columns = mean.reshape(len(mean), -1, 1)
+    draws = posterior.draws(number * columns.shape[1], seed).reshape(len(mean), -1, number)
+    return (columns + scale[:, None] * draws).reshape(*mean.shape, number)
+
+
+def places(problem: Problem, x: Any, outside: str, name: str = "x") -> Points:
     """Evaluation points, checked: shape, finite, and inside the domain unless told otherwise."""
     check_choice("outside", outside, ("raise", "nan", "extrapolate"))
-    points = x if isinstance(x, Points) else Points(check_coordinates("x", x, problem.dim))
+    points = x if isinstance(x, Points) else Points(check_coordinates(name, x, problem.dim))
     if points.dim != problem.dim:
-        raise fail(ShapeError, "x", f"points in {points.dim} dimensions", f"the problem has {problem.dim}")
+        raise fail(ShapeError, name, f"points in {points.dim} dimensions", f"the problem has {problem.dim}")
     if outside == "raise":
         beyond = ~problem.contains(points.x)
         if np.any(beyond):
             first = points.x[np.argmax(beyond)]
             got = f"{int(beyond.sum())} of {len(points)} points outside the domain, the first at {first}"
             remedy = "give points inside, or outside='nan' to blank them, or outside='extrapolate'"
-            raise fail(OutsideDomainError, "x", got, remedy)
+            if not all(condition.on.known for condition in problem.conditions):
+                remedy += "; the file of the operator does not hold the predicate of where(…): load(path, problem=…)"
+            raise fail(OutsideDomainError, name, got, remedy)
     return points
 
 
@@ -336,4 +523,7 @@ def values_at(condition: Condition, value: Any, points: Points) -> Any:
                 column = jnp.asarray(column)
     if column.ndim > 2 or column.shape[0] != n or column.size == 0:
         raise fail(ShapeError, name, f"an array of shape {column.shape}", remedy)
+    if isinstance(column, np.ndarray) and not np.isfinite(np.linalg.norm(column)):
+        got = f"values as large as {np.max(np.abs(column)):g}, whose squares overflow"
+        raise fail(NonFiniteError, name, got, "choose units in which data is near 1")
     return column

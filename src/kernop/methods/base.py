@@ -15,6 +15,7 @@ from kernop.errors import ArgumentError, FloatArray, KernopError, fail
 from kernop.frame import Frame
 from kernop.functions import Function
 from kernop.kernels import Kernel
+from kernop.methods.posterior import Posterior
 from kernop.methods.weights import Weights
 from kernop.progress import Tick
 
@@ -94,9 +95,27 @@ class Factorisation(ABC):
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         """e C for e of shape (M, L), as matrices whose product it is: (M, N), or (M, r) and (r, N)."""
 
+    @property
+    def proper(self) -> bool:
+        """Is there a prior? Without one the unit of `posterior` is the noise of a row of weight 1."""
+        return True
+
+    @property
+    def freedom(self) -> int:
+        """How many numbers of the data tell of the scale of the prior; without a prior, of that of the noise."""
+        raise self._unknown()
+
     @abstractmethod
-    def variance(self, left: Functionals) -> FloatArray:
-        """The posterior variance of P_i u in the Gaussian-process view, (M,)."""
+    def posterior(self, left: Functionals) -> Posterior:
+        """What is open of P_i u when the data are known; prior covariance K, variance of noise λN / w_k."""
+
+    def misfit(self, h: FloatArray) -> FloatArray:
+        """hᵀ Σ⁻¹ h for h of shape (N, B): (B,), where Σ is the covariance of the data."""
+        raise self._unknown()
+
+    def log_determinant(self) -> float:
+        """log det Σ."""
+        raise self._unknown()
 
     def extended(self, functionals: Functionals, new: Rows) -> Factorisation:
         """What would have been learned from more rows, with the same kernel, trial space, weights and noise.
@@ -116,6 +135,10 @@ class Factorisation(ABC):
         """
         raise self._refusal("shortened")
 
+    def _unknown(self) -> KernopError:
+        got = "an operator that was learned from a stream, which does not keep what the likelihood needs"
+        return fail(ArgumentError, "T", got, "use T.std(x), whose prior has scale 1, or learn without batch=")
+
     def _refusal(self, done: str) -> KernopError:
         got = f"an operator that cannot be {done} ({type(self).__name__})"
         return fail(ArgumentError, "T", got, "learn again from all points")
@@ -132,6 +155,10 @@ class Method(ABC):
     @abstractmethod
     def derivatives_needed(self, order: int) -> int:
         """How many derivatives the kernel must have for an operator of this order."""
+
+    def regularization_for(self, variance: float, n: int) -> float:
+        """The λ with which n rows of weight 1 have noise of this variance, for a prior of covariance K."""
+        return variance / n
 
     @abstractmethod
     def factorise(self, setting: Setting) -> Factorisation:

@@ -35,6 +35,15 @@ class Chain:
             top, _ = rotation.transpose_times(top, part)
         return solve_upper(self.upper, top)
 
+    def remainder(self, b: FloatArray) -> FloatArray:
+        """min |[A; B₁; …] c − b|², with zeros for the penalty, for each column of b (N, B): (B,)."""
+        start, *parts = np.split(b[self.order], self._cuts)
+        top, found = self.first.rotated(start), self.first.remainder(start)
+        for rotation, part in zip(self.rotations, parts, strict=True):
+            top, below = rotation.transpose_times(top, part)
+            found = found + np.sum(np.square(below), axis=0)
+        return found
+
     def columns(self, n: int) -> FloatArray:
         """The n = N rows of Q that belong to data, (N, L)."""
         q, cuts, top = np.empty((n, len(self.upper))), [*self._cuts, n], np.eye(len(self.upper))

@@ -8,11 +8,12 @@ import numpy as np
 
 from kernop import gram
 from kernop.collocation import Functionals
-from kernop.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, fail
+from kernop.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, check_memory, fail
 from kernop.frame import Frame
 from kernop.kernels import Gaussian, Kernel
-from kernop.linalg import EPS, Cholesky, check_memory, cholesky
+from kernop.linalg import EPS, Cholesky, cholesky
 from kernop.methods.base import Expansion, Factorisation, Method, Order, Rows, Setting, others, woven
+from kernop.methods.posterior import Posterior
 from kernop.methods.weights import condition_weights, repeated
 
 TOO_LARGE = "use ko.LowRank() for the same estimator, the default ko.Subspace(), or fewer points"
@@ -62,10 +63,27 @@ class FullFactorisation(Factorisation):
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         return (self._solve(e.T).T * self.scales,)
 
-    def variance(self, left: Functionals) -> FloatArray:
+    def posterior(self, left: Functionals) -> Posterior:
+        """K_ij − k_iᵀ A⁻¹ k_j with A = G + λN W⁻¹. With a_i = A⁻¹ k_i the noise has the part λN a_iᵀ W⁻¹ a_j of it.
+
+        That part is computed apart, because it does not cancel.
+        """
         half = self.factor.half_solve(self.expansion.matrix(left).T[self.order])
-        prior = gram.squared_norms(self.expansion.kernel, left)
-        return np.maximum(0.0, prior - np.einsum("ij,ij->j", half, half))
+        noise = self.regularization * len(self.scales) / repeated(self.weights, self.expansion.functionals)
+        roots = (np.sqrt(noise) * self.scales)[self.order]
+        spread = roots[:, None] * self.factor.half_solve_transposed(half)
+        return Posterior(self.kernel, left, np.vstack([half, spread]), spread)
+
+    @property
+    def freedom(self) -> int:
+        return len(self.scales)
+
+    def misfit(self, h: FloatArray) -> FloatArray:
+        half = self.factor.half_solve((self.scales[:, None] * h)[self.order])
+        return np.einsum("ij,ij->j", half, half)
+
+    def log_determinant(self) -> float:
+        return self.factor.log_determinant - 2.0 * float(np.sum(np.log(self.scales)))
 
     def extended(self, functionals: Functionals, new: Rows) -> FullFactorisation:
         """Rows below L: L₂₁ = G₂₁ L⁻ᵀ, L₂₂ L₂₂ᵀ = G₂₂ − L₂₁ L₂₁ᵀ; O(N² n). The ridge of the old rows stays."""

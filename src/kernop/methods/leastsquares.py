@@ -10,10 +10,11 @@ import numpy as np
 
 from kernop import gram
 from kernop.collocation import Functionals
-from kernop.errors import ArgumentError, FloatArray, NonFiniteError, fail
-from kernop.linalg import Cholesky, Orthogonal
+from kernop.errors import FloatArray, NonFiniteError, SingularGramError, fail
+from kernop.linalg import EPS, Cholesky, Orthogonal, cholesky
 from kernop.methods.base import Expansion, Factorisation, Rows, others, woven
 from kernop.methods.chain import Chain, chained
+from kernop.methods.posterior import Posterior
 from kernop.methods.weights import repeated
 
 if TYPE_CHECKING:
@@ -22,20 +23,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SubspaceFactorisation(Factorisation):
-    """What all solvers share: the posterior variance in the subspace.
+    """What all solvers share: the posterior in the subspace.
 
-    ``noise`` is the variance of a row of weight 1 when the penalty is read as a prior on the coefficients; 0: no prior.
+    ``noise`` is the variance of a row of weight 1 when the penalty is read as a prior on the coefficients; 0: no prior,
+    all coefficients are as likely. The penalty λ‖c‖² is the prior c ~ N(0, I) with noise λ / w_k; the penalty λN‖u‖² is
+    the prior of covariance K with noise λN / w_k, of which the data see the part that is in the subspace.
     """
 
     noise: float
 
-    def variance(self, left: Functionals) -> FloatArray:
-        if self.noise == 0.0:
-            remedy = "give regularization= (λ > 0, the variance of noise), or use ko.Full() or ko.LowRank()"
-            raise fail(ArgumentError, "std", "a Subspace operator without regularisation, which has no prior", remedy)
-        # The covariance of the coefficients is the noise times the inverse of the regularised normal matrix.
-        half = self.half_solve(self.expansion.matrix(left).T)
-        return self.noise * np.einsum("ij,ij->j", half, half)
+    @property
+    def proper(self) -> bool:
+        return self.noise > 0.0
+
+    def posterior(self, left: Functionals) -> Posterior:
+        """(K_ij − b_iᵀ M⁻¹ b_j) + σ² b_iᵀ (RᵀR)⁻¹ b_j, with the trial functions b and their Gram matrix M.
+
+        The first term is there if the prior is that of the kernel: what the trial functions cannot express stays open.
+        """
+        b = self.expansion.matrix(left).T
+        spread = np.sqrt(self.noise or 1.0) * self.half_solve(b)
+        if not (self.proper and self.rkhs):
+            return Posterior(None, left, np.empty((0, len(left))), spread)
+        return Posterior(self.kernel, left, norm_factor(self.expansion).half_solve(b), spread)
+
+    @property
+    @abstractmethod
+    def rkhs(self) -> bool:
+        """Is the penalty the norm of the kernel's space?"""
 
     @abstractmethod
     def half_solve(self, b: FloatArray) -> FloatArray:
@@ -53,6 +68,33 @@ class HeldFactorisation(SubspaceFactorisation):
 
     method: Subspace
     roots: FloatArray
+
+    @property
+    def rkhs(self) -> bool:
+        return self.method.penalty == "rkhs"
+
+    @property
+    def freedom(self) -> int:
+        return len(self.roots) - (0 if self.proper else len(self.expansion.functionals))
+
+    def misfit(self, h: FloatArray) -> FloatArray:
+        """The least of (|√W (A c − h)|² + penalty) / σ², because Σ = A (PᵀP / σ²)⁻¹ Aᵀ + σ² W⁻¹."""
+        return self.remainder(self.roots[:, None] * h) / (self.noise or 1.0)
+
+    def log_determinant(self) -> float:
+        """log det Σ = (N − L) log σ² − Σ log w_i + log det RᵀR − log det M, with M = I for the penalty λ‖c‖²."""
+        free = len(self.roots) - len(self.expansion.functionals)
+        prior = norm_factor(self.expansion).log_determinant if self.rkhs else 0.0
+        weights = 2.0 * float(np.sum(np.log(self.roots)))
+        return free * float(np.log(self.noise)) - weights + self.normal_log_determinant() - prior
+
+    @abstractmethod
+    def remainder(self, y: FloatArray) -> FloatArray:
+        """The least of |√W A c − y|² + penalty, for each column of y (N, B): (B,)."""
+
+    @abstractmethod
+    def normal_log_determinant(self) -> float:
+        """log det RᵀR of the regularised normal matrix."""
 
     def without(self, functionals: Functionals, gone: Rows) -> HeldFactorisation:
         """Learned again from the rows that are left, with the same functions, weights and penalty.
@@ -90,6 +132,12 @@ class QRFactorisation(HeldFactorisation):
     def half_solve(self, b: FloatArray) -> FloatArray:
         return self.factor.right_solve(b.T).T
 
+    def remainder(self, y: FloatArray) -> FloatArray:
+        return self.factor.remainder(y)
+
+    def normal_log_determinant(self) -> float:
+        return 2.0 * float(np.sum(np.log(np.abs(np.diagonal(self.factor.upper)))))
+
     def extended(self, functionals: Functionals, new: Rows) -> QRFactorisation:
         """Rows below the triangle are rotated into it, R' = Q₂ᵀ [R; √W A_new]; O(n L²). The penalty stays."""
         rows, roots = self._rows(functionals, new)
@@ -113,6 +161,14 @@ class NormalFactorisation(HeldFactorisation):
     def half_solve(self, b: FloatArray) -> FloatArray:
         return self.factor.half_solve(b)
 
+    def remainder(self, y: FloatArray) -> FloatArray:
+        c = self.factor.solve(self.design.T @ y)
+        below = self.method.penalty_root(self.expansion, self.regularization, len(y))
+        return np.sum(np.square(self.design @ c - y), axis=0) + np.sum(np.square(np.dot(below, c)), axis=0)
+
+    def normal_log_determinant(self) -> float:
+        return self.factor.log_determinant
+
     def extended(self, functionals: Functionals, new: Rows) -> NormalFactorisation:
         """L'L'ᵀ = L Lᵀ + A_newᵀ W A_new; O(n L²), and a copy of A. The penalty stays."""
         rows, roots = self._rows(functionals, new)
@@ -132,3 +188,15 @@ def design_matrix(expansion: Expansion, functionals: Functionals) -> FloatArray:
         got = f"{expansion.kernel!r} with derivatives that are not finite"
         raise fail(NonFiniteError, "kernel", got, "use another, such as ko.Gaussian")
     return design
+
+
+def norm_factor(expansion: Expansion) -> Cholesky:
+    """M = L Lᵀ, the Gram matrix of the trial functions in the space of the kernel: ‖Σ c_j b_j‖² = cᵀ M c."""
+    matrix = gram.gram(expansion.kernel, expansion.functionals, remedy="use fewer centres")
+    matrix[np.diag_indices(len(matrix))] *= 1.0 + 4.0 * len(matrix) * EPS
+    factor, failed = cholesky(matrix)
+    if failed:
+        got = f"penalty='rkhs' with a Gram matrix of the centres that is singular (pivot {failed})"
+        remedy = "use penalty='coefficients', fewer centres, or a rougher kernel"
+        raise fail(SingularGramError, "penalty", got, remedy)
+    return factor

@@ -8,12 +8,11 @@ import numpy as np
 
 from kernop import gram
 from kernop.collocation import Functionals
-from kernop.errors import ArgumentError, FloatArray, check_integer, check_number, fail
+from kernop.errors import ArgumentError, FloatArray, check_integer, check_memory, check_number, fail
 from kernop.kernels import Kernel
 from kernop.linalg import (
     EPS,
     Cholesky,
-    check_memory,
     cholesky,
     one_thread,
     pivoted_cholesky,
@@ -25,6 +24,7 @@ from kernop.linalg import (
 )
 from kernop.methods.base import Expansion, Factorisation, Method, Order, Rows, Setting, others, woven
 from kernop.methods.full import ridge, squared_norms, wide_gaussian
+from kernop.methods.posterior import Posterior
 from kernop.methods.weights import repeated
 
 
@@ -161,11 +161,24 @@ class LowRankFactorisation(Factorisation):
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         return self.factor.solve(self._features(e)).T, (self.scales[:, None] * self.columns).T
 
-    def variance(self, left: Functionals) -> FloatArray:
+    def posterior(self, left: Functionals) -> Posterior:
+        """(K_ij − φ_iᵀ φ_j) + φ_iᵀ (I + FᵀF)⁻¹ φ_j with the features φ = T⁻¹ P K(pivots)."""
         features = self._features(self.expansion.matrix(left))
-        half = self.factor.half_solve(features)
-        known = np.einsum("ij,ij->j", features, features) - np.einsum("ij,ij->j", half, half)
-        return np.maximum(0.0, gram.squared_norms(self.kernel, left) - known)
+        return Posterior(self.kernel, left, features, self.factor.half_solve(features))
+
+    @property
+    def freedom(self) -> int:
+        return len(self.scales)
+
+    def misfit(self, h: FloatArray) -> FloatArray:
+        """|y − F z|² + |z|² with y = S h and z = (I + FᵀF)⁻¹ Fᵀ y: a sum, where yᵀ (I + F Fᵀ)⁻¹ y would cancel."""
+        y = self.scales[:, None] * h
+        z = self.factor.solve(self.columns.T @ y)
+        left = y - self.columns @ z
+        return np.einsum("ij,ij->j", left, left) + np.einsum("ij,ij->j", z, z)
+
+    def log_determinant(self) -> float:
+        return self.factor.log_determinant - 2.0 * float(np.sum(np.log(self.scales)))
 
     def extended(self, functionals: Functionals, new: Rows) -> LowRankFactorisation:
         """Rows F_new = Ĝ[new, pivots] T⁻ᵀ, then more columns if ``tol`` asks for them; O(n r²), and O(N r) for each.

@@ -15,19 +15,27 @@ from kernop.errors import (
     FloatArray,
     ShapeError,
     SingularGramError,
+    as_array,
     check_choice,
     check_coordinates,
     check_integer,
+    check_memory,
     describe,
     fail,
 )
 from kernop.functions import Function
 from kernop.kernels import Gaussian, Kernel
-from kernop.linalg import EPS, Cholesky, Orthogonal, check_memory, cholesky, orthogonal, syrk
+from kernop.linalg import EPS, Cholesky, Orthogonal, cholesky, orthogonal, syrk
 from kernop.methods.base import Expansion, Method, Setting
 from kernop.methods.centres import default_number, fill
 from kernop.methods.full import wide_gaussian
-from kernop.methods.leastsquares import HeldFactorisation, NormalFactorisation, QRFactorisation, design_matrix
+from kernop.methods.leastsquares import (
+    HeldFactorisation,
+    NormalFactorisation,
+    QRFactorisation,
+    design_matrix,
+    norm_factor,
+)
 from kernop.methods.weights import Weights, condition_weights, repeated
 from kernop.operators import evaluations
 
@@ -71,7 +79,7 @@ class Subspace(Method):
             )
         if self.envelope is not None and self.basis == "representers":
             raise fail(ArgumentError, "envelope", "one with representers", "use basis='translates' with an envelope")
-        if np.ndim(self.centers) == 0 and self.centers is not None:
+        if self.centers is not None and as_array("centers", self.centers, "give a number, or an array (L, d)").ndim == 0:
             object.__setattr__(self, "centers", check_integer("centers", self.centers, least=1))
         elif self.centers is not None:
             object.__setattr__(self, "centers", check_coordinates("centers", self.centers))
@@ -85,6 +93,9 @@ class Subspace(Method):
     def derivatives_needed(self, order: int) -> int:
         both = self.basis == "representers" or self.penalty == "rkhs"
         return 2 * order if both else order
+
+    def regularization_for(self, variance: float, n: int) -> float:
+        return variance / n if self.penalty == "rkhs" else variance
 
     def factorise(self, setting: Setting) -> HeldFactorisation:
         functionals, regularization = setting.functionals, setting.regularization
@@ -140,16 +151,7 @@ class Subspace(Method):
         """P with ‖P c‖² the penalty for n rows: upper triangular (L, L), or p for p · I."""
         if self.penalty == "coefficients":
             return float(np.sqrt(regularization))
-        kernel, functionals = expansion.kernel, expansion.functionals
-        matrix = gram.gram(kernel, functionals, remedy="use fewer centres")
-        matrix[np.diag_indices(len(matrix))] *= 1.0 + 4.0 * len(matrix) * EPS
-        factor, failed = cholesky(matrix)
-        if failed:
-            got = f"penalty='rkhs' with a Gram matrix of the centres that is singular (pivot {failed})"
-            raise fail(
-                SingularGramError, "penalty", got, "use penalty='coefficients', fewer centres, or a rougher kernel"
-            )
-        return np.sqrt(regularization * n) * np.tril(factor.lower).T
+        return np.sqrt(regularization * n) * np.tril(norm_factor(expansion).lower).T
 
     def _penalty_rows(self, expansion: Expansion, design: FloatArray, regularization: float) -> FloatArray:
         """P as a matrix, (L, L)."""

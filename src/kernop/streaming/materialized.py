@@ -3,48 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kernop.errors import ArgumentTypeError, FileError, FloatArray, SingularGramError, describe, fail
-from kernop.linalg import Cholesky, add_square, check_memory, cholesky, right_solve_upper, solve_upper
+from kernop.errors import ArgumentTypeError, FileError, FloatArray, SingularGramError, check_memory, describe, fail
+from kernop.linalg import add_square, cholesky, right_solve_upper
 from kernop.methods import Factorisation
 from kernop.methods.accumulators import Penalty
-from kernop.methods.leastsquares import SubspaceFactorisation
+from kernop.methods.materialized import MaterializedFactorisation
 from kernop.streaming.places import Places
 from kernop.streaming.plan import Plan
-
-
-@dataclass(frozen=True, eq=False)
-class MaterializedFactorisation(SubspaceFactorisation):
-    """c = R⁻¹ S⁻¹ Qᵀ √W h with Q = √W A R⁻¹ and S = QᵀQ + (P R⁻¹)ᵀ(P R⁻¹), which is the identity but for rounding.
-
-    S makes up for what rounding took from the orthogonality of Q, as in Cholesky QR done twice; so the accuracy is that
-    of QR.
-
-    Arguments:
-        upper: R, (L, L).
-        square: S, factorised.
-        q: Q, (N, L), in the order of the conditions.
-        roots: √w, (N,).
-    """
-
-    upper: FloatArray
-    square: Cholesky
-    q: FloatArray
-    roots: FloatArray
-
-    def coefficients(self, h: FloatArray) -> FloatArray:
-        return solve_upper(self.upper, self.square.solve(self.q.T @ (self.roots[:, None] * h)))
-
-    def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
-        left = self.square.solve(right_solve_upper(self.upper, e).T).T
-        return left, (self.roots[:, None] * self.q).T
-
-    def half_solve(self, b: FloatArray) -> FloatArray:
-        return right_solve_upper(self.upper, b.T).T
 
 
 def materialize(
@@ -80,7 +49,15 @@ def materialize(
         raise fail(SingularGramError, "T", got, "learn with a larger λ, or without regularization=")
     roots = np.repeat(np.sqrt(plan.rows.weights), list(place.counts.values()))
     return MaterializedFactorisation(
-        factor.expansion, factor.regularization, factor.weights, noise, upper, second, q, roots
+        factor.expansion,
+        factor.regularization,
+        factor.weights,
+        noise,
+        upper,
+        second,
+        q,
+        roots,
+        plan.method,
     )
 
 

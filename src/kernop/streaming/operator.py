@@ -13,6 +13,7 @@ from kernop.batches import Stream, chain
 from kernop.changes import fresh
 from kernop.domains import Points
 from kernop.errors import ArgumentError, ArgumentTypeError, FloatArray, ShapeError, check_array, describe, fail
+from kernop.files import Writer, write_story
 from kernop.linalg import add_rows, solve_upper, transpose_solve_upper
 from kernop.methods.accumulators import Penalty
 from kernop.methods.leastsquares import SubspaceFactorisation
@@ -21,6 +22,7 @@ from kernop.streaming.cluster import OnWorkers
 from kernop.streaming.materialized import materialize
 from kernop.streaming.places import Places
 from kernop.streaming.plan import BatchData, Plan
+from kernop.streaming.recorded import write_solutions, write_stream, write_triangle
 
 #: Corrections of later inputs end when they change the fit by less than this part, grow, or after so many passes.
 SMALL_CORRECTION, MOST_CORRECTIONS = 1e-13, 8
@@ -111,6 +113,10 @@ class StreamedFactorisation(SubspaceFactorisation):
     def half_solve(self, b: FloatArray) -> FloatArray:
         return transpose_solve_upper(self.upper, b)
 
+    @property
+    def rkhs(self) -> bool:
+        return self.plan.method.penalty == "rkhs"
+
 
 class StreamPoints(Mapping[str, Points]):
     """The points of each condition, brought together when they are asked for."""
@@ -167,7 +173,9 @@ class StreamedOperator(SolutionOperator):
         known = [{name: self._checked(name, value) for name, value in given.items()} for given in inputs]
         widths = plan.rows.widths([plan.stream[0]], known)
         found = factor.solve(lambda k, batch: plan.rows.data(batch, known, widths, _start(plan.stream, k, known)))
-        return split(plan, widths, found)
+        return tuple(
+            replace(u, operator=self, inputs=given) for u, given in zip(split(plan, widths, found), known, strict=True)
+        )
 
     def _checked(self, name: str, value: Any) -> Any:
         """A function, or an array: a number (), or values at all points, (N_k,) or (N_k, B)."""
@@ -219,7 +227,19 @@ class StreamedOperator(SolutionOperator):
         factor = self._streamed
         factor.check_again()
         held = materialize(factor.plan, factor, factor.upper, factor.penalty, factor.noise, path)
-        return SolutionOperator(self.problem, dict(self.points), self.method, held, self.stats)
+        return SolutionOperator(
+            self.problem, dict(self.points), self.method, held, self.stats, None, self.noise, self.about
+        )
+
+    def _write(self, file: Writer) -> None:
+        factor = self._streamed
+        if not factor.plan.stream.again:
+            remedy = "give arrays or ko.Batches to learn: the file of a stream holds its points"
+            raise fail(ArgumentError, "T", "an operator whose points have passed (they came from an iterator)", remedy)
+        write_stream(file, factor.plan.stream, self.problem, self.method, factor)
+        write_triangle(file.below("factorisation"), factor.upper, factor.penalty, factor.noise)
+        write_solutions(file, self.solutions)
+        write_story(file, self.stats, self.report, self.noise, self.about)
 
     def __repr__(self) -> str:
         inputs = ", ".join(self.problem.inputs)

@@ -1,0 +1,46 @@
+"""Least squares whose map from data is held as N × L numbers, in memory or in a mapped file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernop.errors import FloatArray
+from kernop.linalg import Cholesky, right_solve_upper, solve_upper
+from kernop.methods.leastsquares import SubspaceFactorisation
+from kernop.methods.subspace import Subspace
+
+
+@dataclass(frozen=True, eq=False)
+class MaterializedFactorisation(SubspaceFactorisation):
+    """c = R⁻¹ S⁻¹ Qᵀ √W h with Q = √W A R⁻¹ and S = QᵀQ + (P R⁻¹)ᵀ(P R⁻¹), which is the identity but for rounding.
+
+    S makes up for what rounding took from the orthogonality of Q, as in Cholesky QR done twice; so the accuracy is that
+    of QR.
+
+    Arguments:
+        upper: R, (L, L).
+        square: S, factorised.
+        q: Q, (N, L), in the order of the conditions.
+        roots: √w, (N,).
+        method: how it was learned.
+    """
+
+    upper: FloatArray
+    square: Cholesky
+    q: FloatArray
+    roots: FloatArray
+    method: Subspace
+
+    def coefficients(self, h: FloatArray) -> FloatArray:
+        return solve_upper(self.upper, self.square.solve(self.q.T @ (self.roots[:, None] * h)))
+
+    def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
+        left = self.square.solve(right_solve_upper(self.upper, e).T).T
+        return left, (self.roots[:, None] * self.q).T
+
+    @property
+    def rkhs(self) -> bool:
+        return self.method.penalty == "rkhs"
+
+    def half_solve(self, b: FloatArray) -> FloatArray:
+        return right_solve_upper(self.upper, b.T).T

@@ -1,0 +1,54 @@
+"""Noise in the data: a standard deviation for each condition, and the weights and λ that say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernop.errors import ArgumentTypeError, InputNameError, check_number, describe, fail
+from kernop.problem import Problem
+
+
+@dataclass(frozen=True)
+class Noise:
+    """h_i = P_i u + ε_i with independent ε_i ~ N(0, σ_k²) in condition k.
+
+    The estimator knows σ_k² as λN / w_k: only these quotients count, so the weights are 1 in the geometric mean.
+
+    Arguments:
+        levels: σ_k > 0, one for each condition.
+    """
+
+    levels: tuple[float, ...]
+
+    @property
+    def variance(self) -> float:
+        """That of a row of weight 1."""
+        return float(np.exp(2.0 * np.mean(np.log(self.levels))))
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """w_k, one for each condition."""
+        return tuple(self.variance / level**2 for level in self.levels)
+
+
+def read_noise(noise: Any, problem: Problem) -> Noise:
+    """The user's ``noise``: a standard deviation for all conditions, or for each of them by name."""
+    if not isinstance(noise, Mapping):
+        remedy = "give a positive number, or one for each condition by name"
+        return Noise((check_number("noise", noise, above=0.0, remedy=remedy),) * len(problem.names))
+    named: Mapping[Any, Any] = noise
+    known = ", ".join(map(repr, problem.names))
+    for name in named:
+        if not isinstance(name, str):
+            raise fail(ArgumentTypeError, "noise", f"the name {describe(name)}", f"the conditions are {known}")
+        if name not in problem.names:
+            raise fail(InputNameError, "noise", f"the unknown condition {name!r}", f"the conditions are {known}")
+    missing = [name for name in problem.names if name not in named]
+    if missing:
+        remedy = "give every condition a level; a small one where the data are exact"
+        raise fail(InputNameError, "noise", "no level for " + " and ".join(map(repr, missing)), remedy)
+    return Noise(tuple(check_number(f"noise[{name!r}]", named[name], above=0.0) for name in problem.names))

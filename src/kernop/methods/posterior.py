@@ -1,0 +1,88 @@
+"""The posterior of the Gaussian-process view: the covariance of functionals of u when the data are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernop import gram
+from kernop.collocation import Functionals
+from kernop.errors import FloatArray, check_memory
+from kernop.kernels import Kernel
+from kernop.linalg import EPS, eigenpairs
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """cov(P_i u, P_j u | data) = (P_i P_j K − k_iᵀ k_j) + s_iᵀ s_j for M functionals P_i.
+
+    The first term is what the trial functions cannot express of the prior. It is a difference, and known no better than
+    to rounding errors of the prior, below which it counts as 0. The second is what the noise leaves open within them,
+    and keeps its digits. Each is positive semidefinite.
+
+    Arguments:
+        kernel: K; None: the prior lives in the span of the trial functions, and there is no first term.
+        functionals: the P_i.
+        known: the k_i, (r, M).
+        spread: the s_i, (q, M).
+    """
+
+    kernel: Kernel | None
+    functionals: Functionals
+    known: FloatArray
+    spread: FloatArray
+
+    def variance(self) -> FloatArray:
+        """The diagonal, (M,); never negative."""
+        return self._outside() + np.einsum("ij,ij->j", self.spread, self.spread)
+
+    def covariance(self) -> FloatArray:
+        """All of it, (M, M): symmetric, with `variance` on its diagonal."""
+        found = self.across(self)
+        found += found.T.copy()
+        found *= 0.5
+        np.fill_diagonal(found, self.variance())
+        return found
+
+    def across(self, other: Posterior) -> FloatArray:
+        """The covariance of these functionals with others, given the same data: (M, M')."""
+        return self._outside_across(other) + self.spread.T @ other.spread
+
+    def draws(self, number: int, seed: int) -> FloatArray:
+        """So many independent draws of (P_i u − its mean), (M, number)."""
+        rng = np.random.default_rng(seed)
+        found = self.spread.T @ rng.standard_normal((len(self.spread), number))
+        if np.any(self._outside()):
+            root = self._outside_root()
+            found += root @ rng.standard_normal((root.shape[1], number))
+        return found
+
+    def _outside(self) -> FloatArray:
+        """The diagonal of the first term, (M,); 0 where it is no more than rounding error."""
+        if self.kernel is None:
+            return np.zeros(len(self.functionals))
+        prior = gram.squared_norms(self.kernel, self.functionals)
+        left = prior - np.einsum("ij,ij->j", self.known, self.known)
+        return np.where(left > self._rounding * prior, left, 0.0)
+
+    def _outside_across(self, other: Posterior) -> FloatArray:
+        """The first term for two sets of functionals, (M, M'); 0 where the diagonal is."""
+        if self.kernel is None:
+            return np.zeros((len(self.functionals), len(other.functionals)))
+        left = gram.cross(self.kernel, self.functionals, other.functionals) - self.known.T @ other.known
+        left[self._outside() == 0.0] = 0.0
+        left[:, other._outside() == 0.0] = 0.0
+        return left
+
+    def _outside_root(self) -> FloatArray:
+        """B (M, M) with B Bᵀ the first term, but for eigenvalues that rounding has made negative."""
+        m = len(self.functionals)
+        check_memory("x", 3 * m * m, f"{m} points with covariances of {m} × {m}", "draw at fewer points")
+        values, vectors = eigenpairs(np.asfortranarray(self._outside_across(self)))
+        return vectors * np.sqrt(np.maximum(values, 0.0))
+
+    @property
+    def _rounding(self) -> float:
+        """Relative to the prior; a sum of r squares errs like a random walk."""
+        return max(10.0, np.sqrt(len(self.known))) * EPS
