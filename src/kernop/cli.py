@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import numpy as np
 from cyclopts import App, Parameter
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -19,6 +20,7 @@ from kernop.experiments import Experiment, Outcome, darcy, measure
 from kernop.experiments.reproduce import CHAPTERS, Order, write
 from kernop.experiments.reproduce import Chapter as Found
 from kernop.experiments.tables import tables
+from kernop.io import summary
 from kernop.plotting import true_predicted_error
 
 #: What ``kernop reproduce`` can run.
@@ -99,11 +101,12 @@ def reproduce(
 
 
 @app.command
-def info() -> None:
-    """Versions, threads, memory and devices."""
+def info(file: Annotated[Path | None, Parameter(help="A file that T.save wrote: what does it hold?")] = None) -> None:
+    """Versions, threads, memory and devices; or what the file of an operator holds."""
     table = Table(show_header=False)
-    for name, value in environment().items():
-        table.add_row(name, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
+    for name, value in (environment() if file is None else summary(file)).items():
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        table.add_row(escape(name), escape(text))  # a file may hold what looks like markup
     console.print(table)
 
 
@@ -112,5 +115,5 @@ def main() -> None:
     try:
         app(sys.argv[1:])
     except KernopError as error:
-        console.print(f"[bold red]error[/] {error}", highlight=False)
+        console.print(f"[bold red]error[/] {escape(str(error))}", highlight=False)
         sys.exit(1)

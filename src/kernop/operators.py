@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -36,6 +37,9 @@ from kernop.precision import float64
 #: An operator as the user writes it: a function of a field that returns a field.
 Operator = Callable[[Any], Any]
 FieldT = TypeVar("FieldT", Unknown, Known)
+
+#: Coefficients from here on count as infinite: their squares are.
+LARGEST = 1e150
 
 
 def identity(u: Field) -> Field:
@@ -78,6 +82,28 @@ def evaluations(x: FloatArray) -> NormalForm:
     return NormalForm(x, ((0,) * x.shape[1],), np.ones((len(x), 1)))
 
 
+class Tabulated(ABC):
+    """An operator that is known by its normal form at some points, and perhaps not as a function."""
+
+    @abstractmethod
+    def __call__(self, u: Any) -> Any:
+        """op(u), or an error if the operator is not known as a function."""
+
+    @abstractmethod
+    def form(self, points: Points, multiplier: Function | None, name: str) -> NormalForm:
+        """See `normal_form`; an error if the points are not among those that are known."""
+
+
+def constant_coefficients(op: Operator, points: Points, name: str = "op") -> dict[MultiIndex, float] | None:
+    """α ↦ φ_α of an operator whose coefficients are numbers by construction; None if one is a function of x or n."""
+    found: dict[MultiIndex, float] = {}
+    for alpha, c in sorted(_linear_terms(op, points, None, name).items()):
+        if c.constant is None:
+            return None
+        found[alpha] = c.constant
+    return found
+
+
 def normal_form(op: Operator, points: Points, *, multiplier: Function | None = None, name: str = "op") -> NormalForm:
     """The table α ↦ φ_α(x) of ``op``, or of u ↦ op(multiplier · u), at points.
 
@@ -85,14 +111,21 @@ def normal_form(op: Operator, points: Points, *, multiplier: Function | None = N
     φ_α(x₀) = P[(· − x₀)^α / α!](x₀) holds to rounding. The order is found. Coefficients that vanish at all points
     are dropped (but one). An operator that is not linear is refused with a counterexample.
     """
+    if isinstance(op, Tabulated):
+        return op.form(points, multiplier, name)
     with float64():
         terms = _linear_terms(op, points, multiplier, name)
         x, normal = _places(points)
         values = {alpha: _values(c, x, normal, points, alpha, name) for alpha, c in terms.items()}
+    return tabulate(points.x, values)
+
+
+def tabulate(x: FloatArray, values: Mapping[MultiIndex, FloatArray]) -> NormalForm:
+    """The normal form of coefficients α ↦ φ_α(x), without those that vanish at all points (but one)."""
     kept = {alpha: v for alpha, v in sorted(values.items()) if np.any(v)}
     if not kept:
-        kept = {(0,) * points.dim: np.zeros(len(points))}
-    return NormalForm(points.x, tuple(kept), np.stack(list(kept.values()), axis=1))
+        kept = {(0,) * x.shape[1]: np.zeros(len(x))}
+    return NormalForm(x, tuple(kept), np.stack(list(kept.values()), axis=1))
 
 
 def apply_operator(op: Operator, u: Function, points: Points, *, name: str = "op") -> FloatArray:
@@ -148,11 +181,10 @@ def _result(op: Operator, field: FieldT, name: str) -> FieldT:
 
 
 def _values(c: Coefficient, x: Any, normal: Any, points: Points, alpha: MultiIndex, name: str) -> FloatArray:
-    if c.constant is not None:
-        return np.full(len(points), c.constant)
     with naming(name):
-        values = np.asarray(c.at(x, normal))[: len(points)]
-    return _finite(values, f"a coefficient of ∂^{alpha}", points, name)
+        values = np.full(len(points), c.constant) if c.constant is not None else np.asarray(c.at(x, normal))
+    values = values[: len(points)]
+    return _finite(np.where(np.abs(values) >= LARGEST, np.inf, values), f"a coefficient of ∂^{alpha}", points, name)
 
 
 def _applied(op: Operator, u: Function, points: Points, name: str) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernop.coefficients import Coefficient
 from kernop.domains import Region, SpaceTime
 from kernop.errors import (
     ArgumentError,
@@ -17,12 +18,12 @@ from kernop.errors import (
     FloatArray,
     InputNameError,
     ShapeError,
-    check_integer,
     check_number,
     describe,
     fail,
+    naming,
 )
-from kernop.fields import normal_derivative, partial
+from kernop.fields import check_order, normal_derivative, partial
 from kernop.functions import Function
 from kernop.operators import Operator, apply_operator, identity
 
@@ -76,14 +77,30 @@ def Neumann(on: Region, name: str = "q", data: Any = None) -> Condition:
     return Condition(normal_derivative, on, name, data)
 
 
+@dataclass(frozen=True)
+class Mixed:
+    """The operator α u + β ∂u/∂n."""
+
+    alpha: Coefficient
+    beta: Coefficient
+
+    def __call__(self, u: Any) -> Any:
+        """Of a field."""
+        return u.times(self.alpha) + normal_derivative(u).times(self.beta)
+
+
 def Robin(alpha: Any, beta: Any, on: Region, name: str = "r", data: Any = None) -> Condition:
     """α u + β ∂u/∂n = r on a boundary; α and β are numbers or functions of x."""
-    return Condition(lambda u: alpha * u + beta * normal_derivative(u), on, name, data)
+    with naming("alpha"):
+        a = Coefficient.of(alpha)
+    with naming("beta"):
+        b = Coefficient.of(beta)
+    return Condition(Mixed(a, b), on, name, data)
 
 
 def Initial(on: Region, name: str = "u0", order: int = 0, data: Any = None) -> Condition:
     """∂^order u / ∂t^order = u0 on the initial slice of a space–time domain; time is the last coordinate."""
-    order = check_integer("order", order, least=0)
+    order = check_order(order)
     if isinstance(on, SpaceTime):
         raise fail(ArgumentTypeError, "on", describe(on), "give its initial slice, spacetime.initial")
     if not isinstance(on, Region):
@@ -133,9 +150,9 @@ class Problem:
 
     def __getitem__(self, name: str) -> Condition:
         for condition in self._conditions:
-            if condition.name == name:
+            if isinstance(name, str) and condition.name == name:
                 return condition
-        raise fail(InputNameError, "name", repr(name), "the conditions are " + ", ".join(map(repr, self.names)))
+        raise fail(InputNameError, "name", describe(name), "the conditions are " + ", ".join(map(repr, self.names)))
 
     def contains(self, x: FloatArray) -> NDArray[np.bool_]:
         """For each row of x (n, d): does it lie in the region of any condition?"""
@@ -147,6 +164,12 @@ class Problem:
         ``u`` maps x (n, d) to (n,), or to (n, B) for B solutions at once. Derivatives are exact (automatic).
         ``points[name]`` are `Points`, or an array (n, d), of the region of the condition.
         """
+        remedy = "give a dictionary from the names of conditions to points"
+        if not isinstance(points, Mapping):
+            raise fail(ArgumentTypeError, "points", describe(points), remedy)
+        for name in points:
+            if name not in self.names:
+                raise fail(InputNameError, "points", f"the unknown condition {describe(name)}", remedy)
         for name in self.inputs:
             if name not in points:
                 remedy = "give points for each of " + ", ".join(map(repr, self.inputs))

@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from kernop.domains.points import Points
-from kernop.domains.region import Patch, Patchwork, slack
+from kernop.domains.region import Patch, Patchwork, check_extent, slack
 from kernop.errors import FloatArray, ShapeError, check_array, check_number, fail
+
+#: A ball of radius 1 in more dimensions has a volume that is lost beside that of its cube, and Γ no float.
+HIGHEST = 100
 
 
 class Ball(Patchwork):
@@ -21,8 +24,11 @@ class Ball(Patchwork):
         middle = check_array("center", center, remedy="give d numbers")
         if middle.ndim != 1 or middle.size == 0:
             raise fail(ShapeError, "center", f"shape {middle.shape}", "give d numbers, as in Ball([0, 0], 1)")
+        if len(middle) > HIGHEST:
+            raise fail(ShapeError, "center", f"{len(middle)} dimensions", f"give at most {HIGHEST}")
         self._center = middle
         self._radius = check_number("radius", radius, above=0.0)
+        check_extent("center, radius", *self.bounds)
 
     @property
     def dim(self) -> int:
@@ -75,6 +81,11 @@ class Sphere(Patchwork):
 
     def __init__(self, ball: Ball) -> None:
         self._ball = ball
+
+    @property
+    def ball(self) -> Ball:
+        """What is inside."""
+        return self._ball
 
     @property
     def dim(self) -> int:

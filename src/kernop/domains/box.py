@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.domains.points import Points
-from kernop.domains.region import Patch, Patchwork, slack
+from kernop.domains.region import Patch, Patchwork, check_extent, slack
 from kernop.errors import (
     ArgumentError,
     FloatArray,
@@ -17,6 +17,7 @@ from kernop.errors import (
     check_choice,
     check_number,
     fail,
+    naming,
 )
 
 Face = tuple[int, int]  # axis, side (0: low, 1: high)
@@ -45,6 +46,7 @@ class Box(Patchwork):
             axis = int(np.argmax(low >= high))
             got = f"lo = {low[axis]:g} and hi = {high[axis]:g} on axis {axis}"
             raise fail(ArgumentError, "lo, hi", got, "give lo < hi on every axis")
+        check_extent("lo, hi", low, high)
         self._lo, self._hi = low, high
 
     @property
@@ -99,7 +101,9 @@ class Interval(Box):
     """The interval [a, b]."""
 
     def __init__(self, a: float, b: float) -> None:
-        super().__init__([check_number("a", a)], [check_number("b", b)])
+        first, last = check_number("a", a), check_number("b", b)
+        with naming("a, b"):
+            super().__init__([first], [last])
 
     def __repr__(self) -> str:
         return f"Interval({self._lo[0]:g}, {self._hi[0]:g})"
@@ -111,6 +115,16 @@ class Faces(Patchwork):
     def __init__(self, box: Box, faces: tuple[Face, ...]) -> None:
         self._box = box
         self._faces = faces
+
+    @property
+    def box(self) -> Box:
+        """The box."""
+        return self._box
+
+    @property
+    def faces(self) -> tuple[Face, ...]:
+        """Axis and side (0: low, 1: high) of each face."""
+        return self._faces
 
     @property
     def dim(self) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from kernop.domains.points import Points
-from kernop.domains.region import Predicate, Region, holds, slack
+from kernop.domains.region import LONGEST, SHORTEST, Predicate, Region, holds, slack
 from kernop.errors import ArgumentError, FloatArray, check_coordinates, fail
 
 
@@ -21,6 +21,11 @@ class CloudRegion(Region):
         self._points = points
         self._intrinsic_dim = intrinsic_dim
         self._label = label
+
+    @property
+    def label(self) -> str:
+        """How the region is shown."""
+        return self._label
 
     @property
     def dim(self) -> int:
@@ -89,6 +94,11 @@ class PointCloud(CloudRegion):
         outer = Points(check_coordinates("boundary", boundary, inner.dim), normals)
         super().__init__(inner, inner.dim, "PointCloud")
         self._boundary = CloudRegion(outer, inner.dim - 1, "PointCloud.boundary")
+        with np.errstate(over="ignore"):
+            side = float(np.max(np.subtract(*self.bounds[::-1])))
+        if not SHORTEST <= side <= LONGEST:
+            got = f"points that span {side:g} at most"
+            raise fail(ArgumentError, "interior, boundary", got, "give points that differ, in units of a fitting size")
 
     @property
     def boundary(self) -> CloudRegion:

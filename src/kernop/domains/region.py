@@ -18,9 +18,12 @@ from kernop.errors import (
     FloatArray,
     OutsideDomainError,
     ShapeError,
+    as_array,
+    called,
     check_choice,
     check_coordinates,
     check_integer,
+    check_memory,
     describe,
     fail,
 )
@@ -31,6 +34,12 @@ Predicate = Callable[[FloatArray], Any]
 TOLERANCE = 1e-9
 #: The same as a multiple of the rounding of coordinates: it rules far from the origin.
 ROUNDINGS = 8
+#: The sides of a domain, in any unit: beyond these, powers of them leave the range of floats.
+SHORTEST, LONGEST = 1e-50, 1e50
+#: A side in units of the coordinates: below this, few digits are left to tell points apart.
+NARROWEST = 1e-11
+#: Rejection gives up when so many times more points were drawn than its predicate had promised.
+PATIENCE = 64
 
 
 def slack(low: FloatArray, high: FloatArray) -> FloatArray:
@@ -39,8 +48,26 @@ def slack(low: FloatArray, high: FloatArray) -> FloatArray:
     return np.maximum(TOLERANCE * (high - low), ROUNDINGS * rounding)
 
 
+def check_extent(name: str, low: FloatArray, high: FloatArray) -> None:
+    """Raise unless a box has room for points, in float64: neither too large nor too small nor too far away."""
+    with np.errstate(over="ignore"):
+        sides, far = high - low, np.maximum(np.abs(low), np.abs(high))
+        measure = np.prod(sides)
+    wrong = (sides < SHORTEST) | (sides > LONGEST) | (sides < NARROWEST * far)
+    if np.any(wrong):
+        axis = int(np.argmax(wrong))
+        got = f"a side of {sides[axis]:g} at {low[axis]:g} (axis {axis})"
+        raise fail(ArgumentError, name, got, "choose units in which sides are near 1, and an origin that is near")
+    if not 1e-200 < measure < 1e200:
+        got = f"a measure of {measure:g} in {len(sides)} dimensions"
+        raise fail(ArgumentError, name, got, "choose units in which sides are near 1")
+
+
 class Region(ABC):
     """A set of points in d dimensions with a measure (length, area, volume)."""
+
+    #: Is it known of every point whether it lies in the region?
+    known: bool = True
 
     @property
     @abstractmethod
@@ -75,7 +102,9 @@ class Region(ABC):
 
     def contains(self, x: Any) -> NDArray[np.bool_]:
         """For each row of x (n, d): does it lie in the closed region, to rounding?"""
-        return self._contains(check_coordinates("x", x, self.dim))
+        coordinates = check_coordinates("x", x, self.dim)
+        with np.errstate(over="ignore"):  # of points that are very far away
+            return self._contains(coordinates)
 
     def sample(self, n: int, scheme: str = "halton", seed: int = 0) -> Points:
         """Draw points that are uniform by measure.
@@ -87,8 +116,13 @@ class Region(ABC):
             seed: the same seed gives the same points.
         """
         n = check_integer("n", n, least=1)
+        self._check_room(n)
         scheme = check_choice("scheme", scheme, SCHEMES)
         return self._draw(n, scheme, np.random.default_rng(check_integer("seed", seed, least=0)))
+
+    def _check_room(self, n: int) -> None:
+        """Raise before drawing points that would not fit in memory: they are copied once or twice."""
+        check_memory("n", 3 * n * self.dim, f"{describe(n)} points", "ask for fewer, or use Subspace(batch=…)")
 
     def adopt(self, x: Any, name: str = "points") -> Points:
         """The user's own points as points of this region: checked to lie in it, with normals."""
@@ -98,7 +132,8 @@ class Region(ABC):
         if np.any(outside):
             first = coordinates[np.argmax(outside)]
             got = f"{int(outside.sum())} of {len(coordinates)} points outside {self!r}, the first at {first}"
-            raise fail(OutsideDomainError, name, got, "give points of the region")
+            remedy = "give points of the region" if self.known else "give stored points, or use load(path, problem=…)"
+            raise fail(OutsideDomainError, name, got, remedy)
         normal = given.normal if given is not None and given.normal is not None else self.normals(coordinates)
         return Points(coordinates, normal)
 
@@ -148,6 +183,7 @@ class Patchwork(Region):
         patches = self.patches
         if not patches[0].sides:  # finitely many points: each once
             return concatenate([patch.place(np.zeros((1, 0))) for patch in patches])
+        self._check_room(n)  # rejection asks for more than its caller
         measures = [patch.measure for patch in patches]
         if scheme == "uniform":
             counts = [int(c) for c in rng.multinomial(n, np.asarray(measures) / sum(measures))]
@@ -168,6 +204,11 @@ class Where(Region):
         if self._fraction == 0.0:
             got = f"a predicate that is false at all of {len(probe)} points of {base!r}"
             raise fail(ArgumentError, "predicate", got, "give one that holds on a part of the region")
+
+    @property
+    def base(self) -> Region:
+        """The region of which it is a part."""
+        return self._base
 
     @property
     def dim(self) -> int:
@@ -201,6 +242,9 @@ class Where(Region):
             kept = np.flatnonzero(holds(self._predicate, drawn.x))
             if len(kept) >= n or self.intrinsic_dim == 0:  # a finite set has no more to give
                 break
+            if asked * self._fraction > PATIENCE * (n + 8):
+                got = f"one that held at {len(kept)} of {asked} points, and at {self._fraction:g} of those tried before"
+                raise fail(ArgumentError, "predicate", got, "give one that holds on a part with a measure")
             asked = int(np.ceil(asked * max(1.05, min(4.0, n / max(1, len(kept))))))
         return drawn[np.sort(rng.permutation(kept)[:n])]
 
@@ -213,8 +257,10 @@ def holds(predicate: Predicate, x: FloatArray) -> NDArray[np.bool_]:
     if not callable(predicate):
         remedy = "give a function of x (n, d) that returns (n,)"
         raise fail(ArgumentTypeError, "predicate", describe(predicate), remedy)
-    mask = np.asarray(predicate(x))
+    remedy = f"return one truth value for each of the {len(x)} rows of x, as in x[..., 0] < 0.5"
+    mask = as_array("predicate", called("predicate", predicate, x, remedy=remedy), remedy)
     if mask.shape != (len(x),):
-        remedy = f"return one truth value for each of the {len(x)} rows of x, as in x[..., 0] < 0.5"
         raise fail(ShapeError, "predicate", f"a result of shape {mask.shape}", remedy)
-    return mask.astype(bool)
+    if mask.dtype.kind != "b":
+        raise fail(ArgumentTypeError, "predicate", f"a result of dtype {mask.dtype}", remedy)
+    return mask

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kernop.domains.ball import Ball
 from kernop.domains.box import Box, Interval
 from kernop.domains.points import Points
-from kernop.domains.region import Patch, Patchwork
+from kernop.domains.region import Patch, Patchwork, check_extent
 from kernop.errors import ArgumentError, ArgumentTypeError, FloatArray, ShapeError, check_array, describe, fail
 
 
@@ -25,8 +25,10 @@ class SpaceTime(Patchwork):
             raise fail(ShapeError, "times", f"shape {ends.shape}", "give (t0, t1)")
         if ends[0] >= ends[1]:
             raise fail(ArgumentError, "times", f"({ends[0]:g}, {ends[1]:g})", "give t0 < t1")
+        check_extent("times", ends[:1], ends[1:])
         self._space: Box | Ball = space
         self._times = (float(ends[0]), float(ends[1]))
+        check_extent("space, times", *self.bounds)
 
     @property
     def dim(self) -> int:
@@ -87,6 +89,16 @@ class Cylinder(Patchwork):
     def __init__(self, spacetime: SpaceTime, *parts: str) -> None:
         self._spacetime = spacetime
         self._parts = parts
+
+    @property
+    def spacetime(self) -> SpaceTime:
+        """What is inside."""
+        return self._spacetime
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Some of "walls", "initial" and "final"."""
+        return self._parts
 
     @property
     def dim(self) -> int:

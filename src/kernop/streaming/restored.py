@@ -1,0 +1,58 @@
+"""A streamed operator that comes back from a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernop.errors import FloatArray
+from kernop.files import Contents, Reader
+from kernop.methods import Subspace
+from kernop.methods.accumulators import Penalty
+from kernop.solution import Solution
+from kernop.streaming.operator import Here, StreamedFactorisation, StreamedOperator, StreamPoints
+from kernop.streaming.plan import Plan
+from kernop.streaming.recorded import Recorded, read_starts
+from kernop.streaming.rows import Rows
+
+
+def read_streamed(file: Reader, contents: Contents) -> StreamedOperator:
+    """The operator, whose passes run in this process; ``T.with_client(client)`` gives it workers again."""
+    common, part = contents.common, file.below("factorisation")
+    if not isinstance(common.method, Subspace) or common.method.batch is None:
+        raise part.wrong("kind", "not of the method")
+    stream = Recorded(contents.problem, contents.points, read_starts(file, [len(p) for p in contents.points.values()]))
+    rows = Rows(contents.problem, common.expansion, common.weights)
+    upper = part.triangle("upper", common.count, lower=False)
+    noise, penalty = part.number("noise", least=0.0), _penalty(part, common.count)
+    factorisation = StreamedFactorisation(
+        *common.base, noise, Plan(rows, stream, common.method), upper, penalty, Here()
+    )
+    solutions = tuple(_solution(file.below(f"solution {k}"), contents) for k in range(file.integer("solutions")))
+    return StreamedOperator(
+        contents.problem,
+        StreamPoints(stream),
+        common.method,
+        factorisation,
+        contents.stats,
+        noise=contents.noise,
+        about=contents.about,
+        rows=common.n,
+        solutions=solutions,
+    )
+
+
+def _penalty(file: Reader, count: int) -> Penalty:
+    if file.has_array("penalty"):
+        return file.floats("penalty", (count, count))
+    return file.number("penalty", least=0.0)
+
+
+def _solution(file: Reader, contents: Contents) -> Solution:
+    single, count = file.flag("single"), contents.common.count
+    coefficients: FloatArray = file.floats("coefficients", (count, 1 if single else None))
+    if not np.all(coefficients.shape):
+        raise file.wrong("coefficients", "empty")
+    arguments: Any = (contents.problem, contents.common.expansion, coefficients, single)
+    return Solution(*arguments)
