@@ -7,7 +7,7 @@ import pytest
 
 from kernop.errors import MissingExtraError, ShapeError
 from kernop.experiments.experiment import square_grid
-from kernop.plotting import convergence, curves, field, pyplot, true_predicted_error
+from kernop.plotting import calibration, convergence, curves, field, pyplot, true_predicted_error
 
 
 def test_writes_a_figure_with_a_row_for_each_estimator(tmp_path):
@@ -78,3 +78,17 @@ def test_says_how_to_install_matplotlib(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtraError, match=r"matplotlib: .*pip install 'kernop\[plot\]'"):
         pyplot()
+
+
+def test_calibration_shows_the_band_and_every_line(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("kernop.plotting.save", lambda figure, path: drawn.append(figure) or path)
+    x = np.linspace(0.0, 1.0, 5)
+    levels = (0.5, 0.95)
+    calibration(x, x, x, 0.1 + 0 * x, np.zeros((5, 3)), levels, {"a": levels, "b": (0.4, 0.9)}, tmp_path / "c.png")
+    left, right = drawn[0].axes
+    band = left.collections[0].get_paths()[0].vertices
+    assert band[:, 1].max() == pytest.approx(1.196)
+    assert len(left.get_lines()) == 3 + 2
+    assert [text.get_text() for text in right.get_legend().get_texts()] == ["a", "b"]
+    np.testing.assert_allclose(right.get_lines()[2].get_ydata(), (0.4, 0.9))

@@ -142,6 +142,41 @@ def convergence(
     return save(figure, path)
 
 
+def calibration(
+    x: FloatArray,
+    exact: FloatArray,
+    mean: FloatArray,
+    std: FloatArray,
+    draws: FloatArray,
+    nominal: Sequence[float],
+    coverage: Mapping[str, Sequence[float]],
+    path: str | Path,
+) -> Path:
+    """Left a band on the line with draws from the posterior; right how much of the truth bands cover, and should.
+
+    Arguments:
+        x: points on the line, (n,), with the exact values (n,), the posterior mean and standard deviation (n,), and
+            draws (n, B).
+        nominal: what the bands are said to cover, each between 0 and 1.
+        coverage: what they cover, by label.
+    """
+    plt = pyplot()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained", width_ratios=(1.5, 1))
+    left.fill_between(x, mean - 1.96 * std, mean + 1.96 * std, color="tab:blue", alpha=0.2, label="95 % band")
+    left.plot(x, draws, color="tab:blue", linewidth=0.6, alpha=0.7)
+    left.plot(x, mean, color="tab:blue", linewidth=1.8, label="mean, and draws")
+    left.plot(x, exact, color="black", linewidth=1.8, linestyle="--", label="truth")
+    left.set(title="posterior of u from noisy data", xlabel="x")
+    left.legend(frameon=False)
+    right.plot([0, 1], [0, 1], color="grey", linewidth=1.0)
+    colours = plt.cm.viridis(np.linspace(0.0, 0.9, len(coverage)))
+    for (label, values), colour in zip(coverage.items(), colours, strict=True):
+        right.plot(nominal, values, "o-", color=colour, markersize=3.5, linewidth=0.9, alpha=0.8, label=label)
+    right.set(title="part of the truth in the band", xlabel="nominal", ylabel="measured", xlim=(0.4, 1), ylim=(0.4, 1))
+    right.legend(frameon=False, fontsize=6)
+    return save(figure, path)
+
+
 def save(figure: Any, path: str | Path) -> Path:
     """Write a figure, making its folder; the format follows the suffix."""
     target = Path(path)

@@ -22,12 +22,12 @@ from kernop.errors import (
     ArgumentTypeError,
     FloatArray,
     InputNameError,
-    NonFiniteError,
     OutsideDomainError,
     ShapeError,
     check_array,
     check_choice,
     check_coordinates,
+    check_squares,
     check_integer,
     describe,
     fail,
@@ -140,15 +140,17 @@ class SolutionOperator:
 
         The prior of `Subspace` has c ~ N(0, I) for the coefficients and noise λ / w_k, unless its penalty is "rkhs".
         """
-        return np.sqrt(self._posterior("std", x, op).variance())
+        return np.sqrt(self.factorisation.variance(self._uncertain("std", x, op)))
 
     def covariance(self, x: Any, y: Any = None, op: Operator = identity) -> FloatArray:
         """The posterior covariance of ``op(u)`` at x with that at y, (M, M'); without y at x with itself, (M, M).
 
         As for `std`, whose squares are on the diagonal.
         """
-        one = self._posterior("covariance", x, op)
-        return one.covariance() if y is None else one.across(self._posterior("covariance", y, op, name="y"))
+        one = self.factorisation.posterior(self._uncertain("covariance", x, op))
+        if y is None:
+            return one.covariance()
+        return one.across(self.factorisation.posterior(self._uncertain("covariance", y, op, "y")))
 
     def samples(
         self, x: Any, number: int, *values: Any, op: Operator = identity, seed: int = 0, **named: Any
@@ -158,7 +160,7 @@ class SolutionOperator:
         Their mean is T(…)(x), their covariance `covariance`. Draws for several inputs are independent.
         """
         count, first = check_integer("number", number, least=1), check_integer("seed", seed, least=0)
-        posterior = self._posterior("samples", x, op)
+        posterior = self.factorisation.posterior(self._uncertain("samples", x, op))
         mean = self(*values, **named).apply(op, x)
         return with_draws(mean, posterior, np.ones(1 if mean.ndim == 1 else mean.shape[1]), count, first)
 
@@ -168,8 +170,8 @@ class SolutionOperator:
         flat = h.reshape(len(h), -1)
         return evidence(self.factorisation, flat, self.noise is not None, h.ndim == 1)
 
-    def _posterior(self, asked: str, x: Any, op: Operator, name: str = "x") -> Posterior:
-        """Of op(u) at x, for a prior of scale 1."""
+    def _uncertain(self, asked: str, x: Any, op: Operator, name: str = "x") -> Functionals:
+        """op(u) at x, if there is a prior."""
         if not self.factorisation.proper:
             got = "a Subspace operator without regularisation, which has no prior"
             remedy = (
@@ -177,7 +179,7 @@ class SolutionOperator:
                 " ko.LowRank(); or ask a solution, u.std(x), which finds the level of noise from its data"
             )
             raise fail(ArgumentError, asked, got, remedy)
-        return self.factorisation.posterior(self._left(op, places(self.problem, x, "raise", name)))
+        return self._left(op, places(self.problem, x, "raise", name))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the operator to a file, from which `kernop.load` brings it back: the same numbers to the last bit.
@@ -363,24 +365,24 @@ class Solution:
         s² = Σ w_i |P_i u − h_i|² / (N − L): the standard error of least squares. It tells how errors in the data are
         felt, not what the subspace cannot express.
         """
-        posterior, scale = self._posterior(x, op)
-        found = np.sqrt(posterior.variance())[:, None] * scale
+        left, scale, factorisation = self._uncertain(x, op)
+        found = np.sqrt(factorisation.variance(left))[:, None] * scale
         return found[:, 0] if self.single else found
 
     def samples(self, x: Any, number: int, *, op: Operator = identity, seed: int = 0) -> FloatArray:
         """Draws from the posterior of ``op(u)`` at x: (M, number), or (M, B, number); their deviation is `std`."""
         count, first = check_integer("number", number, least=1), check_integer("seed", seed, least=0)
-        posterior, scale = self._posterior(x, op)
-        return with_draws(self.apply(op, x), posterior, scale, count, first)
+        left, scale, factorisation = self._uncertain(x, op)
+        return with_draws(self.apply(op, x), factorisation.posterior(left), scale, count, first)
 
-    def _posterior(self, x: Any, op: Operator) -> tuple[Posterior, FloatArray]:
-        """Of op(u) at x for a prior of scale 1, and the scale for each input, (B,)."""
+    def _uncertain(self, x: Any, op: Operator) -> tuple[Functionals, FloatArray, Factorisation]:
+        """op(u) at x, the scale of the prior for each input, (B,), and what knows the posterior for the scale 1."""
         if self.operator is None or self.data is None:
             remedy = "use T.std(x), whose prior has scale 1, or learn without batch="
             raise fail(ArgumentError, "u.std", "a solution of an operator that was learned from a stream", remedy)
         left = _functionals(op, places(self.problem, x, "raise"), self.expansion)
         factorisation = self.operator.factorisation
-        return factorisation.posterior(left), data_scale(factorisation, self.data, self.operator.noise is not None)
+        return left, data_scale(factorisation, self.data, self.operator.noise is not None), factorisation
 
     def error_estimate(self, *values: Any, covering: int | None = COVERING, **named: Any) -> ErrorEstimate:
         """How wrong u is, for this input: estimates of its error, and a guaranteed bound where there is one.
@@ -517,13 +519,11 @@ def values_at(condition: Condition, value: Any, points: Points) -> Any:
             column = jnp.broadcast_to(column, (n,)) if column.ndim == 0 else column
     else:
         column = check_array(name, value, remedy=remedy, copy=False)
+        column = check_squares(name, column, "choose units in which data is near 1")
         column = np.full(n, column) if column.ndim == 0 else column
         if isinstance(value, jax.Array):
             with float64():
                 column = jnp.asarray(column)
     if column.ndim > 2 or column.shape[0] != n or column.size == 0:
         raise fail(ShapeError, name, f"an array of shape {column.shape}", remedy)
-    if isinstance(column, np.ndarray) and not np.isfinite(np.linalg.norm(column)):
-        got = f"values as large as {np.max(np.abs(column)):g}, whose squares overflow"
-        raise fail(NonFiniteError, name, got, "choose units in which data is near 1")
     return column

@@ -143,6 +143,13 @@ def test_samples_follow_their_seed_and_their_inputs(case):
     assert np.all(away[:, 0] != away[:, 1])
 
 
+def test_deviations_piece_by_piece(case, monkeypatch):
+    operator, _ = case
+    whole = operator.std(X)
+    monkeypatch.setattr("kernop.methods.base.PIECE", 4)
+    np.testing.assert_allclose(operator.std(X), whole, rtol=1e-7)
+
+
 def test_samples_of_a_derivative():
     operator = learn(ko.Full())
     slope = lambda u: ko.partial(u, 0)

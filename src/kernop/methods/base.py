@@ -23,6 +23,9 @@ from kernop.progress import Tick
 Rows = NDArray[np.intp]
 Order = NDArray[np.intp]
 
+#: Functionals whose variances are computed at a time.
+PIECE = 4096
+
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
@@ -108,6 +111,11 @@ class Factorisation(ABC):
     @abstractmethod
     def posterior(self, left: Functionals) -> Posterior:
         """What is open of P_i u when the data are known; prior covariance K, variance of noise λN / w_k."""
+
+    def variance(self, left: Functionals) -> FloatArray:
+        """The diagonal of `posterior`, (M,), in memory for some of the functionals at a time."""
+        pieces = (np.arange(start, min(start + PIECE, len(left))) for start in range(0, len(left), PIECE))
+        return np.concatenate([self.posterior(left.take(rows)).variance() for rows in pieces])
 
     def misfit(self, h: FloatArray) -> FloatArray:
         """hᵀ Σ⁻¹ h for h of shape (N, B): (B,), where Σ is the covariance of the data."""
