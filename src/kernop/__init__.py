@@ -1,6 +1,6 @@
 """kernop learns the solution operator of a linear PDE in closed form, with kernels, from the equation alone."""
 
-from kernop import errors
+from kernop import bounds, errors
 from kernop.batches import Batches
 from kernop.domains import Ball, Box, Interval, PointCloud, Points, Region, SpaceTime
 from kernop.fields import div, dot, grad, laplacian, matvec, normal_derivative, partial
@@ -49,6 +49,7 @@ __all__ = [
     "Tuned",
     "Wendland",
     "apply_operator",
+    "bounds",
     "div",
     "dot",
     "errors",
