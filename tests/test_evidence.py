@@ -149,6 +149,15 @@ def test_likelihood_prefers_the_kernel_that_the_data_came_from():
     assert total(KERNEL) > max(total(ko.Gaussian(0.2)), total(ko.Gaussian(0.45)), total(9.0 * KERNEL))
 
 
+@pytest.mark.parametrize("factor", [1e-200, 1e140])
+def test_the_scale_follows_data_of_any_size(case, factor):
+    operator = open_scale(case[0])
+    data = some_data(operator)
+    scaled = [factor * h for h in data]
+    assert operator.evidence(*scaled).scale == pytest.approx(factor * operator.evidence(*data).scale, rel=1e-8)
+    np.testing.assert_allclose(operator(*scaled).std(X), factor * operator(*data).std(X), rtol=1e-8)
+
+
 class TestRefusals:
     def test_no_prior(self):
         operator = ko.learn(PROBLEM, points={"f": 20, "g": 2}, method=ko.Subspace(8))

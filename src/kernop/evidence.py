@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernop.errors import ArgumentError, FloatArray, fail
+from kernop.errors import ArgumentError, FloatArray, NonFiniteError, fail
 from kernop.methods import Factorisation
 
 
@@ -41,7 +41,10 @@ def data_scale(factorisation: Factorisation, h: FloatArray, stated: bool) -> Flo
     if factorisation.freedom <= 0:
         got = f"{len(h)} points for {len(h) - factorisation.freedom} trial functions: nothing is left to tell the noise"
         raise fail(ArgumentError, "std", got, "give more points, fewer centres, regularization= or noise=")
-    return np.sqrt(factorisation.misfit(h) / factorisation.freedom)
+    # Squares of data that are very small or large would leave the range of numbers.
+    size = np.max(np.abs(h), axis=0)
+    size[size == 0.0] = 1.0
+    return size * np.sqrt(factorisation.misfit(h / size) / factorisation.freedom)
 
 
 def evidence(factorisation: Factorisation, h: FloatArray, stated: bool, single: bool) -> Evidence:
@@ -53,7 +56,10 @@ def evidence(factorisation: Factorisation, h: FloatArray, stated: bool, single: 
     if not np.all(scale > 0.0):
         remedy = "give data that are not all zero, or state the noise in learn(noise=…)"
         raise fail(ArgumentError, "evidence", "data that are all zero, for which no scale is the most likely", remedy)
-    fit = factorisation.misfit(h) / scale**2
     n = len(h)
+    fit = factorisation.misfit(h) if stated else np.full(len(scale), float(n))
+    if not np.all(np.isfinite(fit)):
+        got = f"data as large as {np.max(np.abs(h)):g}, for which the likelihood is 0 to rounding"
+        raise fail(NonFiniteError, "evidence", got, "state a noise, and give a kernel, of the scale of the data")
     log = -0.5 * (fit + factorisation.log_determinant() + n * np.log(2.0 * np.pi)) - n * np.log(scale)
     return Evidence(float(scale[0]), float(log[0])) if single else Evidence(scale, log)

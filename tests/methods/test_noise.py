@@ -106,6 +106,8 @@ def test_the_number_of_rows_of_an_iterator():
         ({"noise": {"f": 0.1, 3: 0.1}}, ArgumentTypeError, r"noise: got the name 3"),
         ({"noise": {"f": 0.1, "g": 0.0}}, ArgumentError, r"noise\['g'\]: got 0"),
         ({"noise": {"f": 0.1, "g": np.nan}}, NonFiniteError, r"noise\['g'\]: got nan"),
+        ({"noise": 1e-200}, ArgumentError, r"noise: got levels from 1e-200 to 1e-200; choose units"),
+        ({"noise": {"f": 1.0, "g": 1e90}}, ArgumentError, r"noise: got levels from 1 to 1e\+90; choose units"),
         ({"noise": -1.0}, ArgumentError, r"noise: got -1"),
         ({"noise": "small"}, ArgumentTypeError, r"noise: got 'small'; give a positive number, or one for each"),
         ({"noise": 0.1, "regularization": 1e-3}, ArgumentError, r"noise: got one together with regularization"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.polynomial import hermite
 
 import kernop as ko
-from kernop.errors import ArgumentError, ArgumentTypeError, OutsideDomainError, ShapeError
+from kernop.errors import ArgumentError, ArgumentTypeError, MemoryLimitError, OutsideDomainError, ShapeError
 
 LINE = ko.Interval(0, 1)
 PROBLEM = ko.Problem(
@@ -285,6 +285,8 @@ class TestRefusals:
         operator = learn(ko.Full())
         with pytest.raises(ArgumentError, match="number: got 0"):
             operator.samples(X, 0, 1.0, 0.0)
+        with pytest.raises(MemoryLimitError, match="number: got 1000000000000 draws at 9 points"):
+            operator.samples(X, 10**12, 1.0, 0.0)
         with pytest.raises(ArgumentTypeError, match=r"number: got 1\.5"):
             operator(1.0, 0.0).samples(X, 1.5)
         with pytest.raises(ArgumentError, match="seed: got -1"):

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from kernop.errors import ArgumentTypeError, InputNameError, check_number, describe, fail
+from kernop.errors import ArgumentError, ArgumentTypeError, InputNameError, check_number, describe, fail
 from kernop.problem import Problem
+
+#: Beyond this, and the inverse of it, squares of levels and their quotients would leave the range of numbers.
+SMALLEST = 1e-70
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,13 @@ class Noise:
     """
 
     levels: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        lowest, highest = min(self.levels), max(self.levels)
+        if not (lowest > SMALLEST and highest < 1.0 / SMALLEST):
+            got = f"levels from {lowest:g} to {highest:g}"
+            remedy = f"choose units in which they lie between {SMALLEST:g} and {1.0 / SMALLEST:g}"
+            raise fail(ArgumentError, "noise", got, remedy)
 
     @property
     def variance(self) -> float:

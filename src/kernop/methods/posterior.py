@@ -47,10 +47,14 @@ class Posterior:
 
     def across(self, other: Posterior) -> FloatArray:
         """The covariance of these functionals with others, given the same data: (M, M')."""
+        m, n = len(self.functionals), len(other.functionals)
+        check_memory("x", 4 * m * n, f"{m} points with covariances of {m} × {n}", "ask for fewer points at once")
         return self._outside_across(other) + self.spread.T @ other.spread
 
     def draws(self, number: int, seed: int) -> FloatArray:
         """So many independent draws of (P_i u − its mean), (M, number)."""
+        m, q = self.known.shape[1], len(self.spread)
+        check_memory("number", (2 * m + max(m, q)) * number, f"{number} draws at {m} points", "draw fewer at once")
         rng = np.random.default_rng(seed)
         found = self.spread.T @ rng.standard_normal((len(self.spread), number))
         if np.any(self._outside()):
