@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import kernop as ko
-from kernop import linalg
+from kernop import errors
 from kernop.batches import chain, stream
 from kernop.domains.points import concatenate
 from kernop.errors import (
@@ -210,7 +210,7 @@ class TestLazy:
 
     def test_all_points_at_once_must_fit(self, monkeypatch):
         s = streamed(ARRAYS)
-        monkeypatch.setattr(linalg, "available_memory", lambda: 100)
+        monkeypatch.setattr(errors, "available_memory", lambda: 100)
         with pytest.raises(MemoryLimitError, match=r"T\.points: got all points of 'f'.*batch by batch"):
             s.points("f")
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.polynomial.hermite import hermval
 
 import kernop as ko
-from kernop import linalg
+from kernop import errors
 from kernop.collocation import Functionals
 from kernop.derivatives import pairwise
 from kernop.errors import MemoryLimitError
@@ -231,7 +231,7 @@ def no_allocation(monkeypatch):
 
 
 def limit_memory(monkeypatch, free):
-    monkeypatch.setattr(linalg, "available_memory", lambda: free)
+    monkeypatch.setattr(errors, "available_memory", lambda: free)
 
 
 @pytest.mark.usefixtures("no_allocation")

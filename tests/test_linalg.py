@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 from kernop import linalg
-from kernop.errors import MemoryLimitError
 from kernop.linalg import (
-    available_memory,
-    check_memory,
     cholesky,
     orthogonal,
     pivoted_cholesky,
@@ -199,21 +196,3 @@ class TestPivotedCholesky:
         given = before.copy(order="F")
         pivoted_cholesky(given, 1e-12)
         np.testing.assert_array_equal(given, before)
-
-
-class TestMemory:
-    def test_this_machine_has_some(self):
-        free = available_memory()
-        assert free is not None
-        assert 2**20 < free < 2**50
-
-    def test_what_fits_passes_and_what_does_not_is_refused(self, monkeypatch):
-        monkeypatch.setattr(linalg, "available_memory", lambda: 8000)
-        check_memory("points", 1000, "a matrix", "use fewer")
-        with pytest.raises(MemoryLimitError, match=r"points: got a matrix, which needs .*; use fewer") as caught:
-            check_memory("points", 1001, "a matrix", "use fewer")
-        assert isinstance(caught.value, MemoryError)
-
-    def test_unknown_memory_is_not_an_obstacle(self, monkeypatch):
-        monkeypatch.setattr(linalg, "available_memory", lambda: None)
-        check_memory("points", 10**15, "a matrix", "use fewer")

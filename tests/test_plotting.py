@@ -22,7 +22,7 @@ def test_writes_a_figure_with_a_row_for_each_estimator(tmp_path):
 
 @pytest.mark.parametrize(("n", "values"), [(24, 24), (25, 24)])
 def test_needs_a_full_square_grid(tmp_path, n, values):
-    with pytest.raises(ShapeError, match=f"x: got {n} points"):
+    with pytest.raises(ShapeError, match=f"x: got {n} points" if n != 25 else r"exact: got an array of shape \(24,\)"):
         true_predicted_error(square_grid(5)[:n], np.zeros(values), np.zeros(values), tmp_path / "x.png")
 
 
@@ -92,3 +92,15 @@ def test_calibration_shows_the_band_and_every_line(tmp_path, monkeypatch):
     assert len(left.get_lines()) == 3 + 2
     assert [text.get_text() for text in right.get_legend().get_texts()] == ["a", "b"]
     np.testing.assert_allclose(right.get_lines()[2].get_ydata(), (0.4, 0.9))
+
+
+@pytest.mark.parametrize(
+    ("changed", "value"),
+    [("mean", np.zeros(4)), ("draws", np.zeros((4, 2))), ("coverage", {"a": (0.5,)}), ("x", np.zeros((5, 2)))],
+)
+def test_calibration_refuses_what_does_not_fit(tmp_path, changed, value):
+    x = np.linspace(0.0, 1.0, 5)
+    given = {"x": x, "exact": x, "mean": x, "std": x, "draws": np.zeros((5, 3)), "nominal": (0.5, 0.95)}
+    given = {**given, "coverage": {"a": (0.5, 0.9)}, "path": tmp_path / "c.png", changed: value}
+    with pytest.raises(ShapeError, match=f"{changed}: got"):
+        calibration(**given)

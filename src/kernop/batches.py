@@ -18,14 +18,17 @@ from kernop.errors import (
     FloatArray,
     InputNameError,
     ShapeError,
+    called,
     check_integer,
+    check_memory,
     describe,
     fail,
 )
-from kernop.linalg import check_memory
 from kernop.problem import Problem
 from kernop.sampling import sample
 
+#: More batches than anyone waits for.
+MOST_BATCHES = 10**9
 #: The points of some conditions, by name.
 Batch = dict[str, Points]
 
@@ -44,7 +47,9 @@ class Batches:
     take: Callable[[int], Mapping[str, Any]]
 
     def __post_init__(self) -> None:
-        check_integer("number", self.number, least=1)
+        object.__setattr__(self, "number", check_integer("number", self.number, least=1))
+        if self.number > MOST_BATCHES:
+            raise fail(ArgumentError, "number", describe(self.number), f"give at most {MOST_BATCHES}: larger batches")
         if not callable(self.take):
             raise fail(ArgumentTypeError, "take", describe(self.take), "give a function of the number of a batch")
 
@@ -122,7 +127,7 @@ class _Made(Stream):
         self._starts: list[dict[str, int]] = []
 
     def __getitem__(self, k: int) -> Batch:
-        return self._adopted(self._take(k))
+        return self._adopted(called("take", self._take, k, remedy="give a function of the number of a batch"))
 
     def start(self, k: int) -> dict[str, int]:
         """The points are made once more to be counted, if they have not been yet."""
@@ -269,7 +274,8 @@ class _Mapped:
 
 
 def _has_rows(a: Any) -> bool:
-    return not isinstance(a, Points) and len(getattr(a, "shape", ())) > 0 and hasattr(a, "__getitem__")
+    shape = getattr(a, "shape", ())
+    return not isinstance(a, Points) and isinstance(shape, tuple) and len(shape) > 0 and hasattr(a, "__getitem__")
 
 
 def _lazy(name: str, a: Any, dim: int) -> Any:

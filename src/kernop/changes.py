@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernop.domains import Points
 from kernop.domains.points import concatenate
-from kernop.errors import ArgumentError, ArgumentTypeError, InputNameError, ShapeError, describe, fail
+from kernop.errors import ArgumentError, ArgumentTypeError, InputNameError, ShapeError, as_array, describe, fail
 from kernop.problem import Problem
 
 Rows = NDArray[np.intp]
@@ -74,13 +74,10 @@ def _rows(masks: Mapping[str, NDArray[np.bool_]]) -> Rows:
 def _mask(name: str, value: Any, n: int) -> NDArray[np.bool_]:
     """Whole numbers from −n to n − 1, or a mask (n,), as a mask (n,)."""
     remedy = f"give whole numbers below {n}, or a mask of {n} truth values"
-    try:
-        array = np.atleast_1d(value)
-    except ValueError as error:  # a ragged list
-        raise fail(ArgumentTypeError, name, describe(value), remedy) from error
+    array = np.atleast_1d(as_array(name, value, remedy))
     if array.ndim != 1 or (array.dtype.kind == "b" and len(array) != n):
         raise fail(ShapeError, name, f"an array of shape {np.shape(value)}", remedy)
-    if array.dtype.kind not in "iub" and array.size:  # an empty list is of floats
+    if array.dtype.kind not in "iub" and (array.size or array.dtype.kind != "f"):  # an empty list is of floats
         raise fail(ArgumentTypeError, name, describe(value), remedy)
     if array.dtype.kind == "b":
         return array

@@ -25,9 +25,9 @@ import numpy as np
 from kernop import gram
 from kernop.collocation import Functionals
 from kernop.derivatives import Alphas, pairwise
-from kernop.errors import ArgumentError, FloatArray, NonFiniteError, fail
+from kernop.errors import ArgumentError, FloatArray, NonFiniteError, check_memory, fail
 from kernop.kernels import Kernel
-from kernop.linalg import check_memory, eigenpairs
+from kernop.linalg import eigenpairs
 from kernop.precision import float64
 
 #: The working memory in matrices of N × N: B, U and the workspace of dsyevd, and what the gradient adds.

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Collection, Generator
+import reprlib
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernop.memory import available_memory
+
 FloatArray = NDArray[np.float64]
+
+#: Arrays of more numbers than this are copied only after a look at the memory that is free.
+LARGE = 2**22
 
 
 class KernopError(Exception):
@@ -70,6 +76,10 @@ class FileError(KernopError, ValueError):
     """A file is damaged, foreign, or does not fit what it is asked for."""
 
 
+class MissingFunctionError(ArgumentError):
+    """An operator from a file needs a function of the user, which no file can hold."""
+
+
 class ClusterError(KernopError, RuntimeError):
     """The workers, or the connection to them, were lost."""
 
@@ -92,33 +102,71 @@ def naming(name: str) -> Generator[None]:
         raise type(error)(f"{name}: {error}") from error.__cause__
 
 
+#: Never fails and never takes long, whatever the value: a repr may raise, and that of a long list is long.
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
+
+
 def describe(value: object) -> str:
     """A short description of a value for a message: its shape when it is an array, else its repr."""
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:
         return f"an array of shape {shape}"
-    text = repr(value)
+    if isinstance(value, int) and not -(10**50) < value < 10**50:
+        return f"a whole number of {value.bit_length()} bits"  # beyond 4300 digits Python has no repr of it
+    text = _SHORT.repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _as_array(name: str, value: Any, remedy: str) -> NDArray[Any]:
+def check_memory(name: str, doubles: int, what: str, remedy: str) -> None:
+    """Raise before allocating ``doubles`` numbers that would not fit."""
+    needed, free = min(8 * doubles, 2**100), available_memory()  # beyond that a number may have no float
+    if free is not None and needed > free:
+        got = f"{what}, which needs {needed / 2**30:.1f} GiB where {free / 2**30:.1f} GiB are free"
+        raise fail(MemoryLimitError, name, got, remedy)
+
+
+def as_array(name: str, value: Any, remedy: str, source: str = "") -> NDArray[Any]:
+    """``value`` as an array of whatever it holds, without a copy if it is one; nothing of it is masked.
+
+    ``source`` says in a message where it comes from, if not from the caller.
+    """
+    if isinstance(value, range):  # the one short value that is a long array
+        check_memory(name, (value.stop - value.start) // value.step, describe(value), remedy)
     try:
-        return np.asarray(value)
+        array = np.asarray(value)
     except Exception as error:  # ragged lists, tracers: whatever the conversion says
-        raise fail(ArgumentTypeError, name, describe(value), remedy) from error
+        raise fail(ArgumentTypeError, name, f"{source}{describe(value)}", remedy) from error
+    if np.ma.is_masked(value):
+        got = f"{source}{np.ma.count_masked(value)} of {array.size} values that are masked"
+        raise fail(NonFiniteError, name, got, f"fill them, or leave them out; {remedy}")
+    return array
 
 
 def check_array(name: str, value: Any, *, remedy: str, copy: bool = True) -> FloatArray:
     """A finite float64 copy of ``value``; never complex, never objects. ``copy=False`` copies only if it must."""
-    array = _as_array(name, value, remedy)
+    array = as_array(name, value, remedy)
     if array.dtype.kind not in "fiub":
         raise fail(ArgumentTypeError, name, f"an array of dtype {array.dtype}", f"real numbers are needed; {remedy}")
-    array = np.array(array, dtype=np.float64, copy=copy or None)
-    if not np.isfinite(np.sum(array)):  # one fast pass for good data; the count only when there may be bad ones
+    # A broadcast array takes no memory, and its sum forever.
+    if array.size > LARGE and (copy or array.dtype != np.float64 or 0 in array.strides):
+        check_memory(name, array.size, describe(array), "give fewer at once")
+    with np.errstate(over="ignore"):  # of longer floats, and of the sum
+        array = np.array(array, dtype=np.float64, copy=copy or None)
+        total = np.sum(array)
+    if not np.isfinite(total):  # one fast pass for good data; the count only when there may be bad ones
         bad = int(array.size - np.count_nonzero(np.isfinite(array)))
         if bad:
             raise fail(NonFiniteError, name, f"{bad} of {array.size} values that are NaN or infinite", remedy)
     return array
+
+
+def check_squares(name: str, array: FloatArray, remedy: str) -> FloatArray:
+    """The array, if the sum of its squares is finite: all that is done with it needs that much room."""
+    with np.errstate(over="ignore"):
+        if np.isfinite(np.linalg.norm(array)):
+            return array
+    raise fail(NonFiniteError, name, f"values as large as {np.max(np.abs(array)):g}, whose squares overflow", remedy)
 
 
 def check_coordinates(name: str, value: Any, dim: int | None = None) -> FloatArray:
@@ -132,7 +180,7 @@ def check_coordinates(name: str, value: Any, dim: int | None = None) -> FloatArr
         raise fail(ShapeError, name, f"an array of shape {array.shape}", remedy)
     if array.shape[0] == 0 or array.shape[1] == 0:
         raise fail(ShapeError, name, f"an empty array of shape {array.shape}", "give at least one point")
-    return array
+    return check_squares(name, array, "choose units in which coordinates are near 1")
 
 
 def check_number(
@@ -141,10 +189,11 @@ def check_number(
     """A finite real number, greater than ``above`` and at least ``least``; ``remedy`` is for what is no number."""
     bound = f"greater than {above:g}" if above > -math.inf else f"at least {least:g}" if least > -math.inf else "finite"
     instead = remedy or f"give one real number that is {bound}"
-    array = _as_array(name, value, instead)
+    array = as_array(name, value, instead)
     if array.shape != () or array.dtype.kind not in "fiu":
         raise fail(ArgumentTypeError, name, describe(value), instead)
-    number = float(array)
+    with np.errstate(over="ignore"):
+        number = float(array)
     if not math.isfinite(number):
         raise fail(NonFiniteError, name, describe(value), f"give a number that is {bound}")
     if number <= above or number < least:
@@ -155,14 +204,37 @@ def check_number(
 def check_integer(name: str, value: Any, *, least: int) -> int:
     """A whole number that is at least ``least``."""
     try:
-        if isinstance(value, bool):
+        if isinstance(value, bool) or np.ma.is_masked(value):
             raise TypeError
         number = operator.index(value)
     except TypeError as error:
         raise fail(ArgumentTypeError, name, describe(value), f"give a whole number, at least {least}") from error
     if number < least:
-        raise fail(ArgumentError, name, str(number), f"give a whole number, at least {least}")
+        raise fail(ArgumentError, name, describe(number), f"give a whole number, at least {least}")
     return number
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """True or False, and not what only counts as such: a list, or an array, was meant for another argument."""
+    if not isinstance(value, bool | np.bool_):
+        raise fail(ArgumentTypeError, name, describe(value), "give True or False")
+    return bool(value)
+
+
+def called(name: str, function: Callable[..., Any], *arguments: Any, remedy: str) -> Any:
+    """What a user's function says.
+
+    What it raises passes as it is: it is the user's, and the traceback shows the line. A call that does not even begin,
+    because the function takes other arguments, is reported by us.
+    """
+    try:
+        with naming(name):
+            return function(*arguments)
+    except TypeError as error:
+        begun = error.__traceback__ is not None and error.__traceback__.tb_next is not None
+        if isinstance(error, KernopError) or (begun and not isinstance(function, type)):
+            raise
+        raise fail(ArgumentTypeError, name, f"a function that cannot be called so: {error}", remedy) from error
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:

@@ -31,10 +31,14 @@ from kernop.errors import (
     check_number,
     describe,
     fail,
+    naming,
 )
 from kernop.functions import Function, evaluate
 
 MultiIndex = tuple[int, ...]
+
+#: Derivatives along one axis at a time: the work for a known function doubles with each.
+HIGHEST_ORDER = 16
 
 
 class AffineError(OperatorError):
@@ -271,7 +275,7 @@ def _vector(name: str, value: Any) -> VectorField:
 
 
 def _axis(axis: Any, dim: int) -> int:
-    if not isinstance(axis, int | np.integer) or not -dim <= axis < dim:
+    if not isinstance(axis, int | np.integer) or isinstance(axis, bool) or not -dim <= axis < dim:
         raise fail(OperatorError, "axis", describe(axis), f"give a whole number from {-dim} to {dim - 1}")
     return int(axis) % dim
 
@@ -279,9 +283,10 @@ def _axis(axis: Any, dim: int) -> int:
 def _axes(name: str, axes: Iterable[int] | None, dim: int) -> tuple[int, ...]:
     if axes is None:
         return tuple(range(dim))
-    if not isinstance(axes, Iterable):
+    if not isinstance(axes, Iterable) or getattr(axes, "ndim", 1) == 0:
         raise fail(OperatorError, name, f"axes = {describe(axes)}", "give axes as a tuple, such as axes=(0,)")
-    chosen = tuple(_axis(axis, dim) for axis in axes)
+    with naming(f"{name}, axes"):
+        chosen = tuple(_axis(axis, dim) for axis in axes)
     if not chosen:
         raise fail(OperatorError, name, "no axes", "name at least one, as in axes=(0,)")
     return chosen
@@ -291,9 +296,17 @@ def partial(u: Field, axis: int, order: int = 1) -> Field:
     """∂^order u / ∂x_axis^order. In space–time the last axis is time: ``partial(u, -1)`` is u_t."""
     field = _scalar("partial(u)", u)
     index = _axis(axis, field.dim)
-    for _ in range(check_integer("order", order, least=0)):
+    for _ in range(check_order(order)):
         field = field.partial(index)
     return field
+
+
+def check_order(order: Any) -> int:
+    """How often to differentiate along an axis."""
+    number = check_integer("order", order, least=0)
+    if number > HIGHEST_ORDER:
+        raise fail(OperatorError, "order", describe(number), f"differentiate at most {HIGHEST_ORDER} times")
+    return number
 
 
 def grad(u: Field, axes: Iterable[int] | None = None) -> VectorField:

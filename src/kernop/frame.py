@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernop.domains import Region, SpaceTime
-from kernop.errors import FloatArray
+from kernop.errors import ArgumentError, FloatArray, fail
 from kernop.problem import Problem
 
 
@@ -38,6 +38,9 @@ def frame_of(problem: Problem) -> Frame:
     low = np.min([condition.on.bounds[0] for condition in problem.conditions], axis=0)
     high = np.max([condition.on.bounds[1] for condition in problem.conditions], axis=0)
     sides = high - low
+    if not np.max(sides) > 0.0:
+        remedy = "add the equation, on a domain"
+        raise fail(ArgumentError, "problem", f"conditions at one point only, {low}", remedy)
     units = np.full(problem.dim, float(np.max(sides)))
     if any(isinstance(condition.on, SpaceTime) for condition in problem.conditions):
         units[:-1], units[-1] = float(np.max(sides[:-1])), float(sides[-1])

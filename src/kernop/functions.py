@@ -10,7 +10,19 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from kernop.errors import ArgumentTypeError, FloatArray, OperatorError, ShapeError, check_array, describe, fail
+from kernop.errors import (
+    LARGE,
+    ArgumentTypeError,
+    FloatArray,
+    OperatorError,
+    ShapeError,
+    as_array,
+    called,
+    check_array,
+    check_memory,
+    describe,
+    fail,
+)
 from kernop.precision import float64
 
 #: x of shape (n, d) ↦ values of shape (n,), or (n, B) for B functions at once.
@@ -27,7 +39,8 @@ def evaluate(name: str, function: Function, x: Any, shape: tuple[int, ...] | Non
     up the points; the values at the points themselves give it away, so they are looked at also while JAX
     differentiates, and the message says how to write it.
     """
-    place = np.asarray(jax.lax.stop_gradient(x))
+    with jax.ensure_compile_time_eval():  # also within a jit of the user
+        place = np.asarray(jax.lax.stop_gradient(x))
     values = _call(name, function, place)
     single = values.shape == () and shape in (None, ())
     if single:
@@ -63,6 +76,7 @@ def padded(x: FloatArray) -> FloatArray:
     return np.pad(x, ((0, max(FEWEST_ROWS, 1 << (n - 1).bit_length()) - n), (0, 0)), mode="edge")
 
 
+_ONE = "give a function of one argument, x of shape (n, d)"
 _LAST_AXIS = "write it with the coordinate on the last axis, as in x[..., 0], so that (n, d) gives (n,)"
 
 
@@ -81,24 +95,28 @@ def _check_constant(name: str, function: Function, x: FloatArray, value: Any) ->
 def _call(name: str, function: Function, x: Any) -> Any:
     """What a user's function says, as an array of float64."""
     try:
-        values = _at_points(function, x) if isinstance(x, np.ndarray) else function(x)
+        values = _at_points(name, function, x) if isinstance(x, np.ndarray) else called(name, function, x, remedy=_ONE)
     except jax.errors.JAXTypeError as error:
         remedy = "write it with jax.numpy instead of numpy"
         raise fail(OperatorError, name, "a function that JAX cannot differentiate", remedy) from error
     except IndexError as error:
         got = f"a function that fails on x of shape {x.shape}: {error}"
         raise fail(ShapeError, name, got, _LAST_AXIS) from error
-    try:
-        array = jnp.asarray(values)
-    except (TypeError, ValueError) as error:
-        got = f"a function that returns {describe(values)}"
-        raise fail(ArgumentTypeError, name, got, "return real numbers") from error
+    if isinstance(values, Tracer | jax.Array):
+        array = values
+    else:
+        array = as_array(name, values, "return real numbers", "a function that returns ")
+        if array.dtype.kind not in "fiubc":
+            raise fail(ArgumentTypeError, name, f"a function that returns {describe(values)}", "return real numbers")
+        if array.size > LARGE:
+            check_memory(name, array.size, f"values of shape {array.shape}", "return one value for each point")
+        array = jnp.asarray(array)
     if jnp.iscomplexobj(array):
         raise fail(ArgumentTypeError, name, "a function with complex values", "return real numbers")
     return array.astype(jnp.float64)
 
 
-def _at_points(function: Function, x: FloatArray) -> Any:
+def _at_points(name: str, function: Function, x: FloatArray) -> Any:
     """The function at points in NumPy, which refuses an index out of range; JAX would take the nearest."""
     try:
         with np.errstate(all="ignore"):  # values that are not finite are reported with their place
@@ -106,4 +124,4 @@ def _at_points(function: Function, x: FloatArray) -> Any:
     except IndexError:
         raise
     except Exception:  # code for JAX arrays alone, such as x.at[0].set(1.0)
-        return function(jnp.asarray(x))
+        return called(name, function, jnp.asarray(x), remedy=_ONE)

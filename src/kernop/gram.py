@@ -16,11 +16,10 @@ import numpy as np
 
 from kernop.collocation import Functionals
 from kernop.derivatives import diagonal, pairwise
-from kernop.errors import FloatArray
+from kernop.errors import FloatArray, check_memory
 from kernop.kernels import Kernel
-from kernop.linalg import check_memory
 from kernop.operators import NormalForm
-from kernop.precision import float64
+from kernop.precision import eagerly
 from kernop.progress import Tick
 
 #: Tile sides: for a few points, and for many.
@@ -89,7 +88,7 @@ def gram(kernel: Kernel, functionals: Functionals, *, remedy: str, tick: Tick | 
     n = len(functionals)
     check_memory("points", n * n, f"{n} points with a Gram matrix of {n} × {n}", remedy)
     matrix = np.empty((n, n))
-    with float64():
+    with eagerly():
         strips = _strips(functionals)
         for tile in _tiles(kernel, strips, strips, upper=True):
             rows, cols, _ = tile
@@ -115,7 +114,7 @@ def cross(
     if out is None:
         check_memory("x", n * m, f"{n} points against {m} functionals", "evaluate fewer points at once")
         out = np.empty((n, m), order=order)
-    with float64():
+    with eagerly():
         for tile in _tiles(kernel, _strips(left), _strips(right), upper=False):
             rows, cols, _ = tile
             out[rows, cols] = _trimmed(tile)
@@ -125,7 +124,7 @@ def cross(
 def apply(kernel: Kernel, left: Functionals, right: Functionals, c: FloatArray) -> FloatArray:
     """Σ_j (P_i^(1) Q_j^(2) K) c_j without holding the matrix; c (m, B) ↦ (n, B)."""
     result = np.zeros((len(left), c.shape[1]))
-    with float64():
+    with eagerly():
         for tile in _tiles(kernel, _strips(left), _strips(right), upper=False):
             rows, cols, _ = tile
             result[rows] += _trimmed(tile) @ c[cols]
@@ -134,7 +133,7 @@ def apply(kernel: Kernel, left: Functionals, right: Functionals, c: FloatArray) 
 
 def squared_norms(kernel: Kernel, functionals: Functionals) -> FloatArray:
     """The diagonal P_i^(1) P_i^(2) K of the Gram matrix, (N,)."""
-    with float64():
+    with eagerly():
         parts: list[FloatArray] = []
         for strips in _strips(functionals):
             for rows, x, phi in strips.parts:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from kernop.coefficients import Coefficient
 from kernop.domains import Points
@@ -32,7 +33,7 @@ from kernop.fields import (
     Unknown,
 )
 from kernop.functions import Function, evaluate, padded
-from kernop.precision import float64
+from kernop.precision import eagerly
 
 #: An operator as the user writes it: a function of a field that returns a field.
 Operator = Callable[[Any], Any]
@@ -113,7 +114,7 @@ def normal_form(op: Operator, points: Points, *, multiplier: Function | None = N
     """
     if isinstance(op, Tabulated):
         return op.form(points, multiplier, name)
-    with float64():
+    with eagerly():
         terms = _linear_terms(op, points, multiplier, name)
         x, normal = _places(points)
         values = {alpha: _values(c, x, normal, points, alpha, name) for alpha, c in terms.items()}
@@ -182,7 +183,7 @@ def _result(op: Operator, field: FieldT, name: str) -> FieldT:
 
 def _values(c: Coefficient, x: Any, normal: Any, points: Points, alpha: MultiIndex, name: str) -> FloatArray:
     with naming(name):
-        values = np.full(len(points), c.constant) if c.constant is not None else np.asarray(c.at(x, normal))
+        values = np.full(len(points), c.constant) if c.constant is not None else _known(c.at(x, normal))
     values = values[: len(points)]
     return _finite(np.where(np.abs(values) >= LARGEST, np.inf, values), f"a coefficient of ∂^{alpha}", points, name)
 
@@ -190,10 +191,17 @@ def _values(c: Coefficient, x: Any, normal: Any, points: Points, alpha: MultiInd
 def _applied(op: Operator, u: Function, points: Points, name: str) -> FloatArray:
     if not callable(u):
         raise fail(ArgumentTypeError, "u", describe(u), "give a function of x, such as lambda x: jnp.sin(x[..., 0])")
-    with float64():
+    with eagerly():
         result = _result(op, Known(points.dim, lambda x, _: evaluate("u", u, x)), name)
         with naming(name):
-            return np.asarray(result.at(*_places(points)))[: len(points)]
+            return _known(result.at(*_places(points)))[: len(points)]
+
+
+def _known(values: Any) -> FloatArray:
+    if isinstance(values, Tracer):
+        remedy = "learn outside of jit, grad and vmap, where all coefficients are known"
+        raise fail(OperatorError, "coefficient", "values that JAX traces", remedy)
+    return np.asarray(values)
 
 
 def _finite(values: FloatArray, what: str, points: Points, name: str) -> FloatArray:

@@ -8,7 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from kernop.errors import FloatArray, MissingExtraError, ShapeError, fail
+from kernop.errors import (
+    ArgumentTypeError,
+    FileError,
+    FloatArray,
+    MissingExtraError,
+    ShapeError,
+    check_array,
+    check_coordinates,
+    check_squares,
+    describe,
+    fail,
+    naming,
+)
+from kernop.storage import check_path
 
 
 def pyplot() -> Any:
@@ -43,11 +56,15 @@ def true_predicted_error(
         exact: values there, (n²,).
         found: ours, (n²,); or several, by name.
     """
-    rows = found if isinstance(found, Mapping) else {"kernop": found}
-    n = round(len(x) ** 0.5)
-    if n * n != len(x) or any(values.shape != (len(x),) for values in (exact, *rows.values())):
-        got = f"{len(x)} points with values of shapes {[values.shape for values in (exact, *rows.values())]}"
-        raise fail(ShapeError, "x", got, "give a square tensor grid and one value for each point")
+    x, n = _grid(x)
+    exact = _values("exact", exact, len(x))
+    rows = {
+        name: _values("found", values, len(x))
+        for name, values in (_entries("found", found) if isinstance(found, Mapping) else {"kernop": found}).items()
+    }
+    if not isinstance(labels, Sequence) or len(labels) != 2:
+        raise fail(ShapeError, "labels", describe(labels), "give two, as in ('x', 'y')")
+    heading, across, up = (_text("title", title), *(_text("labels", label) for label in labels))
     plt = pyplot()
     figure, axes = plt.subplots(
         len(rows), 3, figsize=(12.5, 0.4 + 3.6 * len(rows)), layout="constrained", squeeze=False
@@ -60,19 +77,20 @@ def true_predicted_error(
             (name, values, shared),
             ("absolute error", np.abs(values - exact), {"cmap": "magma", "vmin": 0.0}),
         )
-        for axis, (heading, field, style) in zip(line, panels, strict=True):
+        for axis, (what, field, style) in zip(line, panels, strict=True):
             image = axis.imshow(field.reshape(n, n).T, origin="lower", extent=extent, interpolation="bilinear", **style)
-            axis.set(title=heading, xlabel=labels[0], ylabel=labels[1])
+            axis.set(title=what, xlabel=across, ylabel=up)
             bar = figure.colorbar(image, ax=axis, shrink=0.9)
             bar.formatter.set_powerlimits((-2, 3))
             bar.outline.set_visible(False)
-    figure.suptitle(title)
+    figure.suptitle(heading)
     return save(figure, path)
 
 
 def field(x: FloatArray, values: FloatArray, path: str | Path, *, title: str = "") -> Path:
     """One function on a square grid, x (n², 2) and values (n²,)."""
-    n = round(len(x) ** 0.5)
+    x, n = _grid(x)
+    values, title = _values("values", values, len(x)), _text("title", title)
     plt = pyplot()
     figure, axis = plt.subplots(figsize=(4.6, 3.8), layout="constrained")
     extent = (float(x[:, 0].min()), float(x[:, 0].max()), float(x[:, 1].min()), float(x[:, 1].max()))
@@ -90,6 +108,8 @@ def curves(
     Arguments:
         rows: by name, x (n,), the exact values (n,), and approximations (n,) by name.
     """
+    rows = {name: _curves(row) for name, row in _entries("rows", rows).items()}
+    title = _text("title", title)
     plt = pyplot()
     figure, axes = plt.subplots(len(rows), 2, figsize=(12, 0.4 + 3.3 * len(rows)), layout="constrained", squeeze=False)
     colours = ("tab:blue", "tab:green", "tab:red", "tab:orange")
@@ -120,16 +140,21 @@ def convergence(
         lines: by label, ``mean`` and ``standard error``, one for each of ``sizes``, and the fitted ``slope`` β.
         slopes: what others report for β, by label.
     """
+    n = check_array("sizes", sizes, remedy="give numbers of points")
+    if n.ndim != 1 or n.size == 0 or np.any(n <= 0.0):
+        raise fail(ShapeError, "sizes", describe(n), "give numbers of points, all positive")
+    lines = {label: _line(line, len(n)) for label, line in _entries("lines", lines).items()}
+    theirs = {} if slopes is None else {k: _number("slopes", b) for k, b in _entries("slopes", slopes).items()}
+    title = _text("title", title)
     plt = pyplot()
     figure, (plain, logarithmic) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-    n = np.asarray(sizes, dtype=float)
     styles = zip("osD^v", plt.cm.viridis(np.linspace(0.1, 0.8, 5)), strict=True)
     for (label, line), (marker, colour) in zip(lines.items(), styles, strict=False):
-        mean, bar, beta = np.asarray(line["mean"]), np.asarray(line["standard error"]), float(line["slope"])
-        theirs = f" (paper: {slopes[label]:.2f})" if slopes and label in slopes else ""
+        mean, bar, beta = line
+        other = f" (paper: {theirs[label]:.2f})" if label in theirs else ""
         style = {"marker": marker, "color": colour, "capsize": 3}
         plain.errorbar(n / 1e3, mean, bar, label=label, **style)
-        logarithmic.errorbar(n, mean, bar, linestyle="none", label=f"{label}, β = {beta:.2f}{theirs}", **style)
+        logarithmic.errorbar(n, mean, bar, linestyle="none", label=f"{label}, β = {beta:.2f}{other}", **style)
         centre = np.exp(np.mean(np.log(mean)) + beta * np.mean(np.log(n)))
         logarithmic.plot(n, centre * n**-beta, linestyle="--", linewidth=1, color=colour)
     plain.set(xlabel="points N, in thousands", ylabel="relative error", ylim=(0, None))
@@ -160,6 +185,13 @@ def calibration(
         nominal: what the bands are said to cover, each between 0 and 1.
         coverage: what they cover, by label.
     """
+    x = check_coordinates("x", x, 1)[:, 0]
+    exact, mean, std = (_values(k, v, len(x)) for k, v in (("exact", exact), ("mean", mean), ("std", std)))
+    draws = check_array("draws", draws, remedy=f"give draws at the {len(x)} points, (n, B)")
+    if draws.ndim != 2 or len(draws) != len(x):
+        raise fail(ShapeError, "draws", describe(draws), f"give draws at the {len(x)} points, (n, B)")
+    levels = _values("nominal", nominal, np.size(nominal))
+    lines = {label: _values("coverage", part, len(levels)) for label, part in _entries("coverage", coverage).items()}
     plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained", width_ratios=(1.5, 1))
     left.fill_between(x, mean - 1.96 * std, mean + 1.96 * std, color="tab:blue", alpha=0.2, label="95 % band")
@@ -169,9 +201,9 @@ def calibration(
     left.set(title="posterior of u from noisy data", xlabel="x")
     left.legend(frameon=False)
     right.plot([0, 1], [0, 1], color="grey", linewidth=1.0)
-    colours = plt.cm.viridis(np.linspace(0.0, 0.9, len(coverage)))
-    for (label, values), colour in zip(coverage.items(), colours, strict=True):
-        right.plot(nominal, values, "o-", color=colour, markersize=3.5, linewidth=0.9, alpha=0.8, label=label)
+    colours = plt.cm.viridis(np.linspace(0.0, 0.9, len(lines)))
+    for (label, values), colour in zip(lines.items(), colours, strict=True):
+        right.plot(levels, values, "o-", color=colour, markersize=3.5, linewidth=0.9, alpha=0.8, label=label)
     right.set(title="part of the truth in the band", xlabel="nominal", ylabel="measured", xlim=(0.4, 1), ylim=(0.4, 1))
     right.legend(frameon=False, fontsize=6)
     return save(figure, path)
@@ -179,8 +211,70 @@ def calibration(
 
 def save(figure: Any, path: str | Path) -> Path:
     """Write a figure, making its folder; the format follows the suffix."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(target)
-    pyplot().close(figure)
+    plt = pyplot()
+    try:
+        check_path(path)
+        target, formats = Path(path), figure.canvas.get_supported_filetypes()
+        if target.suffix.lower().removeprefix(".") not in formats:
+            got = f"{str(target)!r}, whose suffix is not that of a figure"
+            raise fail(FileError, "path", got, "give one such as 'figure.png' or 'figure.pdf'")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(target)
+    except OSError as error:
+        raise fail(FileError, "path", f"{str(path)!r}, which cannot be written ({error})", "give another") from error
+    finally:
+        plt.close(figure)
     return target
+
+
+def _grid(x: Any) -> tuple[FloatArray, int]:
+    """A square tensor grid (n², 2), and n."""
+    places = check_coordinates("x", x, 2)
+    n = round(len(places) ** 0.5)
+    if n * n != len(places) or n < 2:
+        raise fail(ShapeError, "x", f"{len(places)} points", "give a square tensor grid, (n², 2)")
+    return places, n
+
+
+def _values(name: str, values: Any, n: int) -> FloatArray:
+    found = check_array(name, values, remedy=f"give {n} numbers, one for each point")
+    if found.shape != (n,):
+        raise fail(ShapeError, name, f"an array of shape {found.shape}", f"give {n} numbers, one for each point of x")
+    return check_squares(name, found, "scale them to be near 1")
+
+
+def _number(name: str, value: Any) -> float:
+    return float(_values(name, np.reshape(check_array(name, value, remedy="give numbers"), -1), 1)[0])
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise fail(ArgumentTypeError, name, describe(value), "give a string")
+    return value
+
+
+def _entries(name: str, value: Any) -> dict[str, Any]:
+    """A dictionary by name, not empty."""
+    if not isinstance(value, Mapping) or len(value) == 0:
+        raise fail(ArgumentTypeError, name, describe(value), "give a dictionary, by name")
+    return {_text(name, key): entry for key, entry in value.items()}
+
+
+def _curves(row: Any) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
+    if not isinstance(row, tuple | list) or len(row) != 3:
+        raise fail(ShapeError, "rows", describe(row), "give (x, exact, {name: found}) for each")
+    with naming("rows"):
+        x = check_coordinates("x", row[0], 1)[:, 0]
+        found = {name: _values(name, values, len(x)) for name, values in _entries("found", row[2]).items()}
+        return x, _values("exact", row[1], len(x)), found
+
+
+def _line(line: Any, n: int) -> tuple[FloatArray, FloatArray, float]:
+    wanted = ("mean", "standard error", "slope")
+    if not isinstance(line, Mapping) or not all(key in line for key in wanted):
+        raise fail(ArgumentTypeError, "lines", describe(line), f"give {', '.join(map(repr, wanted))} for each")
+    with naming("lines"):
+        mean, bar = _values("mean", line["mean"], n), _values("standard error", line["standard error"], n)
+        if np.any(mean <= 0.0) or np.any(bar < 0.0):
+            raise fail(ShapeError, "mean", f"{mean} ± {bar}", "give errors, which are positive")
+        return mean, bar, _number("slope", line["slope"])

@@ -10,6 +10,8 @@ from typing import Protocol
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from kernop.errors import check_flag
+
 
 class Tick(Protocol):
     """Is told the part of a stage that is done, and perhaps a word about it, such as a rate."""
@@ -28,7 +30,7 @@ class Stages:
             TimeRemainingColumn(),
             TextColumn("{task.fields[note]}"),
         )
-        self._bar = Progress(*columns) if show else None
+        self._bar = Progress(*columns) if check_flag("progress", show) else None
         self._tasks: dict[str, TaskID] = {}
         self.seconds: dict[str, float] = {}
 

@@ -38,7 +38,7 @@ def sample(
         points: a total that is shared out (see `share_out`), or by name: a number, `Points`, or an array (n, d).
     """
     check_choice("sampling", scheme, SCHEMES)
-    check_integer("seed", seed, least=0)
+    seed = check_integer("seed", seed, least=0)
     if points is None or not isinstance(points, Mapping):
         total = DEFAULT_POINTS if points is None else check_integer("points", points, least=len(problem.conditions))
         wanted: Mapping[str, Any] = share_out(problem, total)

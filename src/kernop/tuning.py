@@ -21,6 +21,8 @@ from kernop.errors import (
     ShapeError,
     check_array,
     check_choice,
+    check_flag,
+    check_integer,
     describe,
     fail,
 )
@@ -150,9 +152,10 @@ def tune(
         remedy = "give a Problem(Equation(...), Dirichlet(...), ...)"
         raise fail(ArgumentTypeError, "problem", describe(problem), remedy)
     check_choice("criterion", criterion, tuple(CRITERIA))
-    _check_kernel(kernel, problem, lengthscales)
+    _check_kernel(kernel, problem, check_flag("lengthscales", lengthscales))
     given = None if regularizations is None else _regularizations(regularizations)
     balance = read_weights("unit" if weights is None else weights, problem)
+    seed = check_integer("seed", seed, least=0)
     placed = sample(problem, points, sampling, seed)
     functionals = collocate(problem, placed)
     for name, block in zip(problem.names, functionals.blocks, strict=True):

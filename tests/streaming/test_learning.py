@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop import linalg
+from kernop import errors
 from kernop.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -235,7 +235,7 @@ class TestErrors:
             learn(centers=np.concatenate([CENTRES] * 2), regularization=0.0, options={"solver": "normal"})
 
     def test_matrices_that_do_not_fit(self, monkeypatch):
-        monkeypatch.setattr(linalg, "available_memory", lambda: 4 * 8 * 12**2 - 1)
+        monkeypatch.setattr(errors, "available_memory", lambda: 4 * 8 * 12**2 - 1)
         with pytest.raises(MemoryLimitError, match=r"centers: got matrices of 12 × 12.*use fewer centres"):
             learn()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop import linalg
+from kernop import errors
 from kernop.errors import ArgumentError, ArgumentTypeError, FileError, MemoryLimitError, SingularGramError
 from kernop.streaming.materialized import materialize
 
@@ -136,7 +136,7 @@ class TestErrors:
             plain.materialize(3)
 
     def test_rows_that_do_not_fit(self, plain, monkeypatch):
-        monkeypatch.setattr(linalg, "available_memory", lambda: 5000)
+        monkeypatch.setattr(errors, "available_memory", lambda: 5000)
         with pytest.raises(MemoryLimitError, match=r"T: got 62 rows of 12.*materialize\(path\)"):
             plain.materialize()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernop.errors import ArgumentError, FloatArray, ShapeError, check_array, check_coordinates, fail
+from kernop.errors import ArgumentError, FloatArray, ShapeError, as_array, check_array, check_coordinates, describe, fail
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,16 @@ class Points:
 
     def __getitem__(self, rows: Any) -> Points:
         """The points of a slice, a mask or an array of indices."""
-        return Points(self.x[rows], None if self.normal is None else self.normal[rows])
+        n = len(self)
+        remedy = f"give a slice, a mask of {n} truth values, or whole numbers below {n}, for at least one point"
+        chosen = rows if isinstance(rows, slice) else as_array("rows", rows, remedy)
+        try:
+            x = self.x[chosen]
+        except (IndexError, TypeError) as error:
+            raise fail(ArgumentError, "rows", f"{describe(rows)} for {n} points", remedy) from error
+        if x.ndim != 2 or x.shape[1] != self.dim or len(x) == 0:
+            raise fail(ShapeError, "rows", f"{describe(rows)}, which gives an array of shape {x.shape}", remedy)
+        return Points(x, None if self.normal is None else self.normal[chosen])
 
     def __repr__(self) -> str:
         return f"Points(n={len(self)}, d={self.dim}{'' if self.normal is None else ', with normals'})"
@@ -50,7 +59,8 @@ def _unit_normals(value: Any, shape: tuple[int, ...]) -> FloatArray:
     if normal.shape != shape:
         got = f"an array of shape {normal.shape}"
         raise fail(ShapeError, "Points.normal", got, f"give one normal for each point, shape {shape}")
-    length = np.linalg.norm(normal, axis=1)
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(normal, axis=1)
     error = np.abs(length - 1.0)
     if np.any(error > 1e-5):  # normals in single precision are welcome
         got = f"a vector of length {length[np.argmax(error)]:g}"

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from kernop.errors import (
     ArgumentError,
@@ -71,8 +72,8 @@ class Kernel(ABC):
     def __call__(self, x: Any, y: Any) -> Any:
         """K(x, y) for points of shape (..., d), broadcast against each other."""
         with float64():
-            x, y = jnp.asarray(x, dtype=np.float64), jnp.asarray(y, dtype=np.float64)
-            if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != y.shape[-1]:
+            x, y = _places("x", x), _places("y", y)
+            if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != y.shape[-1] or not _together(x.shape, y.shape):
                 got = f"points of shapes {x.shape} and {y.shape}"
                 raise fail(ShapeError, "x, y", got, "give points with the same number of coordinates, shape (..., d)")
             d = x.shape[-1]
@@ -93,6 +94,18 @@ class Kernel(ABC):
     def __repr__(self) -> str:
         shown = ", ".join(f"{k.lstrip('_')}={_short(v)}" for k, v in vars(self).items())
         return f"{type(self).__name__}({shown})"
+
+
+def _places(name: str, value: Any) -> Any:
+    """Points (..., d) as a JAX array; those that JAX traces are taken as they are."""
+    if not isinstance(value, Tracer):
+        value = check_array(name, value, remedy="give points of shape (..., d)", copy=False)
+    return jnp.asarray(value, dtype=np.float64)
+
+
+def _together(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Do arrays of these shapes, neither of them empty, broadcast against each other?"""
+    return 0 not in one + other and all(a == b or 1 in (a, b) for a, b in zip(one[::-1], other[::-1], strict=False))
 
 
 def _short(value: Any) -> str:
@@ -124,6 +137,9 @@ def check_lengthscale(value: Any) -> FloatArray:
     if np.any(lengths <= 0.0):
         got = f"{lengths.min():g}"
         raise fail(ArgumentError, "lengthscale", got, "give a positive number, or one for each axis")
+    if not np.all((lengths > 1e-50) & (lengths < 1e50)):  # powers of it are taken
+        got = f"{lengths.min():g} to {lengths.max():g}"
+        raise fail(ArgumentError, "lengthscale", got, "choose units in which it is near 1")
     return lengths
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from kernop.errors import ArgumentTypeError, check_number, describe, fail
+from kernop.errors import ArgumentTypeError, OperatorError, ShapeError, called, check_number, describe, fail
 from kernop.fields import MultiIndex
 from kernop.kernels.base import Coordinates, Kernel, Partials
 
@@ -31,7 +31,8 @@ class CustomKernel(Kernel):
         if not callable(function):
             raise fail(ArgumentTypeError, "function", describe(function), "give a function K(x, y) of two points")
         self.function = function
-        self._smoothness = smoothness if smoothness == math.inf else check_number("smoothness", smoothness, least=0.0)
+        unlimited = isinstance(smoothness, float) and smoothness == math.inf
+        self._smoothness = math.inf if unlimited else check_number("smoothness", smoothness, least=0.0)
 
     @property
     def smoothness(self) -> float:
@@ -51,14 +52,28 @@ class CustomKernel(Kernel):
     def _derivative(self, gamma: MultiIndex) -> Callable[[Any], Any]:
         d = len(gamma) // 2
 
-        def value(p: Any) -> Any:
-            return self.function(p[:d], p[d:])
-
-        function: Callable[[Any], Any] = value
+        function: Callable[[Any], Any] = lambda p: self._value(p[:d], p[d:])
         for axis, times in enumerate(gamma):
             for _ in range(times):
                 function = _along(function, axis)
         return function
+
+    def _value(self, x: Any, y: Any) -> Any:
+        """K(x, y), one real number, whatever the function returns."""
+        remedy = "map two points of shape (d,) to one real number, with jax.numpy"
+        try:
+            returned = called("kernel", self.function, x, y, remedy=remedy)
+        except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as error:
+            why = str(error).partition("\n")[0]
+            raise fail(OperatorError, "kernel", f"{self!r}, which JAX cannot differentiate ({why})", remedy) from error
+        try:
+            value = jnp.asarray(returned)
+        except (TypeError, ValueError) as error:
+            raise fail(ArgumentTypeError, "kernel", f"{self!r}, which returns {describe(returned)}", remedy) from error
+        if value.shape != () or jnp.iscomplexobj(value):
+            got = f"{self!r}, which returns an array of shape {value.shape} and dtype {value.dtype}"
+            raise fail(ShapeError, "kernel", got, remedy)
+        return value.astype(jnp.float64)
 
     def __repr__(self) -> str:
         return f"CustomKernel({getattr(self.function, '__name__', 'function')})"

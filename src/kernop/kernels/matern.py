@@ -14,6 +14,9 @@ from kernop.errors import ArgumentError, check_number, fail
 from kernop.kernels.laurent import Laurent, combine, derivative, evaluate
 from kernop.kernels.radial import Radial
 
+#: Beyond this it is a Gaussian to all who look, and its polynomials lose their digits.
+LARGEST = 20.5
+
 
 class Matern(Radial):
     """The Matérn kernel with ν = p + 1/2, p = 0, 1, 2, …; ν = 1/2 is exp(−r), ν → ∞ a Gaussian exp(−r²/2).
@@ -25,6 +28,8 @@ class Matern(Radial):
         number = check_number("nu", nu, above=0.0)
         if number % 1.0 != 0.5:
             raise fail(ArgumentError, "nu", f"{number:g}", "give a half-integer: 0.5, 1.5, 2.5, …")
+        if number > LARGEST:
+            raise fail(ArgumentError, "nu", f"{number:g}", f"give {LARGEST:g} at most, or use ko.Gaussian")
         self.nu = number
         super().__init__(lengthscale)
 

@@ -10,9 +10,12 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from kernop.errors import ArgumentError, check_integer, fail
+from kernop.errors import ArgumentError, check_integer, describe, fail
 from kernop.kernels.laurent import Laurent, combine, derivative, evaluate, multiply
 from kernop.kernels.radial import Radial
+
+#: Beyond this its polynomials lose their digits.
+LARGEST = 8
 
 
 class Wendland(Radial):
@@ -23,6 +26,8 @@ class Wendland(Radial):
 
     def __init__(self, k: int, lengthscale: Any) -> None:
         self.k = check_integer("k", k, least=0)
+        if self.k > LARGEST:
+            raise fail(ArgumentError, "k", describe(self.k), f"give {LARGEST} at most, or use ko.Gaussian")
         super().__init__(lengthscale)
 
     @property

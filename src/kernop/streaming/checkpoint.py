@@ -37,7 +37,7 @@ class Checkpoint:
     every: float = 60.0
 
     def __post_init__(self) -> None:
-        check_number("every", self.every, least=0.0)
+        object.__setattr__(self, "every", check_number("every", self.every, least=0.0))
         if not isinstance(self.path, str | os.PathLike):
             raise fail(ArgumentTypeError, "checkpoint", describe(self.path), "give the path of a file")
 

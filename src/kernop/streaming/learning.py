@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from kernop.batches import Batch, Stream
-from kernop.errors import ArgumentError, NonFiniteError, SingularGramError, fail
+from kernop.errors import ArgumentError, NonFiniteError, SingularGramError, check_memory, fail
 from kernop.frame import Frame
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.linalg import EPS, add_triangle, check_memory
+from kernop.linalg import EPS, add_triangle
 from kernop.methods import Setting, Subspace
 from kernop.methods.accumulators import Accumulator
 from kernop.methods.centres import default_number
@@ -148,12 +148,8 @@ def finish(
     factorisation = StreamedFactorisation(
         plan.rows.expansion, chosen, plan.rows.weights, noise, plan, upper, penalty, passes or Here()
     )
-    return StreamedOperator(
-        plan.rows.problem,
-        StreamPoints(plan.stream),
-        method,
-        factorisation,
-        stats,
-        rows=accumulator.rows,
-        solutions=split(plan, plan.widths, coefficients),
+    operator = StreamedOperator(
+        plan.rows.problem, StreamPoints(plan.stream), method, factorisation, stats, rows=accumulator.rows
     )
+    found = zip(split(plan, plan.widths, coefficients), plan.inputs, strict=True)
+    return replace(operator, solutions=tuple(replace(u, operator=operator, inputs=given) for u, given in found))
