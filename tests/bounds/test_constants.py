@@ -184,4 +184,4 @@ def test_bad_arguments_are_refused():
     with pytest.raises(OutsideDomainError, match="points"):
         bounds.constants(problem, ko.Gaussian(1.0), {"g": [[1.5]]})
     with pytest.raises(ArgumentError, match="whose derivatives at x = y are not finite"):
-        bounds.kappa(ko.Gaussian(1e-100), 2, 1)
+        bounds.kappa(ko.CustomKernel(lambda x, y: jnp.exp(-jnp.sqrt(jnp.sum((x - y) ** 2)))), 1, 1, [[0.5]])

@@ -1,6 +1,7 @@
 """The inequalities against their proofs, put together step by step, and the rates against a search."""
 
 import math
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -120,3 +121,29 @@ def test_bad_arguments_are_refused(function, bad):
 def test_errors_name_the_argument(function, arguments, name):
     with pytest.raises(KernopError, match=f"^{name}: got"):
         function(*arguments)
+
+
+positive = st.floats(5e-324, 1.7e308)
+
+
+@given(
+    n=st.integers(1, 10**400), lam=positive, norm=positive, size=positive, gamma=gammas, delta=st.floats(1e-300, 0.999)
+)
+def test_extreme_numbers_give_a_number_or_an_error(n, lam, norm, size, gamma, delta):
+    for bound in (
+        lambda: bounds.pathwise(n, lam, norm, size, delta),
+        lambda: bounds.sharper(n, lam, norm, size, delta),
+        lambda: bounds.uniform(n, lam, norm, 1.0 + size, gamma, size, delta),
+        lambda: bounds.points_needed(lam, norm, delta),
+        lambda: bounds.approximation(lam, gamma, size),
+    ):
+        with suppress(ArgumentError):
+            assert math.isfinite(bound())
+
+
+@pytest.mark.parametrize("arguments", [(10, 1e-300, 1e100), (10, 1.0, 1e200), (10, 5e-324, 1.0)])
+def test_bounds_that_overflow_are_refused(arguments):
+    with pytest.raises(ArgumentError, match="pathwise: got numbers too extreme"):
+        bounds.pathwise(*arguments)
+    with pytest.raises(ArgumentError, match="points_needed: got numbers too extreme"):
+        bounds.points_needed(*arguments[1:])

@@ -11,11 +11,33 @@ All of them are norms of the RKHS, which bound values and derivatives: |∂^α u
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec
 
 from kernop.errors import ArgumentError, check_integer, check_number, fail
 
+Arguments = ParamSpec("Arguments")
 
+
+def _representable(bound: Callable[Arguments, float]) -> Callable[Arguments, float]:
+    """Refuse numbers so extreme that the bound overflows."""
+
+    @wraps(bound)
+    def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> float:
+        try:
+            value = bound(*args, **kwargs)
+        except (OverflowError, ZeroDivisionError):
+            value = math.inf
+        if not math.isfinite(value):
+            got = "numbers too extreme for the bound to be a float"
+            raise fail(ArgumentError, bound.__name__, got, "use a larger λ, or a kernel with smaller derivatives")
+        return value
+
+    return checked
+
+
+@_representable
 def pathwise(points: Any, regularization: Any, norm: Any, solution_norm: Any = 1.0, delta: Any = 0.05) -> float:
     """‖T̂h − T_λ h‖ ≤ (√(8L/N) + 1) √(2L/(Nλ²)) M² ‖u‖ (1 + M/√λ), L = log(4/δ), for one h with probability 1 − δ.
 
@@ -33,6 +55,7 @@ def pathwise(points: Any, regularization: Any, norm: Any, solution_norm: Any = 1
     return _bernstein(n, log) * _amplification(lam, m) * size
 
 
+@_representable
 def points_needed(regularization: Any, norm: Any, delta: Any = 0.05) -> float:
     """The N from which `pathwise` says anything: there it is ‖u‖, and ‖T̂h − T_λ h‖ ≤ ‖u‖ is true of any points.
 
@@ -45,6 +68,7 @@ def points_needed(regularization: Any, norm: Any, delta: Any = 0.05) -> float:
     return 2.0 * log / y**2
 
 
+@_representable
 def sharper(points: Any, regularization: Any, norm: Any, gap: Any, delta: Any = 0.05) -> float:
     """‖T̂h − T_λ h‖ ≤ (√(8L/N) + 1) √(2L/(Nλ²)) M² ‖u − T_λ h‖, L = log(2/δ), with probability 1 − δ.
 
@@ -59,6 +83,7 @@ def sharper(points: Any, regularization: Any, norm: Any, gap: Any, delta: Any = 
     return _bernstein(n, log) * m**2 / lam * size
 
 
+@_representable
 def uniform(
     points: Any, regularization: Any, norm: Any, rank: Any, gamma: Any, source: Any = 1.0, delta: Any = 0.05
 ) -> float:
@@ -77,6 +102,7 @@ def uniform(
     return 2.0 * size / lam * m ** (2.0 * exponent + 2.0) * (math.sqrt(8.0 * log / n) + 4.0 * log / (3.0 * n))
 
 
+@_representable
 def approximation(regularization: Any, gamma: Any, source: Any = 1.0) -> float:
     """‖T_λ h − u‖ ≤ S λ^γ for all h with u = B^γ ψ and ‖ψ‖_H ≤ S; γ from 0 to 1."""
     lam = check_number("regularization", regularization, above=0.0)
