@@ -3,7 +3,10 @@
 from kernop import bounds, errors
 from kernop.batches import Batches
 from kernop.domains import Ball, Box, Interval, PointCloud, Points, Region, SpaceTime
+from kernop.estimates import ErrorEstimate, MaximumBound
+from kernop.evidence import Evidence
 from kernop.fields import div, dot, grad, laplacian, matvec, normal_derivative, partial
+from kernop.io import load
 from kernop.kernels import CustomKernel, Gaussian, InverseMultiquadric, Kernel, Matern, Wendland
 from kernop.learn import learn
 from kernop.methods import Full, LowRank, Subspace
@@ -25,6 +28,8 @@ __all__ = [
     "CustomKernel",
     "Dirichlet",
     "Equation",
+    "Evidence",
+    "ErrorEstimate",
     "Full",
     "Gaussian",
     "Initial",
@@ -33,6 +38,7 @@ __all__ = [
     "Kernel",
     "LowRank",
     "Matern",
+    "MaximumBound",
     "Neumann",
     "PointCloud",
     "Points",
@@ -56,6 +62,7 @@ __all__ = [
     "grad",
     "laplacian",
     "learn",
+    "load",
     "matvec",
     "normal_derivative",
     "partial",

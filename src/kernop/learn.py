@@ -9,14 +9,22 @@ from typing import Any
 
 from kernop.batches import stream
 from kernop.collocation import collocate
-from kernop.errors import ArgumentError, ArgumentTypeError, check_integer, check_number, describe, fail
+from kernop.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    SingularGramError,
+    check_integer,
+    check_number,
+    describe,
+    fail,
+)
 from kernop.files.operator import now
 from kernop.frame import Frame, frame_of
 from kernop.heldout import HeldOut
 from kernop.inputs import read_inputs
 from kernop.kernels import CustomKernel, Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.methods import Method, Setting, Subspace
+from kernop.methods import Factorisation, Method, Setting, Subspace
 from kernop.methods.base import envelope_of
 from kernop.methods.noise import Noise, read_noise
 from kernop.methods.weights import Weights, read_weights
@@ -87,7 +95,7 @@ def learn(
         stated,
         frame_of(problem),
         sampling,
-        seed,
+        check_integer("seed", seed, least=0),
     )
     with Stages(progress) as stage:
         if isinstance(chosen, Subspace) and chosen.batch is not None:
@@ -128,7 +136,7 @@ class _Task:
         with stage("factorise") as tick:
             regularization = self._regularization(method, len(functionals))
             setting = Setting(functionals, self.frame, self.kernel, regularization, self.weights, tick)
-            factorisation = method.factorise(setting)
+            factorisation = self._factorised(method, setting)
         return SolutionOperator(
             self.problem, placed, method, factorisation, stage.seconds, None, self._levels, self._about
         )
@@ -168,6 +176,16 @@ class _Task:
         regularization = self._regularization(method, sum((source.counts or {}).values()))
         operator = learn_stream(plan, regularization, stage, read_checkpoint(checkpoint), client)
         return replace(operator, noise=self._levels, about=self._about)
+
+    def _factorised(self, method: Method, setting: Setting) -> Factorisation:
+        try:
+            return method.factorise(setting)
+        except SingularGramError as error:
+            if self.noise is None:
+                raise
+            got = f"{self._levels}, with which the linear system is singular to working precision"
+            remedy = "state more noise where there is least, use ko.Subspace() or ko.LowRank(), or fewer points"
+            raise fail(SingularGramError, "noise", got, remedy) from error
 
     def _regularization(self, method: Method, n: int) -> float | None:
         """λ for n rows: the user's, or the one that says what the noise is."""

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernop as ko
-from kernop.errors import ArgumentError, ArgumentTypeError, InputNameError, NonFiniteError
+from kernop.errors import ArgumentError, ArgumentTypeError, InputNameError, NonFiniteError, SingularGramError
 from kernop.methods.noise import Noise
 
 LINE = ko.Interval(0, 1)
@@ -96,6 +96,11 @@ def test_the_number_of_rows_of_an_iterator():
     method = ko.Subspace(9, batch=5, penalty="rkhs")
     with pytest.raises(ArgumentError, match=r"noise: got one with an iterator"):
         ko.learn(PROBLEM, kernel=ko.Gaussian(0.4), points=batches(), method=method, noise=LEVELS)
+
+
+def test_too_little_for_cholesky():
+    with pytest.raises(SingularGramError, match=r"noise: got \{'f': 1e-12, 'g': 1e-12\}.*singular.*; state more noise"):
+        learn(ko.Full(), noise=1e-12)
 
 
 @pytest.mark.parametrize(
