@@ -46,7 +46,8 @@ def fresh(path: Path) -> list[float]:
 
 def measure(operator: ko.SolutionOperator, path: Path) -> dict[str, float]:
     written = once(lambda: operator.save(path))
-    load, apply, first, grad, again = (median(column) for column in zip(*(fresh(path) for _ in range(ROUNDS))))
+    columns = zip(*(fresh(path) for _ in range(ROUNDS)), strict=True)
+    load, apply, first, grad, again = map(median, columns)
     return {
         "file, MB": path.stat().st_size / 1e6,
         "save, s": written,
@@ -77,9 +78,8 @@ def main() -> None:
     rows = [[key, *(f"{column[key]:.3g}" for column in figures.values())] for key in next(iter(figures.values()))]
     table(f"Darcy a2, {operators['Full'].n_points} points; medians of {ROUNDS} fresh processes", ["", *figures], rows)
     worst = max(column["load to first answer, s"] for column in figures.values())
-    print(
-        f"slowest first answer: {worst:.2f} s after import; asked for: {LIMIT} s; {'met' if worst < LIMIT else 'NOT met'}"
-    )
+    verdict = "met" if worst < LIMIT else "NOT met"
+    print(f"slowest first answer: {worst:.2f} s after import; asked for: {LIMIT} s; {verdict}")
     save("load", figures)
 
 

@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+import kernop as ko
 import kernop.cli as cli
 from kernop.experiments import darcy
 
@@ -71,3 +72,18 @@ def test_help_names_the_commands(capsys):
     printed = capsys.readouterr().out
     for word in ("demo", "reproduce", "info", "solution operator"):
         assert word in printed
+
+
+def test_info_of_a_file(tmp_path, capsys, monkeypatch):
+    line = ko.Interval(0.0, 1.0)
+    problem = ko.Problem(ko.Equation(lambda u: u, on=line, name="f"), ko.Dirichlet(on=line.boundary, name="g"))
+    ko.learn(problem, points=20, method=ko.Subspace(4)).save(tmp_path / "small.kernop")
+    cli.app(["info", str(tmp_path / "small.kernop")], result_action="return_value")
+    printed = capsys.readouterr().out
+    assert "(f, g) ↦ u" in printed
+    assert "Gaussian(lengthscale=[" in printed
+    (tmp_path / "[bold]small.kernop").write_bytes(b"no file of kernop")
+    monkeypatch.setattr("sys.argv", ["kernop", "info", str(tmp_path / "[bold]small.kernop")])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert "damaged or not of kernop" in capsys.readouterr().out.replace("\n", " ")

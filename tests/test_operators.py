@@ -32,7 +32,7 @@ from kernop.errors import (
     ShapeError,
 )
 from kernop.functions import padded
-from kernop.operators import NormalForm, evaluations, identity, normal_form
+from kernop.operators import NormalForm, constant_coefficients, evaluations, identity, normal_form
 
 TOP = 5  # one more than the highest order below; one set of monomials for all, which JAX compiles once
 SQUARE = Box([0.2, 0.3], [1.2, 1.1])
@@ -254,6 +254,18 @@ def test_rows_of_a_form_can_be_chosen_and_scaled():
     assert np.array_equal(form[1:3].coefficients, form.coefficients[1:3])
     assert np.array_equal(form[1:3].x, POINTS.x[1:3])
     assert (len(form), len(form[[0]])) == (5, 1)
+
+
+def test_numbers_are_told_from_functions_that_are_constant():
+    box = Box([0, 0], [1, 1])
+    points = box.boundary.sample(5)
+    assert constant_coefficients(lambda u: 2 * u - 3 * laplacian(u), points) == {
+        (0, 0): 2.0,
+        (0, 2): -3.0,
+        (2, 0): -3.0,
+    }
+    assert constant_coefficients(lambda u: (lambda x: 2.0) * u, points) is None
+    assert constant_coefficients(normal_derivative, points) is None
 
 
 def test_evaluations_are_the_normal_form_of_the_identity():

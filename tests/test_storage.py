@@ -125,6 +125,50 @@ def refused(path, match, kind="test"):
     assert isinstance(caught.value, ValueError)
 
 
+class TestWholeNumbers:
+    def test_they_stay_whole(self, path):
+        whole = np.array([[2**60, -1], [0, 2**62 + 1]])
+        write(path, "test", {}, {"a": whole, "b": whole.astype(np.int32)[:, :1]})
+        found = read(path, "test")[1]
+        np.testing.assert_array_equal(found["a"], whole, strict=True)
+        assert found["b"].dtype == np.int64
+
+
+def signed(header, arrays=ARRAYS, **about):
+    """A file with a right digest, whatever it holds."""
+    whole = {"program": "kernop", "kind": "test", "version": str(VERSION), "header": header, **about}
+    return raw({**whole, "sha256": storage._digest(whole, arrays)}, arrays)
+
+
+class TestRewritten:
+    """A right digest in front of what kernop does not write."""
+
+    @pytest.mark.parametrize(
+        "header",
+        ["", "null", "[]", "3", '"a"', '{"a": NaN}', '{"a": -Infinity}', "{", "[" * 10**5, '{"a": ' + "9" * 5000 + "}"],
+    )
+    def test_headers_that_are_none(self, path, header):
+        path.write_bytes(signed(header))
+        refused(path, "whose header is not one that kernop writes")
+
+    def test_a_header_without_end(self, path, monkeypatch):
+        monkeypatch.setattr(storage, "LONGEST_HEADER", 10)
+        path.write_bytes(signed('{"a": "' + "b" * 10 + '"}'))
+        refused(path, "whose header is not one that kernop writes")
+
+    @pytest.mark.parametrize(("old", "new"), [(b'"F64"', b'"F32"'), (b'"F64"', b'"U8"'), (b"[2, 3]", b"[2, 9]")])
+    def test_arrays_of_another_kind(self, path, old, new):
+        contents = signed("{}")
+        size = struct.unpack("<Q", contents[:8])[0]
+        table = contents[8 : 8 + size].replace(old, new, 1)
+        path.write_bytes(struct.pack("<Q", len(table)) + table + contents[8 + size :])
+        refused(path, "damaged or not of kernop")
+
+    def test_the_helper_itself(self, path):
+        path.write_bytes(signed('{"a": 1}'))
+        assert read(path, "test")[0] == {"a": 1}
+
+
 class TestRefusals:
     def test_another_kind(self, path):
         write(path, "operator", HEADER, ARRAYS)
@@ -134,7 +178,14 @@ class TestRefusals:
         monkeypatch.setattr(storage, "VERSION", VERSION + 1)
         write(path, "test", HEADER, ARRAYS)
         monkeypatch.undo()
-        refused(path, f"of version '{VERSION + 1}' where this kernop reads {VERSION}; use the version of kernop that")
+        refused(
+            path,
+            rf"a newer kernop wrote \(version {VERSION + 1} of the format, where this one reads {VERSION}\); update",
+        )
+        monkeypatch.setattr(storage, "VERSION", 0)
+        write(path, "test", HEADER, ARRAYS)
+        monkeypatch.undo()
+        refused(path, f"of version '0' where this kernop reads {VERSION}; use the version of kernop that wrote it")
 
     @pytest.mark.parametrize(
         ("name", "contents", "match"),

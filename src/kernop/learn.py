@@ -173,7 +173,9 @@ class _Task:
         if self.noise is not None and source.counts is None and method.penalty == "rkhs":
             remedy = "give arrays or ko.Batches, or penalty='coefficients'"
             raise fail(ArgumentError, "noise", "one with an iterator, whose number of points is not known", remedy)
-        regularization = self._regularization(method, sum((source.counts or {}).values()))
+        # To count the points of a stream may take a pass over them.
+        number = 0 if self.noise is None else sum((source.counts or {}).values())
+        regularization = self._regularization(method, number)
         operator = learn_stream(plan, regularization, stage, read_checkpoint(checkpoint), client)
         return replace(operator, noise=self._levels, about=self._about)
 

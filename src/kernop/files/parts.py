@@ -8,6 +8,7 @@ that BLAS and LAPACK later see what they saw before, and round in the same way.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -134,9 +135,9 @@ class Reader:
         return self._number(name, self.value(name), above, least)
 
     def _number(self, name: str, found: Any, above: float = -math.inf, least: float = -math.inf) -> float:
-        if isinstance(found, bool) or not isinstance(found, int | float) or not -1.8e308 < found < 1.8e308:
+        if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) <= sys.float_info.max:
             raise self.wrong(name, f"{describe(found)} and no number")
-        if not above < found or not least <= found or not math.isfinite(found):
+        if not above < found or not least <= found:
             raise self.wrong(name, f"the number {describe(found)}, which it cannot be")
         return float(found)
 

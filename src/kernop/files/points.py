@@ -17,6 +17,7 @@ HIGHEST, MOST_TERMS = 32, 10_000
 def write_points(file: Writer, points: Points) -> None:
     """Coordinates and, on boundaries, normals."""
     file.array("x", points.x)
+    file["normals"] = points.normal is not None
     if points.normal is not None:
         file.array("normal", points.normal)
 
@@ -24,7 +25,7 @@ def write_points(file: Writer, points: Points) -> None:
 def read_points(file: Reader, dim: int) -> Points:
     """At least one point."""
     x = file.floats("x", (None, dim))
-    normal = file.floats("normal", x.shape) if file.has_array("normal") else None
+    normal = file.floats("normal", x.shape) if file.flag("normals") else None
     return Points(x, normal)
 
 
