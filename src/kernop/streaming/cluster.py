@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,8 @@ class OnWorkers:
         cuts = range(POINTS_AT_A_TIME, len(points), POINTS_AT_A_TIME)
         rows = np.split(np.arange(len(points)), list(cuts))
         with self._connected():
-            there = self._send((u, op))
+            # The function alone: workers have no use for the operator that it came from.
+            there = self._send((replace(u, operator=None, data=None, inputs=None), op))
             parts = [self._submit(_evaluated, there, points[own]) for own in rows]
             return np.concatenate([part.result() for part in parts])
 
@@ -80,11 +82,10 @@ class OnWorkers:
 
     def _parts(self, function: Callable[..., Any], there: Any, plan: Plan) -> list[Any]:
         """A function of every chunk. Neighbours prefer the same worker, so that most mergers need no transfer."""
-        cut, threads = chunks(plan.stream.number or 0), self._client.nthreads()
-        seats = [address for address, number in sorted(threads.items()) for _ in range(number)]
+        cut = chunks(plan.stream.number or 0)
         return [
-            self._submit(function, there, chunk, workers=[seats[i * len(seats) // len(cut)]], allow_other_workers=True)
-            for i, chunk in enumerate(cut)
+            self._submit(function, there, chunk, workers=[worker], allow_other_workers=True)
+            for chunk, worker in zip(cut, preferred(self._client.nthreads(), len(cut)), strict=True)
         ]
 
     def _merged(self, parts: list[Any]) -> Any:
@@ -132,6 +133,12 @@ def chunks(batches: int) -> list[range]:
     """The batches in chunks; how they are cut depends on their number alone."""
     count = min(batches, max(FEWEST_CHUNKS, -(-batches // MOST_BATCHES)))
     return [range(i * batches // count, (i + 1) * batches // count) for i in range(count)]
+
+
+def preferred(threads: Mapping[str, int], count: int) -> list[str]:
+    """A worker for each of ``count`` chunks: as many as it has threads, neighbours on the same one."""
+    seats = [address for address, number in sorted(threads.items()) for _ in range(number)]
+    return [seats[i * len(seats) // count] for i in range(count)]
 
 
 @contextmanager
