@@ -22,6 +22,8 @@ FIELDS, WAVES = 3, 24
 #: Free waves are sought among so many random directions, up to this wave number; their symbol is below this part of
 #: the sum of its terms.
 DIRECTIONS, LONGEST_SEARCH, NEARLY = 64, 1e5, 0.03
+#: Rows at a time: every wave has a number for each of them.
+ROWS = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +44,10 @@ class Probes:
     def apply(self, functionals: NormalForm) -> FloatArray:
         """(P_i u) for each probe, exactly: (n, B)."""
         total = np.zeros((len(functionals), len(self)))
-        for alpha, phi in zip(functionals.alphas, functionals.coefficients.T, strict=True):
-            total += phi[:, None] * self.derivative(alpha, functionals.x)
+        for start in range(0, len(functionals), ROWS):
+            rows = slice(start, start + ROWS)
+            for alpha, phi in zip(functionals.alphas, functionals.coefficients[rows].T, strict=True):
+                total[rows] += phi[:, None] * self.derivative(alpha, functionals.x[rows])
         return total
 
     def derivative(self, alpha: tuple[int, ...], x: FloatArray) -> FloatArray:
@@ -53,13 +57,13 @@ class Probes:
         return np.einsum("nbj,bj->nb", np.cos(angle), weights)
 
 
-def random_probes(frame: Frame, seed: int = 0) -> Probes:
+def random_probes(frame: Frame, seed: int = 0, lengths: tuple[float, ...] = LENGTHS) -> Probes:
     """Three fields of each length scale: wave vectors are normal, with mean square 2 / length² in any dimension."""
     rng = np.random.default_rng(seed)
-    lengths = np.repeat(LENGTHS, FIELDS)
+    each = np.repeat(lengths, FIELDS)
     d = len(frame.units)
-    k = rng.normal(size=(len(lengths), WAVES, d)) * (np.sqrt(2.0 / d) / lengths)[:, None, None] / frame.units
-    return Probes(k, rng.uniform(0.0, 2.0 * np.pi, size=(len(lengths), WAVES)))
+    k = rng.normal(size=(len(each), WAVES, d)) * (np.sqrt(2.0 / d) / each)[:, None, None] / frame.units
+    return Probes(k, rng.uniform(0.0, 2.0 * np.pi, size=(len(each), WAVES)))
 
 
 def free_waves(form: NormalForm, frame: Frame, seed: int = 0) -> Probes | None:

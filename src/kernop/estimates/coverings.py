@@ -1,0 +1,134 @@
+"""Coverings: points of a set such that no point of the set is far from all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from kernop.domains import Ball, Box, Interval, SpaceTime
+from kernop.domains.sequences import cell_centres, grid_counts
+from kernop.errors import FloatArray
+
+#: Neighbours that are nearer than this, in cells, tell more about rounding than about slopes.
+TOO_NEAR = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Covering:
+    """Points x_i with min_i |(x − x_i) / cell| ≤ fill for every x of the set that they cover.
+
+    Arguments:
+        x: the points, (n, d).
+        cell: the unit of length along each axis, (d,); axes of space and of time do not compare.
+        fill: the fill distance in these units.
+    """
+
+    x: FloatArray
+    cell: FloatArray
+    fill: float
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def times(self, other: Covering) -> Covering:
+        """The product: covers the product of the two sets."""
+        x = np.hstack([np.repeat(self.x, len(other), axis=0), np.tile(other.x, (len(self), 1))])
+        return Covering(x, np.concatenate([self.cell, other.cell]), float(np.hypot(self.fill, other.fill)))
+
+    def supremum(self, values: FloatArray) -> FloatArray:
+        """max_i |r_i| + fill · s for values r (n, B) at the points: (B,).
+
+        s is √d times the steepest slope |r_i − r_j| / |(x_i − x_j) / cell| between neighbours. If r is nowhere steeper
+        than s, this is at least the supremum of |r| over the set.
+        """
+        return np.max(np.abs(values), axis=0) + self.fill * self.steepness(values)
+
+    def steepness(self, values: FloatArray) -> FloatArray:
+        """√d times the steepest slope between neighbours, in units of 1 / cell: (B,)."""
+        n, d = self.x.shape
+        if n == 1 or self.fill == 0.0:
+            return np.zeros(values.shape[1])
+        found = KDTree(self.x / self.cell).query(self.x / self.cell, k=min(n, 2 * d + 1))
+        distance, near = (np.asarray(part).T[1:] for part in found)
+        steepest = np.zeros(values.shape[1])
+        for far, j in zip(distance, near, strict=True):
+            apart = far > TOO_NEAR
+            rise = np.abs(values[apart] - values[j[apart]])
+            steepest = np.maximum(steepest, np.max(rise / far[apart, None], axis=0, initial=0.0))
+        return np.sqrt(d) * steepest
+
+
+def inside(domain: Box | Ball | SpaceTime, number: int) -> Covering:
+    """About ``number`` points that cover a domain."""
+    if isinstance(domain, SpaceTime):
+        space, moments = _split(domain, number)
+        return inside(domain.space, space).times(inside(Interval(*domain.times), moments))
+    if isinstance(domain, Ball):
+        return _ball(domain, number)
+    return _grid(*domain.bounds, number)
+
+
+def surface(domain: Box | Ball | SpaceTime, number: int) -> list[Covering]:
+    """Coverings of the pieces of the boundary, about ``number`` points each; of a cylinder, walls and initial slice."""
+    if isinstance(domain, SpaceTime):
+        space, moments = _split(domain, number)
+        clock = inside(Interval(*domain.times), moments)
+        start = Covering(np.array([[domain.times[0]]]), clock.cell, 0.0)
+        walls = [piece.times(clock) for piece in surface(domain.space, space)]
+        return [*walls, inside(domain.space, number).times(start)]
+    return [_sphere(domain, number)] if isinstance(domain, Ball) and domain.dim > 1 else _faces(*domain.bounds, number)
+
+
+def _split(domain: SpaceTime, number: int) -> tuple[int, int]:
+    """How many points of the number are for space, and how many for each of them for time."""
+    moments = max(2, round(number ** (1.0 / domain.dim)))
+    return max(2, number // moments), moments
+
+
+def _grid(low: FloatArray, high: FloatArray, number: int) -> Covering:
+    """The centres of cells; the fill distance is half of their diagonal."""
+    counts = np.asarray(grid_counts(number, tuple(high - low)))
+    cell = (high - low) / counts
+    return Covering(low + (high - low) * cell_centres(tuple(map(int, counts))), cell, 0.5 * float(np.sqrt(len(cell))))
+
+
+def _faces(low: FloatArray, high: FloatArray, number: int) -> list[Covering]:
+    """Each of the 2d faces of a box."""
+    pieces: list[Covering] = []
+    for axis in range(len(low)):
+        free = np.arange(len(low)) != axis
+        face = _grid(low[free], high[free], number) if free.any() else None
+        for end in (low, high):
+            x = np.tile(end, (len(face) if face else 1, 1))
+            cell = high - low
+            if face:
+                x[:, free], cell[free] = face.x, face.cell
+            pieces.append(Covering(x, cell, face.fill if face else 0.0))
+    return pieces
+
+
+def _ball(ball: Ball, number: int) -> Covering:
+    """Cells of the cube around it; those beyond it are moved to the nearest point of it, which brings all nearer."""
+    k, d = max(2, round(number ** (1.0 / ball.dim))), ball.dim
+    cell, fill = np.full(d, 2.0 * ball.radius / k), 0.5 * float(np.sqrt(d))
+    x = ball.radius * (2.0 * cell_centres((k,) * d) - 1.0)
+    far = np.linalg.norm(x, axis=1, keepdims=True)
+    near = far[:, 0] <= ball.radius + fill * cell[0]
+    return Covering(ball.center + (x * np.minimum(1.0, ball.radius / np.maximum(far, 1e-300)))[near], cell, fill)
+
+
+def _sphere(ball: Ball, number: int) -> Covering:
+    """Points of equal angles on a circle; beyond, cells near the sphere moved onto it, which doubles the distance."""
+    d, r = ball.dim, ball.radius
+    if d == 2:
+        angle = 2.0 * np.pi * (np.arange(number) + 0.5) / number
+        x = ball.center + r * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        return Covering(x, np.full(2, 2.0 * np.pi * r / number), 0.5)
+    k = max(3, round(np.sqrt(number / 6.0)))  # k² cells on each side of the cube, and a few layers
+    cell, fill = np.full(d, 2.0 * r / k), 0.5 * float(np.sqrt(d))
+    x = cell[0] * (np.stack(np.meshgrid(*[np.arange(k + 2)] * d, indexing="ij"), axis=-1).reshape(-1, d) - (k + 1) / 2)
+    far = np.linalg.norm(x, axis=1)
+    near = (np.abs(far - r) <= fill * cell[0]) & (far > 0.0)
+    return Covering(ball.center + r * x[near] / far[near, None], cell, 2.0 * fill)

@@ -1,0 +1,247 @@
+"""How residuals become errors: learned once by each operator, from a richer one and from probing fields.
+
+The error e = u − û solves the same problem with the residuals as data, P_k e = h_k − P_k û = r_k. A richer operator T'
+(twice the centres, its own points) therefore answers ê = T' r, and what it leaves over, r − P ê, is turned into an
+error by a constant C: ‖e‖ ≤ ‖ê‖ + ‖e − ê‖ and ‖e − ê‖ ≈ C ‖r − P ê‖, where C is a ratio that few of the fields
+exceed whose error is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from kernop.collocation import Functionals, collocate
+from kernop.domains import Points
+from kernop.domains.cloud import CloudRegion
+from kernop.domains.points import concatenate
+from kernop.domains.sequences import shares
+from kernop.errors import FloatArray
+from kernop.estimates.residuals import LeaveOneOut
+from kernop.frame import frame_of
+from kernop.methods import Factorisation, Setting, Subspace
+from kernop.operators import identity, normal_form
+from kernop.probes import Probes, free_waves, random_probes, together
+from kernop.problem import Problem
+from kernop.sampling import sample
+
+#: Whence residuals come.
+Source = Literal["fresh points", "leave-one-out"]
+
+#: The richer operator has so many centres for each function of the expansion, at least and at most so many …
+RICHER, FEWEST_CENTRES, MOST_CENTRES = 2, 20, 1500
+#: … with this many points for each.
+POINTS_PER_CENTRE = 3
+#: Fields are probed at so many length scales, from twice the domain to half of the spacing of the centres.
+SCALES = 10
+#: Points inside at which errors are compared.
+PLACES = 2000
+#: Of the fresh points: no seed that a user is likely to give to `learn`.
+SEED = 604_189
+#: The part of the probes whose ratio of error and residual is at most the constant.
+QUANTILE = 0.9
+#: Without a richer operator: the part of the probes, those with the most similar residuals, that rules.
+SIMILAR = 0.3
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Root mean square over the domain, and the largest modulus there and on boundaries, for B functions: (B,)."""
+
+    l2: FloatArray
+    linf: FloatArray
+
+
+@dataclass(frozen=True)
+class Errors:
+    """‖ê‖, the bound of ‖e − ê‖ by a stability constant, and ‖û + ê‖, which is as near to ‖u‖ as we can tell."""
+
+    guess: Sizes
+    rest: Sizes
+    solution: Sizes
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where functions are compared: ``within`` points inside, uniform by measure, then points of the boundaries."""
+
+    functionals: Functionals
+    within: int
+
+    def sizes(self, values: FloatArray) -> Sizes:
+        """Of functions with these values (n, B) at the places."""
+        return Sizes(rms(values[: self.within]), np.max(np.abs(values), axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """An operator as the estimates see it."""
+
+    problem: Problem
+    points: Mapping[str, Points]
+    factorisation: Factorisation
+
+
+def rms(values: FloatArray) -> FloatArray:
+    """Root mean squares of columns: (n, B) ↦ (B,)."""
+    return np.sqrt(np.mean(np.square(values), axis=0))
+
+
+def can_be_fresh(problem: Problem) -> bool:
+    """Has every condition points beyond those of a cloud?"""
+    return not any(isinstance(condition.on, CloudRegion) for condition in problem.conditions)
+
+
+def fresh_points(problem: Problem, factorisation: Factorisation) -> dict[str, Points]:
+    """Points that the operator did not learn from, for each condition."""
+    return sample(problem, POINTS_PER_CENTRE * _richer(factorisation), "halton", SEED)
+
+
+def _richer(factorisation: Factorisation) -> int:
+    return min(MOST_CENTRES, max(FEWEST_CENTRES, RICHER * len(factorisation.expansion.functionals)))
+
+
+class Fresh:
+    """Errors from residuals at fresh points, by a richer operator.
+
+    Attributes:
+        points: the fresh points, by name.
+        functionals: the conditions there.
+        places: where errors are compared.
+        centres: of the richer operator.
+        constants: C in both norms, for the residuals that it leaves over, in its own weights.
+    """
+
+    kind: Source = "fresh points"
+
+    def __init__(self, operator: Learned) -> None:
+        problem, envelope = operator.problem, operator.factorisation.expansion.envelope
+        frame = frame_of(problem)
+        self.points = fresh_points(problem, operator.factorisation)
+        self.functionals = collocate(problem, self.points, envelope)
+        self.places = places(operator)
+        self.centres = _richer(operator.factorisation)
+        method = Subspace(centers=self.centres, envelope=envelope)
+        self._richer = method.factorise(Setting(self.functionals, frame))
+        self._roots = np.repeat(np.sqrt(self._richer.weights), [len(block) for block in self.functionals.blocks])
+        probes = calibration(operator, self.functionals)
+        c = solved(probes, operator)
+        expansion = operator.factorisation.expansion
+        truth = applied(probes, self.places.functionals) - expansion.apply(self.places.functionals, c)
+        guess, left = self._split(applied(probes, self.functionals) - expansion.apply(self.functionals, c))
+        missed = self.places.sizes(truth - guess)
+        self.constants = (_upper(missed.l2, left), _upper(missed.linf, left))
+
+    def errors(self, residuals: FloatArray, found: FloatArray) -> Errors:
+        """Of solutions û with values ``found`` at the places, (m, B), and residuals at the fresh points, (n, B)."""
+        guess, left = self._split(residuals)
+        rest = Sizes(self.constants[0] * left, self.constants[1] * left)
+        return Errors(self.places.sizes(guess), rest, self.places.sizes(found + guess))
+
+    def _split(self, residuals: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """ê at the places, (n, B), and the size of the residuals that it leaves over, (B,)."""
+        c = self._richer.coefficients(residuals)
+        left = residuals - self._richer.expansion.apply(self.functionals, c)
+        return self._richer.expansion.apply(self.places.functionals, c), rms(self._roots[:, None] * left)
+
+
+class LeftOut:
+    """Errors from leave-one-out residuals at the points of the operator, by a constant alone.
+
+    The ratio of error and residual is taken from the probes whose residuals, relative to û, are most similar: what is
+    resolved and what is not have different ones.
+    """
+
+    kind: Source = "leave-one-out"
+    centres = 0
+
+    def __init__(self, operator: Learned) -> None:
+        factorisation = operator.factorisation
+        self.points = operator.points
+        self.functionals = collocate(operator.problem, operator.points, factorisation.expansion.envelope)
+        self.places = places(operator)
+        self.residuals = LeaveOneOut(factorisation, self.functionals)
+        self._roots = np.repeat(np.sqrt(factorisation.weights), [len(block) for block in self.functionals.blocks])
+        probes = calibration(operator, self.functionals)
+        h = applied(probes, self.functionals)
+        c = factorisation.coefficients(h)
+        found = factorisation.expansion.apply(self.places.functionals, c)
+        truth = self.places.sizes(applied(probes, self.places.functionals) - found)
+        size = rms(self._roots[:, None] * self.residuals(factorisation, c, h))
+        self._relative = size / self.places.sizes(found).l2
+        self._ratios = (truth.l2 / size, truth.linf / size)
+        self.constants = (_upper(truth.l2, size), _upper(truth.linf, size))
+
+    def errors(self, residuals: FloatArray, found: FloatArray) -> Errors:
+        """Of solutions û with values ``found`` at the places, (m, B), and leave-one-out residuals (N, B)."""
+        size, solution = rms(self._roots[:, None] * residuals), self.places.sizes(found)
+        c2, cinf = (self._constant(ratios, size, solution.l2) for ratios in self._ratios)
+        return Errors(Sizes(0.0 * size, 0.0 * size), Sizes(c2 * size, cinf * size), solution)
+
+    def _constant(self, ratios: FloatArray, size: FloatArray, found: FloatArray) -> FloatArray:
+        """The largest ratio among similar probes, (B,)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            apart = np.abs(np.log(self._relative[:, None]) - np.nan_to_num(np.log(size / found)))
+        nearest = np.argsort(apart, axis=0)[: max(1, round(SIMILAR * len(ratios)))]
+        return np.max(ratios[nearest], axis=0)
+
+
+_fresh: WeakKeyDictionary[Factorisation, Fresh] = WeakKeyDictionary()
+_left_out: WeakKeyDictionary[Factorisation, LeftOut] = WeakKeyDictionary()
+
+
+def fresh(operator: Learned) -> Fresh:
+    """What an operator knows about errors from fresh residuals; learned when it is first asked for."""
+    if operator.factorisation not in _fresh:
+        _fresh[operator.factorisation] = Fresh(operator)
+    return _fresh[operator.factorisation]
+
+
+def left_out(operator: Learned) -> LeftOut:
+    """The same from leave-one-out residuals."""
+    if operator.factorisation not in _left_out:
+        _left_out[operator.factorisation] = LeftOut(operator)
+    return _left_out[operator.factorisation]
+
+
+def calibration(operator: Learned, functionals: Functionals) -> Probes:
+    """Random fields from well resolved to not resolved, and the free waves of the equations."""
+    frame, count = frame_of(operator.problem), len(operator.factorisation.expansion.functionals)
+    spacing = float(np.prod((frame.high - frame.low) / frame.units) / count) ** (1.0 / operator.problem.dim)
+    lengths = tuple(map(float, np.geomspace(2.0, 0.5 * min(1.0, spacing), SCALES)))
+    waves = (free_waves(block, frame, SEED) for block in functionals.blocks)
+    return together((random_probes(frame, SEED, lengths), *waves))
+
+
+def solved(probes: Probes, operator: Learned) -> FloatArray:
+    """The coefficients of the operator's answers to the probes, (L, B)."""
+    own = collocate(operator.problem, operator.points, operator.factorisation.expansion.envelope)
+    return operator.factorisation.coefficients(applied(probes, own))
+
+
+def applied(probes: Probes, functionals: Functionals) -> FloatArray:
+    """P_i u for each probe, (n, B)."""
+    return np.concatenate([probes.apply(block) for block in functionals.blocks])
+
+
+def places(operator: Learned) -> Places:
+    """Points inside and on the boundaries; those of a cloud if there are no others."""
+    conditions, envelope = operator.problem.conditions, operator.factorisation.expansion.envelope
+    top = max(condition.on.intrinsic_dim for condition in conditions)
+    inner = [condition.on for condition in conditions if condition.on.intrinsic_dim == top]
+    rims = [condition.on for condition in conditions if condition.on.intrinsic_dim < top]
+    counts = shares(PLACES, [region.measure for region in inner])
+    limits = [round(region.measure) if isinstance(region, CloudRegion) else PLACES for region in inner + rims]
+    within = [r.sample(min(n, most), seed=SEED) for r, n, most in zip(inner, counts, limits, strict=False)]
+    around = [r.sample(min(PLACES // 4, m), seed=SEED) for r, m in zip(rims, limits[len(inner) :], strict=True)]
+    coordinates = concatenate([Points(part.x) for part in within + around])
+    form = normal_form(identity, coordinates, multiplier=envelope)
+    return Places(Functionals((form,)), sum(map(len, within)))
+
+
+def _upper(missed: FloatArray, left: FloatArray) -> float:
+    return float(np.quantile(np.divide(missed, left, out=np.zeros_like(missed), where=left > 0.0), QUANTILE))

@@ -1,0 +1,66 @@
+"""Coverings against brute force: every point of the set has one near by, and suprema are not below the truth."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial import KDTree
+
+import kernop as ko
+from kernop.estimates.coverings import inside, surface
+
+DOMAINS = {
+    "interval": ko.Interval(-1, 2),
+    "box": ko.Box([0, 1], [2, 1.5]),
+    "cube": ko.Box([0, 0, 0], [1, 1, 1]),
+    "disk": ko.Ball([1, -1], 0.5),
+    "ball": ko.Ball([0, 0, 0], 2.0),
+    "cylinder": ko.SpaceTime(ko.Interval(0, 1), (0, 50)),
+    "drum": ko.SpaceTime(ko.Ball([0, 0], 1), (1, 2)),
+}
+
+
+def distance(covering, x):
+    return KDTree(covering.x / covering.cell).query(x / covering.cell)[0]
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_no_point_inside_is_further_than_the_fill_distance(name):
+    domain = DOMAINS[name]
+    covering = inside(domain, 400)
+    assert np.all(domain.contains(covering.x))
+    assert 100 <= len(covering) <= 1000
+    assert np.max(distance(covering, domain.sample(3000, "uniform").x)) <= covering.fill
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_no_point_of_the_boundary_is_further_than_the_fill_distance(name):
+    domain = DOMAINS[name]
+    pieces = surface(domain, 200)
+    boundary = [domain.walls, domain.initial] if isinstance(domain, ko.SpaceTime) else [domain.boundary]
+    for region in boundary:
+        x = region.sample(2000, "uniform").x
+        assert np.all(np.min([distance(piece, x) / max(piece.fill, 1e-9) for piece in pieces], axis=0) <= 1.0)
+    for piece in pieces:
+        assert np.all(np.any([region.contains(piece.x) for region in boundary], axis=0))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(-6, 6), st.floats(-6, 6), st.floats(0, 6))
+def test_suprema_are_not_below_the_truth_and_not_far_above(p, q, phase):
+    def r(x):
+        return np.sin(p * x[:, 0] + q * x[:, 1] + phase)[:, None]
+
+    domain = DOMAINS["disk"]
+    covering = inside(domain, 900)
+    truth = np.max(np.abs(r(domain.sample(20_000, "uniform").x)))
+    found = covering.supremum(r(covering.x))[0]
+    slack = 3.0 * covering.fill * covering.cell[0] * np.hypot(p, q)
+    assert truth - 1e-14 <= found <= truth + slack + 1e-14
+
+
+def test_a_spike_between_neighbours_is_felt():
+    covering = inside(ko.Interval(0, 1), 50)
+    values = np.zeros((len(covering), 1))
+    values[20] = 1.0
+    assert covering.supremum(values)[0] == pytest.approx(1.5)  # half a cell further, at slope 1 for each cell

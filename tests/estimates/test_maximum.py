@@ -1,0 +1,122 @@
+"""The guaranteed bound: attained in closed form, never violated, and refused with a reason where there is none."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import kernop as ko
+from kernop.estimates.maximum import NotApplicableError, maximum_bound
+from kernop.operators import apply_operator, identity
+
+LINE, SQUARE, DISK = ko.Interval(0, 1), ko.Box([0, 0], [1, 1]), ko.Ball([0, 0], 1.0)
+BRIEF = ko.SpaceTime(LINE, (0, 0.01))
+
+
+def dirichlet(domain, op):
+    return ko.Problem(ko.Equation(op, on=domain, name="f"), ko.Dirichlet(on=domain.boundary, name="g"))
+
+
+def heat(domain, op=lambda u: ko.partial(u, -1) - ko.partial(u, 0, 2)):
+    return ko.Problem(
+        ko.Equation(op, on=domain, name="f"),
+        ko.Dirichlet(on=domain.walls, name="g"),
+        ko.Initial(on=domain.initial, name="u0"),
+    )
+
+
+def bound_of_zero(problem, f=1.0, g=0.0, number=400, method=None):
+    """The bound for û = 0, which is wrong by u itself."""
+    operator = ko.learn(problem, points=60, method=method or ko.Subspace(centers=10))
+    c = np.zeros((len(operator.factorisation.expansion.functionals), 1))
+    values = {"f": f}
+
+    def data(condition, points):
+        return np.full((len(points), 1), values.get(condition.name, g))
+
+    return maximum_bound(problem, operator.factorisation.expansion, c, data, number)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_on_a_line_the_bound_is_attained(sign):
+    # −u″ = 1, u(0) = u(1) = 0.3: u = 0.3 + x(1 − x)/2.
+    found = bound_of_zero(dirichlet(LINE, lambda u: -sign * ko.partial(u, 0, 2)), f=sign, g=0.3)
+    assert found.linf[0] == pytest.approx(0.3 + 0.125)
+    assert found.boundary[0] == pytest.approx(0.3)
+    assert found.interior[0] == pytest.approx(1.0)
+    assert found.constant == pytest.approx(0.125)
+    assert found.kind == "elliptic"
+
+
+def test_on_a_disk_the_bound_is_attained():
+    assert bound_of_zero(dirichlet(DISK, lambda u: -3.0 * ko.laplacian(u))).linf[0] == pytest.approx(1.0 / 12.0)
+
+
+def test_for_a_short_time_the_bound_is_attained():
+    # u_t − u_xx = 1 from 0: u ≈ t away from the walls.
+    found = bound_of_zero(heat(BRIEF))
+    assert found.linf[0] == pytest.approx(0.01)
+    assert (found.kind, found.barrier, found.divisor) == ("parabolic", "time", "factor of ∂u/∂t")
+    long = bound_of_zero(heat(ko.SpaceTime(LINE, (0, 100))))
+    assert long.linf[0] == pytest.approx(0.125)  # the steady state
+
+
+def test_a_jump_in_the_coefficient_does_not_loosen_the_constant():
+    a = lambda x: jnp.where(x[..., 0] < 0.5, 1.0, 1000.0)
+    found = bound_of_zero(dirichlet(SQUARE, lambda u: -(a * ko.laplacian(u))), f=0.0)
+    assert found.constant == pytest.approx(0.125)
+
+
+def test_an_envelope_prescribes_what_it_ensures():
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE, name="f"))
+    x = lambda x: x[..., 0] * (1 - x[..., 0]) * x[..., 1] * (1 - x[..., 1])
+    assert bound_of_zero(problem, method=ko.Subspace(centers=10, envelope=x)).linf[0] == pytest.approx(0.125)
+    half = lambda x: x[..., 0]
+    with pytest.raises(NotApplicableError, match="not prescribed on a part"):
+        bound_of_zero(problem, method=ko.Subspace(centers=10, envelope=half))
+
+
+CLOUD = ko.PointCloud(SQUARE.sample(60).x, SQUARE.boundary.sample(40).x)
+WAVES = ko.SpaceTime(LINE, (0, 1))
+REFUSED = {
+    "negative": dirichlet(LINE, lambda u: -ko.partial(u, 0, 2) - 400.0 * u),
+    "neither elliptic": dirichlet(SQUARE, lambda u: ko.partial(u, 0, 2) - ko.partial(u, 1, 2)),
+    "order 4": dirichlet(LINE, lambda u: ko.partial(u, 0, 4)),
+    "time does not run forward": heat(BRIEF, lambda u: -ko.partial(u, -1) - ko.partial(u, 0, 2)),
+    "no covering": dirichlet(CLOUD, lambda u: -ko.laplacian(u)),
+    "'q' is not a Dirichlet": ko.Problem(
+        ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE, name="f"),
+        ko.Dirichlet(on=SQUARE.face("left", "right", "top"), name="g"),
+        ko.Neumann(on=SQUARE.face("bottom"), name="q"),
+    ),
+    "not prescribed on a part": ko.Problem(
+        ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE, name="f"),
+        ko.Dirichlet(on=SQUARE.face("left", "right", "top"), name="g"),
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_where_there_is_no_maximum_principle_the_reason_is_told(reason):
+    with pytest.raises(NotApplicableError, match=reason):
+        bound_of_zero(REFUSED[reason])
+
+
+def test_the_bound_holds_for_poor_answers():
+    # Five solutions that 16 centres cannot resolve, variable coefficients and a drift.
+    problem = dirichlet(
+        SQUARE,
+        lambda u: -ko.div((lambda x: jnp.exp(x[..., 0])) * ko.grad(u)) + ko.dot([3.0, -1.0], ko.grad(u)) + 2.0 * u,
+    )
+    waves = np.random.default_rng(5).normal(size=(5, 2)) * 4
+
+    def exact(x):
+        return jnp.sin(x @ waves.T)
+
+    data = {name: lambda x, op=problem[name].op: apply_operator(op, exact, ko.Points(x)) for name in ("f", "g")}
+    u = ko.learn(problem, points=200, method=ko.Subspace(centers=16))(**data)
+    bound = u.error_estimate(covering=1600).bound.linf
+    places = SQUARE.sample(5000, "uniform", seed=9)
+    error = np.max(np.abs(u(places.x) - apply_operator(identity, exact, places)), axis=0)
+    assert np.min(error) > 1e-4
+    assert np.all(error <= bound)
+    assert np.all(bound <= 100.0 * error)
