@@ -1,5 +1,6 @@
 """Operators in files: the same answers to the last bit, here and in another process, and the story with them."""
 
+import dataclasses
 import subprocess
 import sys
 
@@ -9,7 +10,13 @@ import pytest
 import kernop as ko
 from kernop.errors import ArgumentError, FileError
 from kernop.files.operator import FORMAT
+from kernop.methods import Expansion
+from kernop.methods.full import FullFactorisation
+from kernop.methods.leastsquares import NormalFactorisation, QRFactorisation
+from kernop.methods.lowrank import LowRankFactorisation
+from kernop.methods.materialized import MaterializedFactorisation
 from kernop.storage import read, write
+from kernop.streaming.operator import StreamedFactorisation
 
 
 def same(a, b):
@@ -156,3 +163,26 @@ class TestStory:
         write(path, "operator", {**header, "format": found}, arrays)
         with pytest.raises(FileError, match=match):
             ko.load(path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "known"),
+    [
+        (ko.SolutionOperator, "problem points method factorisation stats report noise about"),
+        (ko.StreamedOperator, "problem points method factorisation stats report noise about rows solutions"),
+        (ko.Full, ""),
+        (ko.LowRank, "rank tol block seed"),
+        (ko.Subspace, "centers basis envelope solver penalty batch"),
+        (FullFactorisation, "expansion regularization weights factor scales order"),
+        (LowRankFactorisation, "expansion regularization weights method columns scales left factor triangle order"),
+        (QRFactorisation, "expansion regularization weights noise method roots factor"),
+        (NormalFactorisation, "expansion regularization weights noise method roots factor design"),
+        (MaterializedFactorisation, "expansion regularization weights noise upper square q roots method"),
+        (StreamedFactorisation, "expansion regularization weights noise plan upper penalty passes"),
+        (Expansion, "kernel functionals envelope"),
+        (ko.Condition, "op on name data"),
+    ],
+)
+def test_no_field_is_forgotten(kind, known):
+    """A new field must be stored, or be found from others: see `kernop.files`, then add it here."""
+    assert [field.name for field in dataclasses.fields(kind)] == known.split()

@@ -121,7 +121,7 @@ def shown(op: Operator) -> str:
         return f"{plain.alpha.constant:g} u + {plain.beta.constant:g} ∂u/∂n"
     if isinstance(plain, NormalForm):
         return f"order {plain.order}, coefficients at the stored points"
-    return {identity: "u", normal_derivative: "∂u/∂n"}.get(plain) or repr(plain)
+    return "u" if plain is identity else "∂u/∂n" if plain is normal_derivative else repr(plain)
 
 
 def _joined(points: Points, normals: bool) -> FloatArray:
