@@ -13,7 +13,6 @@ from scipy.linalg import blas, eigh, lapack
 from threadpoolctl import ThreadpoolController
 
 from kernop.errors import FloatArray
-from kernop.errors import check_memory as check_memory
 
 EPS = float(np.finfo(np.float64).eps)
 

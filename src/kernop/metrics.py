@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernop.errors import ArgumentError, FloatArray, ShapeError, check_array, fail
+from kernop.errors import ArgumentError, FloatArray, ShapeError, check_array, check_squares, fail
 
 
 def relative_l2(found: Any, exact: Any) -> FloatArray:
@@ -34,4 +34,4 @@ def _pair(found: Any, exact: Any) -> tuple[FloatArray, FloatArray]:
         raise fail(ArgumentError, "exact", "values that are all zero", "an error relative to zero is not defined")
     with np.errstate(over="ignore"):
         error = a / size - b / size
-    return check_array("found", error, remedy="it is too large to compare", copy=False), b / size
+    return check_squares("found", error, "it is too large to compare"), b / size

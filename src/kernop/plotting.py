@@ -143,13 +143,13 @@ def convergence(
     n = check_array("sizes", sizes, remedy="give numbers of points")
     if n.ndim != 1 or n.size == 0 or np.any(n <= 0.0):
         raise fail(ShapeError, "sizes", describe(n), "give numbers of points, all positive")
-    lines = {label: _line(line, len(n)) for label, line in _entries("lines", lines).items()}
+    read = {label: _line(line, len(n)) for label, line in _entries("lines", lines).items()}
     theirs = {} if slopes is None else {k: _number("slopes", b) for k, b in _entries("slopes", slopes).items()}
     title = _text("title", title)
     plt = pyplot()
     figure, (plain, logarithmic) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     styles = zip("osD^v", plt.cm.viridis(np.linspace(0.1, 0.8, 5)), strict=True)
-    for (label, line), (marker, colour) in zip(lines.items(), styles, strict=False):
+    for (label, line), (marker, colour) in zip(read.items(), styles, strict=False):
         mean, bar, beta = line
         other = f" (paper: {theirs[label]:.2f})" if label in theirs else ""
         style = {"marker": marker, "color": colour, "capsize": 3}

@@ -16,6 +16,7 @@ from kernop.errors import (
     InputNameError,
     check_choice,
     check_integer,
+    check_memory,
     describe,
     fail,
     naming,
@@ -41,6 +42,7 @@ def sample(
     seed = check_integer("seed", seed, least=0)
     if points is None or not isinstance(points, Mapping):
         total = DEFAULT_POINTS if points is None else check_integer("points", points, least=len(problem.conditions))
+        check_memory("points", 3 * total * problem.dim, f"{describe(total)} of them", "ask for fewer")
         wanted: Mapping[str, Any] = share_out(problem, total)
     else:
         wanted = points

@@ -27,8 +27,9 @@ from kernop.errors import (
     check_array,
     check_choice,
     check_coordinates,
-    check_squares,
     check_integer,
+    check_memory,
+    check_squares,
     describe,
     fail,
 )
@@ -400,6 +401,7 @@ class Solution:
             got = "a solution that does not know its operator"
             raise fail(ArgumentError, "u", got, "ask a solution that T(…) gave")
         number = None if covering is None else check_integer("covering", covering, least=16)
+        check_memory("covering", 3 * (number or 0) * self.problem.dim, f"{describe(number)} points", "ask for fewer")
         learned = Learned(self.problem, self.operator.points, self.operator.factorisation)
         return error_estimate(learned, self.coefficients, self._known(values, named), self.single, number)
 
@@ -416,9 +418,9 @@ class Solution:
             got = f"{len(values)} values and the names {list(named)}"
             remedy = f"give some of ({', '.join(names)}), each once"
             raise fail(InputNameError, "error_estimate", got, remedy)
-        known = {name: value for name, value in given.items() if callable(value) or np.ndim(value) == 0} | added
+        known = {name: value for name, value in given.items() if callable(value) or not np.iterable(value)} | added
         missing = [name for name in names if name not in known]
-        arrays = [name for name in known if not callable(known[name]) and np.ndim(known[name]) > 0]
+        arrays = [name for name, value in known.items() if np.iterable(value) and not callable(value)]
         why = ", ".join(f"{name!r} was given as an array" for name in missing + arrays)
         fresh = None
         if not missing and (added or can_be_fresh(self.problem)):
@@ -449,6 +451,9 @@ class Solution:
         if h is None:
             return found
         target = np.asarray(values_at(condition, h, places))
+        if target.ndim == 2 and target.shape != found.shape:
+            got = f"data of shape {target.shape} for values of shape {found.shape}"
+            raise fail(ShapeError, "data", got, "give one column for each solution, or values (n,) for all")
         return found - (target[:, None] if target.ndim < found.ndim else target)
 
     def _evaluate(self, op: Operator, points: Points) -> FloatArray:

@@ -12,7 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from kernop import gram
+from kernop.changes import fresh
 from kernop.collocation import Functionals, collocate
+from kernop.domains import Points
 from kernop.domains.points import concatenate
 from kernop.errors import (
     ArgumentError,
@@ -23,6 +25,7 @@ from kernop.errors import (
     RoughKernelError,
     check_coordinates,
     check_integer,
+    check_memory,
     describe,
     fail,
 )
@@ -85,7 +88,7 @@ def constants(
     if not isinstance(problem, Problem):
         remedy = "give a Problem(Equation(...), Dirichlet(...), ...)"
         raise fail(ArgumentTypeError, "problem", describe(problem), remedy)
-    functionals = _covering(problem, points or {})
+    functionals = _covering(problem, {} if points is None else fresh(problem, points))
     x = np.concatenate([block.x for block in functionals.spread(SAMPLED).blocks])
     found = kappa(kernel, functionals.order, functionals.dim, x)
     squares = gram.squared_norms(kernel, functionals)
@@ -116,6 +119,8 @@ def kappa(kernel: Kernel, order: int, dim: int, x: Any = None) -> float:
         raise fail(ArgumentTypeError, "kernel", describe(kernel), "give a kernel, such as ko.Gaussian(0.5)")
     s, d = check_integer("order", order, least=0), check_integer("dim", dim, least=1)
     kernel.check_dim(d)
+    number = math.comb(d + min(s, 64), min(d, s, 64))  # of multi-indices, or fewer
+    check_memory("dim, order", number * d, f"{describe(d)} and {describe(s)}", "give smaller ones")
     if 2 * s > kernel.smoothness:
         got = f"{kernel!r}, which has {kernel.smoothness:g} derivatives, where order {s} needs {2 * s}"
         raise fail(RoughKernelError, "kernel", got, kernel.smoother(2 * s))
@@ -153,11 +158,10 @@ def _sampled(kernel: Kernel, order: int, dim: int, x: Any) -> FloatArray:
         return np.concatenate([np.atleast_1d(np.asarray(values)) for values in table.values()])
 
 
-def _covering(problem: Problem, points: Mapping[str, Any]) -> Functionals:
+def _covering(problem: Problem, points: Mapping[str, Points]) -> Functionals:
     places = {condition.name: condition.on.sample(COVERING) for condition in problem.conditions}
     for name, more in points.items():
-        own = problem[name].on.adopt(more, f"points[{name!r}]")
-        places[name] = concatenate([places[name], own])
+        places[name] = concatenate([places[name], more])
     return collocate(problem, places)
 
 

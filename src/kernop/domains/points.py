@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from kernop.errors import ArgumentError, FloatArray, ShapeError, as_array, check_array, check_coordinates, describe, fail
+from kernop.errors import (
+    ArgumentError,
+    FloatArray,
+    ShapeError,
+    as_array,
+    check_array,
+    check_coordinates,
+    describe,
+    fail,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from kernop.errors import ArgumentTypeError, OperatorError, ShapeError, called, check_number, describe, fail
+from kernop.errors import ArgumentTypeError, OperatorError, ShapeError, as_array, called, check_number, describe, fail
 from kernop.fields import MultiIndex
 from kernop.kernels.base import Coordinates, Kernel, Partials
 
@@ -52,7 +52,10 @@ class CustomKernel(Kernel):
     def _derivative(self, gamma: MultiIndex) -> Callable[[Any], Any]:
         d = len(gamma) // 2
 
-        function: Callable[[Any], Any] = lambda p: self._value(p[:d], p[d:])
+        def value(p: Any) -> Any:
+            return self._value(p[:d], p[d:])
+
+        function: Callable[[Any], Any] = value
         for axis, times in enumerate(gamma):
             for _ in range(times):
                 function = _along(function, axis)
@@ -66,14 +69,13 @@ class CustomKernel(Kernel):
         except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as error:
             why = str(error).partition("\n")[0]
             raise fail(OperatorError, "kernel", f"{self!r}, which JAX cannot differentiate ({why})", remedy) from error
-        try:
-            value = jnp.asarray(returned)
-        except (TypeError, ValueError) as error:
-            raise fail(ArgumentTypeError, "kernel", f"{self!r}, which returns {describe(returned)}", remedy) from error
-        if value.shape != () or jnp.iscomplexobj(value):
+        value = returned
+        if not isinstance(value, jax.Array):
+            value = as_array("kernel", returned, remedy, f"{self!r}, which returns ")
+        if value.shape != () or value.dtype.kind not in "fiub":
             got = f"{self!r}, which returns an array of shape {value.shape} and dtype {value.dtype}"
             raise fail(ShapeError, "kernel", got, remedy)
-        return value.astype(jnp.float64)
+        return jnp.asarray(value, dtype=jnp.float64)
 
     def __repr__(self) -> str:
         return f"CustomKernel({getattr(self.function, '__name__', 'function')})"

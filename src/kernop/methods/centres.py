@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import qmc
 
-from kernop.errors import FloatArray
+from kernop.errors import FloatArray, check_memory, describe
 from kernop.frame import Frame
 
 #: Lengthscale in units of the spacing of centres, for d = 1 and beyond. Wider functions approximate better until they
@@ -41,6 +41,7 @@ def fill(frame: Frame, number: int) -> Centres:
     """
     sides = (frame.high - frame.low) / frame.units
     d = len(sides)
+    check_memory("centers", 3 * number * d, f"{describe(number)} of them", "give fewer")
     width = WIDTH_ON_A_LINE if d == 1 else WIDTH
     margin = min(REACH * width, LARGEST_PART * number ** (1.0 / d))
     h = _spacing(sides, number, margin)

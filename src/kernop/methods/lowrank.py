@@ -48,11 +48,14 @@ class LowRank(Method):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.rank is not None:
-            check_integer("rank", self.rank, least=1)
-        check_number("tol", self.tol, above=0.0)
-        check_integer("block", self.block, least=1)
-        check_integer("seed", self.seed, least=0)
+        checked = {
+            "rank": None if self.rank is None else check_integer("rank", self.rank, least=1),
+            "tol": check_number("tol", self.tol, above=0.0),
+            "block": check_integer("block", self.block, least=1),
+            "seed": check_integer("seed", self.seed, least=0),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @property
     def default_weights(self) -> str:
@@ -69,7 +72,15 @@ class LowRank(Method):
         scales = 1.0 / np.sqrt(found.diagonal)
         scaled = setting.functionals.scaled(scales)
         nothing = np.empty((len(scales), 0), order="F")
-        columns, pivots, left = self.grow(kernel, scaled, nothing, found.squares / found.diagonal)
+        with np.errstate(over="ignore"):
+            heights = found.squares / found.diagonal
+        if not np.isfinite(np.sum(heights)):
+            got = f"{found.regularization:g}, beside which the Gram matrix is infinite"
+            raise fail(ArgumentError, "regularization", got, "give a larger λ")
+        columns, pivots, left = self.grow(kernel, scaled, nothing, heights)
+        if len(pivots) == 0:
+            got = f"{found.regularization:g}, above which nothing of the Gram matrix stands"
+            raise fail(ArgumentError, "regularization, tol", got, "give smaller ones, or use ko.Full()")
         return LowRankFactorisation(
             Expansion(kernel, scaled.take(np.sort(pivots))),
             found.regularization,

@@ -72,14 +72,17 @@ class Subspace(Method):
         check_choice("solver", self.solver, ("qr", "normal"))
         check_choice("penalty", self.penalty, ("coefficients", "rkhs"))
         if self.batch is not None:
-            check_integer("batch", self.batch, least=1)
+            object.__setattr__(self, "batch", check_integer("batch", self.batch, least=1))
         if self.envelope is not None and not callable(self.envelope):
             raise fail(
                 ArgumentTypeError, "envelope", describe(self.envelope), "give a function of x that vanishes on it"
             )
         if self.envelope is not None and self.basis == "representers":
             raise fail(ArgumentError, "envelope", "one with representers", "use basis='translates' with an envelope")
-        if self.centers is not None and as_array("centers", self.centers, "give a number, or an array (L, d)").ndim == 0:
+        if (
+            self.centers is not None
+            and as_array("centers", self.centers, "give a number, or an array (L, d)").ndim == 0
+        ):
             object.__setattr__(self, "centers", check_integer("centers", self.centers, least=1))
         elif self.centers is not None:
             object.__setattr__(self, "centers", check_coordinates("centers", self.centers))

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from kernop.collocation import Functionals
-from kernop.errors import ArgumentTypeError, FloatArray, InputNameError, check_choice, check_number, describe, fail
+from kernop.errors import (
+    ArgumentTypeError,
+    FloatArray,
+    InputNameError,
+    NonFiniteError,
+    check_choice,
+    check_number,
+    describe,
+    fail,
+)
 from kernop.problem import Problem
 
 #: One weight for each condition, or None for "balanced": the method finds them from the scale of its rows.
@@ -43,7 +52,12 @@ def condition_weights(weights: Weights, functionals: Functionals, squares: Float
     """
     if weights is not None:
         return weights
-    return equalising(np.array([float(np.sum(squares[rows])) for rows in functionals.slices]))
+    sums = np.array([float(np.sum(squares[rows])) for rows in functionals.slices])
+    usable = (sums > 0.0) & np.isfinite(sums)
+    if not np.all(usable):
+        got = f"'balanced' with rows of a condition whose squares add up to {sums[np.argmin(usable)]:g}"
+        raise fail(NonFiniteError, "kernel, weights", got, "give a lengthscale, and units, that fit the domain")
+    return equalising(sums)
 
 
 def equalising(sums: FloatArray) -> tuple[float, ...]:
