@@ -58,7 +58,10 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Errors:
-    """‖ê‖, the bound of ‖e − ê‖ by a stability constant, and ‖û + ê‖, which is as near to ‖u‖ as we can tell."""
+    """‖ê‖, what a stability constant says of ‖e − ê‖, and ‖û + ê‖, which is as near to ‖u‖ as we can tell.
+
+    Without ê, the first is what a stability constant says of ‖e‖, the second is 0, and the last is ‖û‖.
+    """
 
     guess: Sizes
     rest: Sizes
@@ -180,7 +183,7 @@ class LeftOut:
         """Of solutions û with values ``found`` at the places, (m, B), and leave-one-out residuals (N, B)."""
         size, solution = rms(self._roots[:, None] * residuals), self.places.sizes(found)
         c2, cinf = (self._constant(ratios, size, solution.l2) for ratios in self._ratios)
-        return Errors(Sizes(0.0 * size, 0.0 * size), Sizes(c2 * size, cinf * size), solution)
+        return Errors(Sizes(c2 * size, cinf * size), Sizes(0.0 * size, 0.0 * size), solution)
 
     def _constant(self, ratios: FloatArray, size: FloatArray, found: FloatArray) -> FloatArray:
         """The largest ratio among similar probes, (B,)."""
