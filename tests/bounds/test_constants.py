@@ -179,7 +179,7 @@ def test_bad_arguments_are_refused():
         bounds.kappa(ko.CustomKernel(lambda x, y: jnp.dot(x, y)), 1, 1)
     with pytest.raises(ArgumentTypeError, match="problem: got"):
         bounds.constants("problem", ko.Gaussian(1.0))
-    with pytest.raises(InputNameError, match="name: got 'h'"):
+    with pytest.raises(InputNameError, match="points: got the unknown condition 'h'"):
         bounds.constants(problem, ko.Gaussian(1.0), {"h": [[0.5]]})
     with pytest.raises(OutsideDomainError, match="points"):
         bounds.constants(problem, ko.Gaussian(1.0), {"g": [[1.5]]})

@@ -242,7 +242,7 @@ class Where(Region):
             kept = np.flatnonzero(holds(self._predicate, drawn.x))
             if len(kept) >= n or self.intrinsic_dim == 0:  # a finite set has no more to give
                 break
-            if asked * self._fraction > PATIENCE * (n + 8):
+            if asked * self._fraction > PATIENCE * n + 8:
                 got = f"one that held at {len(kept)} of {asked} points, and at {self._fraction:g} of those tried before"
                 raise fail(ArgumentError, "predicate", got, "give one that holds on a part with a measure")
             asked = int(np.ceil(asked * max(1.05, min(4.0, n / max(1, len(kept))))))

@@ -14,8 +14,8 @@ from kernop.errors import ArgumentError, check_number, fail
 from kernop.kernels.laurent import Laurent, combine, derivative, evaluate
 from kernop.kernels.radial import Radial
 
-#: Beyond this it is a Gaussian to all who look, and its polynomials lose their digits.
-LARGEST = 20.5
+#: Each further ν is a term more that is compiled, and beyond this it is a Gaussian to all who look.
+LARGEST = 100.5
 
 
 class Matern(Radial):

@@ -14,8 +14,8 @@ from kernop.errors import ArgumentError, check_integer, describe, fail
 from kernop.kernels.laurent import Laurent, combine, derivative, evaluate, multiply
 from kernop.kernels.radial import Radial
 
-#: Beyond this its polynomials lose their digits.
-LARGEST = 8
+#: Each further k is a term more that is compiled, and nobody needs eighty derivatives.
+LARGEST = 40
 
 
 class Wendland(Radial):
