@@ -245,7 +245,7 @@ class Where(Region):
             if asked * self._fraction > PATIENCE * n + 8:
                 got = f"one that held at {len(kept)} of {asked} points, and at {self._fraction:g} of those tried before"
                 raise fail(ArgumentError, "predicate", got, "give one that holds on a part with a measure")
-            asked = int(np.ceil(asked * max(1.05, min(4.0, n / max(1, len(kept))))))
+            asked = int(np.ceil(asked * (max(1.05, min(4.0, n / len(kept))) if len(kept) else 4.0)))
         return drawn[np.sort(rng.permutation(kept)[:n])]
 
     def __repr__(self) -> str:
