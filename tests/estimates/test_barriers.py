@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import solve_banded
 
 from kernop.estimates.barriers import Coefficients, best_barrier
 
-N = 200
+N = 4000
 
 
 def on_a_line(a, b, length=1.0):
@@ -21,8 +22,9 @@ def torsion(a, b, length=1.0):
     h = length / N
     x = np.arange(1, N) * h
     A, B = a(x) * np.ones(N - 1) / h**2, b(x) * np.ones(N - 1) / (2 * h)
-    matrix = np.diag(2 * A) + np.diag(-A[:-1] + B[:-1], 1) + np.diag(-A[1:] - B[1:], -1)
-    return float(np.max(np.linalg.solve(matrix, np.ones(N - 1))))
+    bands = np.zeros((3, N - 1))
+    bands[0, 1:], bands[1], bands[2, :-1] = (B - A)[:-1], 2 * A, (-A - B)[1:]
+    return float(np.max(solve_banded((1, 1), bands, np.ones(N - 1))))
 
 
 def best(of, length=1.0):
@@ -36,12 +38,12 @@ def test_without_drift_the_slab_is_exact():
 @pytest.mark.parametrize("b", [-40.0, -3.0, 0.5, 8.0, 900.0])
 def test_with_constant_drift_the_slab_is_exact(b):
     found = best(on_a_line(lambda x: 0.5, lambda x: b)).supremum
-    if abs(b) < 100:  # finite differences oscillate beyond
-        assert found == pytest.approx(torsion(lambda x: 0.5, lambda x: b), rel=5e-3)
+    if abs(b) < 100:  # finite differences are too coarse beyond
+        assert found == pytest.approx(torsion(lambda x: 0.5, lambda x: b), rel=1e-4)
     assert found <= 1.0 / abs(b)  # the time that the flow takes
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.floats(0.1, 3), st.floats(-0.9, 0.9), st.floats(-6, 6), st.floats(-6, 6))
 def test_a_barrier_is_never_below_the_exact_solution(scale, swing, drift, shear):
     def a(x):
@@ -51,7 +53,7 @@ def test_a_barrier_is_never_below_the_exact_solution(scale, swing, drift, shear)
         return drift + shear * (x - 0.5)
 
     found = best(on_a_line(a, b))
-    assert found is None or found.supremum >= 0.999 * torsion(a, b)
+    assert found is None or found.supremum >= (1.0 - 1e-4) * torsion(a, b)
 
 
 def test_on_a_disk_the_quadratic_is_exact():

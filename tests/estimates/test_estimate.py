@@ -64,13 +64,17 @@ def test_estimates_are_above_the_truth_and_near_it(batch):
     assert (estimate.source, estimate.centres) == ("fresh points", 120)
 
 
-@pytest.mark.parametrize(
-    "method", [ko.Full(), ko.LowRank(), ko.Subspace(centers=60, solver="normal")], ids=["full", "low rank", "normal"]
-)
+@pytest.mark.parametrize("method", [ko.Full(), ko.LowRank()], ids=["full", "low rank"])
 def test_where_bias_rules_the_estimate_is_near_the_truth(method):
-    operator = ko.learn(PROBLEM, points=120, kernel=ko.Gaussian(0.7), regularization=1e-5, method=method)
-    u = operator(**functions(PROBLEM, exact))
-    check(u.error_estimate(covering=None), u)
+    frequencies = np.linspace(1, 12, 8)
+    waves = lambda x: jnp.sin(x[..., :1] * frequencies + 1.0)
+    operator = ko.learn(ORDINARY, points=50, kernel=ko.Gaussian(0.3), regularization=1e-5, method=method)
+    u = operator(**functions(ORDINARY, waves))
+    estimate, x = u.error_estimate(covering=None), np.linspace(0, 1, 2001)[:, None]
+    truth = np.max(np.abs(u(x) - np.sin(x * frequencies + 1.0)), axis=0)
+    assert np.min(truth) > 1e-5
+    assert np.all(truth <= estimate.linf)
+    assert np.all(estimate.linf <= 2.0 * truth)
 
 
 def test_residuals_are_those_at_the_test_points(operator, batch):
