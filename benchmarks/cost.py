@@ -23,7 +23,7 @@ from kernop.batches import stream
 from kernop.frame import frame_of
 from kernop.linalg import cholesky, one_thread
 from kernop.streaming import make_plan
-from kernop.streaming.cluster import _accumulated, _merged, chunks  # pyright: ignore[reportPrivateUsage]
+from kernop.streaming.cluster import ROWS_PER_FUNCTION, _accumulated, _merged, chunks  # pyright: ignore[reportPrivateUsage]
 from kernop.streaming.plan import Plan
 
 BATCH = 2000
@@ -67,7 +67,7 @@ class Cost:
     def learn(self, n: float, size: int, d: int, solver: str, workers: int = 1) -> float:
         """Seconds: the plan on the client; rows, entries and updates on the workers; a tree of merges; the solve."""
         row = self.row + size * self.entry[d]
-        count = len(chunks(math.ceil(n / BATCH)))
+        count = len(chunks(math.ceil(n / BATCH), 1 << int(math.log2(max(1.0, n / (ROWS_PER_FUNCTION * size))))))
         own = math.ceil(count / workers) / count  # the last round may leave workers idle
         work = n * own * (row + size**2 * self.update[solver][d]) * (self.crowd if workers > 1 else 1.0)
         merge = size ** (3 if solver == "qr" else 2) * self.merge[solver]

@@ -15,6 +15,8 @@ import scipy.sparse
 from fuzzing.calls import INSIDE, N_F, N_G, PROBLEM, RIM, SQUARE, Call, X, catalogue, learned, operator, sine
 from fuzzing.judge import Case, cases_of, judge, numbers
 from fuzzing.mutations import Mutation, TheirError, raises
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import kernop as ko
 from kernop import metrics, plotting
@@ -296,6 +298,23 @@ class TestPromises:
         refused(FileError, "path: got", ko.load, tmp_path / "nothing.kernop")
         refused(FileError, "path: got", plotting.field, X[[0, 1, 2, 3]], np.ones(4), tmp_path / "figure.abc")
 
+    @settings(max_examples=60, deadline=None)
+    @given(data=st.data())
+    def test_damaged_files(self, data, stored):
+        path, whole = stored
+        if data.draw(st.booleans(), "cut"):
+            damaged = whole[: data.draw(st.integers(0, len(whole) - 1), "length")]
+        else:
+            at, byte = data.draw(st.integers(0, len(whole) - 1), "at"), data.draw(st.integers(1, 255), "byte")
+            damaged = whole[:at] + bytes([whole[at] ^ byte]) + whole[at + 1 :]
+        path.write_bytes(damaged)
+        try:
+            found = ko.load(path)  # a space between words of the header may become a tab
+        except FileError as error:
+            assert str(error).startswith("path: got")  # noqa: PT017
+        else:
+            np.testing.assert_array_equal(found(sine, 0.0)(X), operator("subspace")(sine, 0.0)(X))
+
     def test_unprintable(self):
         class Silent:
             def __repr__(self):
@@ -304,6 +323,14 @@ class TestPromises:
         refused(ArgumentTypeError, "problem: got", ko.learn, Silent())
         refused(ArgumentTypeError, "name: got|problem: got", ko.learn, list(range(10**6)))
         refused(ArgumentError, "n: got a whole number of", SQUARE.sample, -(10**5000))
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A file of an operator, and its bytes."""
+    path = tmp_path_factory.mktemp("bad") / "operator.kernop"
+    operator("subspace").save(path)
+    return path, path.read_bytes()
 
 
 def rows():

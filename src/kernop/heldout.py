@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernop.data import values_at
 from kernop.domains import Points
 from kernop.errors import FloatArray
 from kernop.frame import Frame
@@ -17,7 +18,7 @@ from kernop.operators import NormalForm, normal_form
 from kernop.probes import Probes, free_waves, random_probes, together
 from kernop.problem import Condition, Problem
 from kernop.sampling import sample
-from kernop.solution import Solution, SolutionOperator, values_at
+from kernop.solution import Solution, SolutionOperator
 
 #: Points at which residuals are measured, all conditions together.
 HELD_OUT = 1200

@@ -266,3 +266,21 @@ def pivoted_cholesky(a: FloatArray, smallest: float) -> tuple[NDArray[np.intp], 
 def eigenpairs(a: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues (N,) and eigenvectors (N, N) of the symmetric matrix whose lower triangle is in ``a``, in place."""
     return eigh(a, lower=True, driver="evd", overwrite_a=True, check_finite=False)
+
+
+def packed(triangle: FloatArray, *, lower: bool) -> FloatArray:
+    """A triangle (n, n) in Fortran order without what lies on the other side of its diagonal, (n (n + 1) / 2,)."""
+    return np.concatenate(_columns(triangle, lower))
+
+
+def unpack(values: FloatArray, triangle: FloatArray, *, lower: bool) -> None:
+    """Fill a triangle (n, n) from what `packed` gave; the other side of its diagonal stays."""
+    start = 0
+    for column in _columns(triangle, lower):
+        column[:] = values[start : start + len(column)]
+        start += len(column)
+
+
+def _columns(triangle: FloatArray, lower: bool) -> list[FloatArray]:
+    """The columns of a triangle as far as it reaches: views that lie in one piece each."""
+    return [triangle[j:, j] if lower else triangle[: j + 1, j] for j in range(len(triangle))]

@@ -16,20 +16,16 @@ from jax.core import Tracer
 from kernop import storage
 from kernop.changes import added, removed
 from kernop.collocation import Functionals, collocate
+from kernop.data import all_values, named_inputs, places, values_at
 from kernop.domains import Points
 from kernop.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
     InputNameError,
-    OutsideDomainError,
     ShapeError,
-    check_array,
-    check_choice,
-    check_coordinates,
     check_integer,
     check_memory,
-    check_squares,
     describe,
     fail,
 )
@@ -37,7 +33,6 @@ from kernop.estimates import ErrorEstimate, Known, Learned, can_be_fresh, error_
 from kernop.evidence import Evidence, data_scale, evidence
 from kernop.fields import partial
 from kernop.files import KIND, Writer, write_factorisation, write_operator, write_story
-from kernop.functions import evaluate_at
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
 from kernop.methods import Expansion, Factorisation, Method
@@ -111,7 +106,7 @@ class SolutionOperator:
         data = self._columns(values, named)
         flat = data.reshape(len(data), -1)
         coefficients = self.factorisation.coefficients(flat)
-        given, expansion = self._inputs(values, named), self.factorisation.expansion
+        given, expansion = named_inputs(self.problem, values, named), self.factorisation.expansion
         return Solution(self.problem, expansion, coefficients, data.ndim == 1, self, flat, given)
 
     def on(self, x: Any, op: Operator = identity, *, outside: str = "raise") -> FixedOperator:
@@ -180,7 +175,7 @@ class SolutionOperator:
                 " ko.LowRank(); or ask a solution, u.std(x), which finds the level of noise from its data"
             )
             raise fail(ArgumentError, asked, got, remedy)
-        return self._left(op, places(self.problem, x, "raise", name))
+        return self._left(op, places(self.problem, x, None, name))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the operator to a file, from which `kernop.load` brings it back: the same numbers to the last bit.
@@ -244,46 +239,11 @@ class SolutionOperator:
 
     def _columns(self, values: tuple[Any, ...], named: dict[str, Any]) -> FloatArray:
         """The data of these inputs, (N,) or (N, B), as numbers."""
-        h = self._data(self._inputs(values, named))
+        h = all_values(self.problem, named_inputs(self.problem, values, named), self.points)
         if isinstance(h, Tracer):
             remedy = "inside jit, grad or vmap use S = T.on(x), then S(f, g)"
             raise fail(ArgumentTypeError, "T", "traced JAX values", remedy)
         return np.asarray(h)
-
-    def _inputs(self, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-        names = self.problem.inputs
-        wanted = f"this operator takes ({', '.join(names)})"
-        if len(values) > len(names):
-            raise fail(InputNameError, "T", f"{len(values)} inputs", wanted)
-        given = dict(zip(names, values, strict=False))
-        for name, value in named.items():
-            if name in given:
-                raise fail(InputNameError, "T", f"{name!r} twice", wanted)
-            if name not in names:
-                fixed = " (its data is fixed in the problem)" if name in self.problem.names else ""
-                raise fail(InputNameError, "T", f"the unknown input {name!r}{fixed}", wanted)
-            given[name] = value
-        missing = [name for name in names if name not in given]
-        if missing:
-            raise fail(InputNameError, "T", "no " + " and no ".join(map(repr, missing)), wanted)
-        return given
-
-    def _data(self, given: dict[str, Any]) -> Any:
-        """All data in one column (N,), or (N, B); a JAX array if any input is one."""
-        columns = {
-            condition.name: values_at(condition, given.get(condition.name, condition.data), self.points[condition.name])
-            for condition in self.problem.conditions
-        }
-        batches = {name: column.shape[1] for name, column in columns.items() if column.ndim == 2}
-        if len(set(batches.values())) > 1:
-            got = ", ".join(f"{name!r} with {b}" for name, b in batches.items())
-            raise fail(
-                ShapeError, "T", f"batches that disagree ({got})", "give the same number of columns to each input"
-            )
-        if not any(isinstance(column, jax.Array) for column in columns.values()):
-            return _stacked(columns, np)
-        with float64():
-            return _stacked(columns, jnp)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {len(points)}" for name, points in self.points.items())
@@ -311,7 +271,8 @@ class FixedOperator:
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         """(M,), or (M, B) for B inputs; NumPy for NumPy inputs, JAX for JAX inputs."""
-        h = self.operator._data(self.operator._inputs(values, named))  # pyright: ignore[reportPrivateUsage]
+        problem = self.operator.problem
+        h = all_values(problem, named_inputs(problem, values, named), self.operator.points)
         if isinstance(h, jax.Array):
             with float64():
                 for matrix in reversed(self.matrices):
@@ -381,7 +342,7 @@ class Solution:
         if self.operator is None or self.data is None:
             remedy = "use T.std(x), whose prior has scale 1, or learn without batch="
             raise fail(ArgumentError, "u.std", "a solution of an operator that was learned from a stream", remedy)
-        left = _functionals(op, places(self.problem, x, "raise"), self.expansion)
+        left = _functionals(op, places(self.problem, x, None), self.expansion)
         factorisation = self.operator.factorisation
         return left, data_scale(factorisation, self.data, self.operator.noise is not None), factorisation
 
@@ -466,17 +427,6 @@ class Solution:
         return values
 
 
-def _stacked(columns: Mapping[str, Any], library: Any) -> Any:
-    """One column below the other; those of one input are repeated if others are of several."""
-    width = max((column.shape[1] for column in columns.values() if column.ndim == 2), default=0)
-    return library.concatenate(
-        [
-            library.broadcast_to(column[:, None], (len(column), width)) if width and column.ndim == 1 else column
-            for column in columns.values()
-        ]
-    )
-
-
 def _product(matrices: tuple[FloatArray, ...]) -> FloatArray:
     return reduce(np.matmul, matrices)
 
@@ -490,45 +440,3 @@ def with_draws(mean: FloatArray, posterior: Posterior, scale: FloatArray, number
     columns = mean.reshape(len(mean), -1, 1)
     draws = posterior.draws(number * columns.shape[1], seed).reshape(len(mean), -1, number)
     return (columns + scale[:, None] * draws).reshape(*mean.shape, number)
-
-
-def places(problem: Problem, x: Any, outside: str, name: str = "x") -> Points:
-    """Evaluation points, checked: shape, finite, and inside the domain unless told otherwise."""
-    check_choice("outside", outside, ("raise", "nan", "extrapolate"))
-    points = x if isinstance(x, Points) else Points(check_coordinates(name, x, problem.dim))
-    if points.dim != problem.dim:
-        raise fail(ShapeError, name, f"points in {points.dim} dimensions", f"the problem has {problem.dim}")
-    if outside == "raise":
-        beyond = ~problem.contains(points.x)
-        if np.any(beyond):
-            first = points.x[np.argmax(beyond)]
-            got = f"{int(beyond.sum())} of {len(points)} points outside the domain, the first at {first}"
-            remedy = "give points inside, or outside='nan' to blank them, or outside='extrapolate'"
-            if not all(condition.on.known for condition in problem.conditions):
-                remedy += "; the file of the operator does not hold the predicate of where(…): load(path, problem=…)"
-            raise fail(OutsideDomainError, name, got, remedy)
-    return points
-
-
-def values_at(condition: Condition, value: Any, points: Points) -> Any:
-    """Data of one condition at its points, (N_k,) or (N_k, B)."""
-    name, n = condition.name, len(points)
-    remedy = f"give a function of x, a number, or values at T.points[{name!r}].x of shape ({n},) or ({n}, B)"
-    if isinstance(value, str | bytes) or value is None:
-        raise fail(ArgumentTypeError, name, describe(value), remedy)
-    if callable(value):
-        value = evaluate_at(name, value, points.x)
-    if isinstance(value, Tracer):
-        with float64():
-            column = jnp.asarray(value, dtype=np.float64)
-            column = jnp.broadcast_to(column, (n,)) if column.ndim == 0 else column
-    else:
-        column = check_array(name, value, remedy=remedy, copy=False)
-        column = check_squares(name, column, "choose units in which data is near 1")
-        column = np.full(n, column) if column.ndim == 0 else column
-        if isinstance(value, jax.Array):
-            with float64():
-                column = jnp.asarray(column)
-    if column.ndim > 2 or column.shape[0] != n or column.size == 0:
-        raise fail(ShapeError, name, f"an array of shape {column.shape}", remedy)
-    return column

@@ -12,6 +12,7 @@ import numpy as np
 from kernop import gram
 from kernop.collocation import Functionals, collocate
 from kernop.criteria import lengthscales, with_lengthscales
+from kernop.data import values_at
 from kernop.domains import Points
 from kernop.errors import (
     ArgumentError,
@@ -39,7 +40,7 @@ from kernop.problem import Problem
 from kernop.progress import Stages
 from kernop.sampling import sample
 from kernop.search import CRITERIA, FACTORS, Search, Trial
-from kernop.solution import SolutionOperator, values_at
+from kernop.solution import SolutionOperator
 
 LABELS = {"loo": "leave-one-out mean square", "gcv": "generalised cross-validation", "likelihood": "log likelihood"}
 

@@ -82,6 +82,7 @@ REFUSED = {
     "neither elliptic": dirichlet(SQUARE, lambda u: ko.partial(u, 0, 2) - ko.partial(u, 1, 2)),
     "order 4": dirichlet(LINE, lambda u: ko.partial(u, 0, 4)),
     "time does not run forward": heat(BRIEF, lambda u: -ko.partial(u, -1) - ko.partial(u, 0, 2)),
+    "second derivatives in time": heat(BRIEF, lambda u: -ko.partial(u, -1, 2) - ko.partial(u, 0, 2)),
     "no covering": dirichlet(CLOUD, lambda u: -ko.laplacian(u)),
     "'q' is not a Dirichlet": ko.Problem(
         ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE, name="f"),

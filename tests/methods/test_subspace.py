@@ -401,3 +401,11 @@ class TestErrors:
             ko.learn(
                 PROBLEM, points={"f": N_F, "g": N_G}, regularization=0.0, method=ko.Subspace(centres, solver="normal")
             )
+
+
+def test_centres_that_coincide_count_once():
+    line, centres = ko.Interval(0, 1), np.linspace(-0.2, 1.2, 12)[:, None]
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=line), ko.Dirichlet(on=line.boundary))
+    twice = np.vstack([centres, centres[3:7], centres[:1]])
+    one, other = (ko.learn(problem, points=60, method=ko.Subspace(z))(1.0, 0.0) for z in (centres, twice))
+    np.testing.assert_array_equal(other.coefficients, one.coefficients)

@@ -166,7 +166,7 @@ class TestGoingOn:
 
     def test_a_pass_that_cannot_be_solved_leaves_its_checkpoint(self, path):
         """All rows are in: another λ is found without passing again."""
-        twice = {"method": ko.Subspace(np.concatenate([CENTRES] * 2), solver="normal", batch=10)}
+        twice = {"method": ko.Subspace(np.concatenate([CENTRES, CENTRES + 1e-12]), solver="normal", batch=10)}
         with pytest.raises(ko.errors.SingularGramError):
             learn(ko.Checkpoint(path, every=0), regularization=0.0, **twice)
         cut = Cut(None)

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from functools import partial
+from types import SimpleNamespace
 
 import cloudpickle
 import jax.numpy as jnp
@@ -17,7 +18,7 @@ import kernop as ko
 from kernop.errors import ArgumentError, ArgumentTypeError, ClusterError, NonFiniteError, OutsideDomainError
 from kernop.methods.accumulators import NormalSums, Triangle
 from kernop.streaming import cluster
-from kernop.streaming.cluster import chunks, preferred
+from kernop.streaming.cluster import chunks, preferred, worthwhile
 
 # The workers have no such module: what is in it travels as code.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -185,11 +186,23 @@ class TestEvaluate:
 
 class TestChunks:
     @pytest.mark.parametrize("batches", [1, 2, 15, 16, 17, 100, 799, 800, 801, 5000])
-    def test_every_batch_once_in_order(self, batches):
-        found = chunks(batches)
+    @pytest.mark.parametrize("most", [1, 4, 64])
+    def test_every_batch_once_in_order(self, batches, most):
+        found = chunks(batches, most)
         assert [k for chunk in found for k in chunk] == list(range(batches))
         assert all(1 <= len(chunk) <= 50 for chunk in found)
-        assert len(found) >= min(batches, 16)
+        assert min(batches, most, 16) <= len(found) <= max(most, 16, batches // 50 + 1)
+
+    @pytest.mark.parametrize(("batches", "number"), [(1, 1), (12, 4), (23, 8), (24, 8), (200, 128)])
+    def test_enough_rows_for_every_function(self, batches, number):
+        """12 functions, batches of 31 rows: 48 rows are worth a merger."""
+        plan = SimpleNamespace(
+            stream=SimpleNamespace(number=batches),
+            method=ko.Subspace(batch=31),
+            rows=SimpleNamespace(expansion=SimpleNamespace(functionals=range(12))),
+        )
+        assert worthwhile(plan) == number
+        assert 31 * batches / number >= 48 or number == 1
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 16])

@@ -232,7 +232,7 @@ class TestErrors:
 
     def test_normal_equations_that_are_singular(self):
         with pytest.raises(SingularGramError, match=r"regularization: got 0, .*no unique solution.*solver='qr'"):
-            learn(centers=np.concatenate([CENTRES] * 2), regularization=0.0, options={"solver": "normal"})
+            learn(centers=np.concatenate([CENTRES, CENTRES + 1e-12]), regularization=0.0, options={"solver": "normal"})
 
     def test_matrices_that_do_not_fit(self, monkeypatch):
         monkeypatch.setattr(errors, "available_memory", lambda: 4 * 8 * 12**2 - 1)

@@ -22,6 +22,7 @@ from kernop.bounds.inequalities import (
 from kernop.bounds.source import Source, effective_rank, source
 from kernop.collocation import collocate
 from kernop.criteria import spectrum
+from kernop.data import all_values, named_inputs
 from kernop.errors import ArgumentError, ArgumentTypeError, FloatArray, check_integer, describe, fail
 from kernop.methods import Full, LowRank
 from kernop.methods.weights import repeated
@@ -159,7 +160,7 @@ def _data(operator: SolutionOperator, inputs: Any) -> FloatArray:
     """The data of all conditions at the points of T, (N, B)."""
     named = dict(inputs) if isinstance(inputs, Mapping) else {}
     values = () if isinstance(inputs, Mapping) else inputs if isinstance(inputs, tuple) else (inputs,)
-    h = operator._data(operator._inputs(values, named))  # pyright: ignore[reportPrivateUsage]
+    h = all_values(operator.problem, named_inputs(operator.problem, values, named), operator.points)
     if isinstance(h, Tracer):
         raise fail(ArgumentTypeError, "inputs", "traced JAX values", "call report outside jit, grad and vmap")
     return np.asarray(h).reshape(len(h), -1)

@@ -138,8 +138,12 @@ def _inside(equation: Condition, domain: Box | Ball | SpaceTime, number: int) ->
         raise NotApplicableError(f"{equation.name!r} is neither elliptic nor parabolic")
     if np.min(sign * _coefficient(form, np.zeros(form.x.shape[1], dtype=int))) < -NEGLIGIBLE * size:
         raise NotApplicableError(f"in {equation.name!r} the factor of u is negative somewhere, as for waves")
-    if not isinstance(domain, SpaceTime) or np.any(a[:, -1, -1]):
+    if not isinstance(domain, SpaceTime):
         return _Inside(covering, form, sign, Coefficients(covering.x, a, b), None)
+    if np.any(a[:, -1, -1]):  # u would have to be prescribed on the final slice too
+        raise NotApplicableError(
+            f"{equation.name!r} has second derivatives in time; if it is elliptic, state it on a Box"
+        )
     if np.min(b[:, -1]) <= 0.0:
         raise NotApplicableError(f"in {equation.name!r} time does not run forward: the factor of ∂u/∂t is not positive")
     space = Coefficients(covering.x[:, :-1], a[:, :-1, :-1], b[:, :-1])

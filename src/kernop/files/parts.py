@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.errors import FloatArray, KernopError, check_memory, describe
+from kernop.linalg import packed, unpack
 from kernop.storage import Array
 
 #: Objects within objects; kernels that are sums of sums go deepest.
@@ -48,8 +49,8 @@ class Writer:
     def triangle(self, name: str, matrix: FloatArray, *, lower: bool) -> None:
         """One triangle of a square matrix; what lies on the other side of its diagonal is left out."""
         by_columns = bool(matrix.flags.f_contiguous)
-        pieces = _pieces(matrix if by_columns else matrix.T, lower=lower == by_columns)
-        self.arrays[f"{self._place}{name}{'.T' if by_columns else ''}"] = np.concatenate(pieces)
+        values = packed(matrix if by_columns else matrix.T, lower=lower == by_columns)
+        self.arrays[f"{self._place}{name}{'.T' if by_columns else ''}"] = values
 
 
 class Reader:
@@ -203,17 +204,14 @@ class Reader:
         """A triangle (n, n) without zeros on its diagonal, and zeros on the other side of it."""
         by_columns = f"{self._place}{name}.T" in self._arrays
         place = f"{self._place}{name}{'.T' if by_columns else ''}"
-        packed = self._arrays.get(place)
+        values = self._arrays.get(place)
         self._used.add(place)
-        if packed is None or packed.dtype != np.float64 or packed.shape != (n * (n + 1) // 2,):
+        if values is None or values.dtype != np.float64 or values.shape != (n * (n + 1) // 2,):
             raise self.wrong(name, f"no triangle of {n} × {n}")
-        self._finite(name, packed)
+        self._finite(name, values)
         check_memory("path", n * n, f"a matrix of {n} × {n}", "use a machine with more memory")
         matrix = np.zeros((n, n), order="F")
-        start = 0
-        for piece in _pieces(matrix, lower=lower == by_columns):
-            piece[:] = packed[start : start + len(piece)]
-            start += len(piece)
+        unpack(values, matrix, lower=lower == by_columns)
         if not np.all(np.diagonal(matrix)):
             raise self.wrong(name, "a triangle with a zero on its diagonal")
         return matrix if by_columns else matrix.T
@@ -238,8 +236,3 @@ class Reader:
         if not finite:
             raise self.wrong(name, "an array with numbers that are not finite")
         return array
-
-
-def _pieces(matrix: FloatArray, *, lower: bool) -> list[FloatArray]:
-    """The columns of a triangle as far as it reaches: views."""
-    return [matrix[j:, j] if lower else matrix[: j + 1, j] for j in range(len(matrix))]

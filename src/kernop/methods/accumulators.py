@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from kernop.errors import FloatArray
-from kernop.linalg import Cholesky, add_rows, add_square, add_triangle, cholesky, solve_upper
+from kernop.linalg import Cholesky, add_rows, add_square, add_triangle, cholesky, packed, solve_upper, unpack
 
 #: P of a penalty ‖P c‖²: upper triangular (L, L), or p for p · I.
 Penalty = float | FloatArray
@@ -134,10 +134,10 @@ class NormalSums(Accumulator):
         return factor.lower.T, factor.solve(self.moments), failed or _first_bad(factor)
 
     def arrays(self) -> dict[str, FloatArray]:
-        return {"packed": np.concatenate(_columns(self.matrix, lower=True)), "moments": self.moments.copy()}
+        return {"packed": packed(self.matrix, lower=True), "moments": self.moments.copy()}
 
     def restore(self, arrays: Mapping[str, FloatArray]) -> None:
-        _unpack(arrays["packed"], _columns(self.matrix, lower=True))
+        unpack(arrays["packed"], self.matrix, lower=True)
         self.moments[:] = arrays["moments"]
 
 
@@ -188,23 +188,10 @@ class Triangle(Accumulator):
         return rows
 
     def arrays(self) -> dict[str, FloatArray]:
-        return {"packed": np.concatenate(_columns(self.upper, lower=False))}
+        return {"packed": packed(self.upper, lower=False)}
 
     def restore(self, arrays: Mapping[str, FloatArray]) -> None:
-        _unpack(arrays["packed"], _columns(self.upper, lower=False))
-
-
-def _columns(triangle: FloatArray, *, lower: bool) -> list[FloatArray]:
-    """The columns of a triangle in Fortran order, without the other triangle: views that lie in one piece each."""
-    n = len(triangle)
-    return [triangle[j:, j] if lower else triangle[: j + 1, j] for j in range(n)]
-
-
-def _unpack(packed: FloatArray, columns: list[FloatArray]) -> None:
-    start = 0
-    for column in columns:
-        column[:] = packed[start : start + len(column)]
-        start += len(column)
+        unpack(arrays["packed"], self.upper, lower=False)
 
 
 def _first_bad(factor: Cholesky) -> int:

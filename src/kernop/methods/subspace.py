@@ -48,7 +48,8 @@ class Subspace(Method):
     """u = ρ Σ_j c_j b_j with L ≪ N functions b_j; c minimises Σ w_i |P_i u − h_i|² + a small penalty.
 
     Arguments:
-        centers: how many functions, or their centres (L, d); None chooses from the number of points.
+        centers: how many functions, or their centres (L, d), of which those that coincide count once; None chooses
+            from the number of points.
         basis: "translates", b_j = K(z_j, ·) at quasi-random centres in and around the domain; or "representers",
             b_j = P_j^(1)K(x_j, ·) at L of the points, spread evenly.
         envelope: ρ, a function of x that vanishes where u must; then leave that condition out of the problem.
@@ -85,7 +86,7 @@ class Subspace(Method):
         ):
             object.__setattr__(self, "centers", check_integer("centers", self.centers, least=1))
         elif self.centers is not None:
-            object.__setattr__(self, "centers", check_coordinates("centers", self.centers))
+            object.__setattr__(self, "centers", _distinct(check_coordinates("centers", self.centers)))
             if self.basis == "representers":
                 raise fail(ArgumentError, "centers", describe(self.centers), "give a number of representers")
 
@@ -185,3 +186,9 @@ class Subspace(Method):
             got = f"{regularization:g}, with which the normal equations are singular"
             raise fail(SingularGramError, "regularization", got, "use solver='qr', or a larger λ")
         return factor
+
+
+def _distinct(centers: FloatArray) -> FloatArray:
+    """Without repetitions, in their order: two equal columns of A would share a coefficient in any proportion."""
+    _, first = np.unique(centers, axis=0, return_index=True)
+    return centers[np.sort(first)]

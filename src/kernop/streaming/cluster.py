@@ -17,19 +17,23 @@ from typing import Any
 
 import numpy as np
 
+from kernop.data import places
 from kernop.domains import Points
 from kernop.errors import ArgumentTypeError, ClusterError, FloatArray, KernopError, MissingExtraError, describe, fail
 from kernop.linalg import one_thread
 from kernop.methods.accumulators import Accumulator
 from kernop.operators import Operator, identity
 from kernop.progress import Tick
-from kernop.solution import Solution, places
+from kernop.solution import Solution
 from kernop.streaming.plan import BatchData, Plan
 
 #: A pass is cut into this many chunks, if there are enough batches, …
-FEWEST_CHUNKS = 16
-#: … and into more if chunks would have more batches than this.
+CHUNKS = 16
+#: … into more if chunks would have more batches than this, …
 MOST_BATCHES = 50
+#: … and into fewer if an accumulator would see less rows for each function than this: two triangles are merged at the
+#: cost of 0.4 rows for each.
+ROWS_PER_FUNCTION = 4
 #: Points that a worker evaluates at a time.
 POINTS_AT_A_TIME = 20_000
 
@@ -44,7 +48,7 @@ class OnWorkers:
         """What is left of a pass over all batches."""
         with self._connected():
             there = self._send(plan)
-            parts = self._parts(_accumulated, there, plan)
+            parts = self._parts(_accumulated, there, chunks(plan.stream.number or 0, worthwhile(plan)))
             merged = self._merged(parts)
             self._watch(parts, tick)
             return merged.result()
@@ -53,7 +57,7 @@ class OnWorkers:
         """See `Passes`."""
         with self._connected():
             there = self._send((plan, data, c))
-            parts = self._parts(_moments, there, plan)
+            parts = self._parts(_moments, there, chunks(plan.stream.number or 0))
             return np.sum([part.result() for part in parts], axis=0)
 
     def evaluate(self, u: Solution, op: Operator, points: Points) -> FloatArray:
@@ -80,9 +84,8 @@ class OnWorkers:
             warnings.filterwarnings("ignore", "Sending large graph")
             return self._client.submit(function, *arguments, pure=False, **where)
 
-    def _parts(self, function: Callable[..., Any], there: Any, plan: Plan) -> list[Any]:
+    def _parts(self, function: Callable[..., Any], there: Any, cut: list[range]) -> list[Any]:
         """A function of every chunk. Neighbours prefer the same worker, so that most mergers need no transfer."""
-        cut = chunks(plan.stream.number or 0)
         return [
             self._submit(function, there, chunk, workers=[worker], allow_other_workers=True)
             for chunk, worker in zip(cut, preferred(self._client.nthreads(), len(cut)), strict=True)
@@ -129,10 +132,17 @@ def check_client(client: Any) -> Any:
     return client
 
 
-def chunks(batches: int) -> list[range]:
-    """The batches in chunks; how they are cut depends on their number alone."""
-    count = min(batches, max(FEWEST_CHUNKS, -(-batches // MOST_BATCHES)))
+def chunks(batches: int, most: int = CHUNKS) -> list[range]:
+    """The batches in chunks; how they are cut does not depend on the workers."""
+    count = min(batches, max(1, min(CHUNKS, most), -(-batches // MOST_BATCHES)))
     return [range(i * batches // count, (i + 1) * batches // count) for i in range(count)]
+
+
+def worthwhile(plan: Plan) -> int:
+    """The number of chunks beyond which mergers cost too much: a power of 2, which divides among most workers."""
+    rows = (plan.stream.number or 0) * (plan.method.batch or 1)
+    enough = rows // (ROWS_PER_FUNCTION * len(plan.rows.expansion.functionals))
+    return 1 << max(1, enough).bit_length() - 1
 
 
 def preferred(threads: Mapping[str, int], count: int) -> list[str]:

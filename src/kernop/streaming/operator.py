@@ -11,6 +11,7 @@ import numpy as np
 
 from kernop.batches import Stream, chain
 from kernop.changes import fresh
+from kernop.data import named_inputs
 from kernop.domains import Points
 from kernop.errors import ArgumentError, ArgumentTypeError, FloatArray, ShapeError, check_array, describe, fail
 from kernop.files import Writer, write_story
@@ -157,14 +158,14 @@ class StreamedOperator(SolutionOperator):
 
     def __call__(self, *values: Any, **named: Any) -> Solution:
         """The solution for these inputs: a few passes over the points."""
-        return self._solve([self._inputs(values, named)])[0]
+        return self._solve([named_inputs(self.problem, values, named)])[0]
 
     def solve(self, inputs: Sequence[Any]) -> tuple[Solution, ...]:
         """The solutions of several inputs, each a tuple in the order of the problem or a dictionary, in one go."""
         remedy = f"give a list of inputs, each a tuple ({', '.join(self.problem.inputs)}) or a dictionary"
         if isinstance(inputs, str | Mapping) or not isinstance(inputs, Sequence) or len(inputs) == 0:
             raise fail(ArgumentTypeError, "inputs", describe(inputs), remedy)
-        return self._solve([self._inputs(*_unpacked(value)) for value in inputs])
+        return self._solve([named_inputs(self.problem, *_unpacked(value)) for value in inputs])
 
     def _solve(self, inputs: list[dict[str, Any]]) -> tuple[Solution, ...]:
         factor = self._streamed

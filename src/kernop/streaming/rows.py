@@ -11,6 +11,7 @@ import numpy as np
 from kernop import gram
 from kernop.batches import Batch
 from kernop.collocation import Functionals
+from kernop.data import values_at
 from kernop.domains import Points
 from kernop.errors import ArgumentError, FloatArray, NonFiniteError, ShapeError, fail
 from kernop.functions import Function
@@ -19,7 +20,6 @@ from kernop.methods import Expansion
 from kernop.methods.weights import equalising
 from kernop.operators import NormalForm, normal_form
 from kernop.problem import Problem
-from kernop.solution import values_at
 
 #: One input: for each name a function, a number, or values at all points.
 Input = Mapping[str, Any]
