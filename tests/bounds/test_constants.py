@@ -185,3 +185,9 @@ def test_bad_arguments_are_refused():
         bounds.constants(problem, ko.Gaussian(1.0), {"g": [[1.5]]})
     with pytest.raises(ArgumentError, match="whose derivatives at x = y are not finite"):
         bounds.kappa(ko.CustomKernel(lambda x, y: jnp.exp(-jnp.sqrt(jnp.sum((x - y) ** 2)))), 1, 1, [[0.5]])
+
+
+@pytest.mark.parametrize(("order", "dim"), [(10**9, 1), (2, 10**9), (0, 10**9), (12, 12), (10**40, 10**40)])
+def test_more_derivatives_than_there_is_time_for(order, dim):
+    with pytest.raises(ArgumentError, match=r"dim, order: got .*too many derivatives"):
+        ko.bounds.kappa(ko.Gaussian(1.0), order, dim)

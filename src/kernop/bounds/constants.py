@@ -25,7 +25,6 @@ from kernop.errors import (
     RoughKernelError,
     check_coordinates,
     check_integer,
-    check_memory,
     describe,
     fail,
 )
@@ -36,6 +35,8 @@ from kernop.methods.weights import read_weights, row_weights
 from kernop.precision import float64
 from kernop.problem import Problem
 
+#: Multi-indices times dimensions that `kappa` goes through, and their highest order: seconds of work.
+MOST_DERIVATIVES, HIGHEST = 300_000, 64
 #: Quasi-random points of each region on which suprema are sampled, beside the points that are given.
 COVERING = 4096
 #: Points on which the derivatives of a kernel that is not stationary are sampled.
@@ -119,8 +120,9 @@ def kappa(kernel: Kernel, order: int, dim: int, x: Any = None) -> float:
         raise fail(ArgumentTypeError, "kernel", describe(kernel), "give a kernel, such as ko.Gaussian(0.5)")
     s, d = check_integer("order", order, least=0), check_integer("dim", dim, least=1)
     kernel.check_dim(d)
-    number = math.comb(d + min(s, 64), min(d, s, 64))  # of multi-indices, or fewer
-    check_memory("dim, order", number * d, f"{describe(d)} and {describe(s)}", "give smaller ones")
+    if s > HIGHEST or d > MOST_DERIVATIVES or math.comb(d + s, s) * d > MOST_DERIVATIVES:
+        got = f"{describe(d)} and {describe(s)}, which leave too many derivatives to look at"
+        raise fail(ArgumentError, "dim, order", got, "give smaller ones")
     if 2 * s > kernel.smoothness:
         got = f"{kernel!r}, which has {kernel.smoothness:g} derivatives, where order {s} needs {2 * s}"
         raise fail(RoughKernelError, "kernel", got, kernel.smoother(2 * s))
