@@ -7,8 +7,9 @@ BIN := .venv/bin
 demo: .venv/plot
 	$(BIN)/kernop demo
 
+# As many processes as cores, so one thread of BLAS for each: otherwise they wait for each other.
 test: .venv/test
-	$(BIN)/python -m pytest
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
 check: .venv/dev
 	$(BIN)/ruff check .

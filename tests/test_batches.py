@@ -397,3 +397,9 @@ class TestPickle:
             (tmp_path / "large.npy").write_bytes(content[:size])
             with pytest.raises(FileError, match=r"large\.npy.*; let every worker see the same files"):
                 cloudpickle.loads(pickled)[0]
+
+
+def test_more_batches_than_there_is_time_for():
+    endless = {**ARRAYS, "f": np.broadcast_to(0.5, (10**12, 2))}
+    with pytest.raises(ArgumentError, match="points: got 1000000000009 points, which are .* batches; give larger"):
+        streamed(endless)
