@@ -401,5 +401,5 @@ class TestPickle:
 
 def test_more_batches_than_there_is_time_for():
     endless = {**ARRAYS, "f": np.broadcast_to(0.5, (10**12, 2))}
-    with pytest.raises(ArgumentError, match="points: got 1000000000009 points, which are .* batches; give larger"):
+    with pytest.raises(ArgumentError, match=r"points: got 1000000000009 points, which are .* batches; give larger"):
         streamed(endless)
