@@ -148,8 +148,8 @@ class _Sliced(Stream):
         self._counts = {name: len(a) if isinstance(a, Points) else a.shape[0] for name, a in arrays.items()}
         # No more parts than points of the largest condition: so none of them is empty.
         self.number = self._parts = min(-(-sum(self._counts.values()) // size), max(self._counts.values()))
-        if self.number > MOST_BATCHES:
-            got = f"{sum(self._counts.values())} points, which are {self.number} batches"
+        if self._parts > MOST_BATCHES:
+            got = f"{sum(self._counts.values())} points, which are {self._parts} batches"
             raise fail(ArgumentError, "points", got, f"give larger batches, at most {MOST_BATCHES} of them")
 
     def __getitem__(self, k: int) -> Batch:
