@@ -326,6 +326,11 @@ class TestPlaces:
             write(tmp_path / name, "test", {}, ARRAYS, "checkpoint")
         assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "folder"]
 
+    @pytest.mark.parametrize("path", ["", ".", "/"])
+    def test_paths_without_a_name(self, path):
+        with pytest.raises(FileError, match=rf"checkpoint: got '{path}', which does not name a file; give the path"):
+            write(path, "test", {}, ARRAYS, "checkpoint")
+
     def test_check_before_the_work(self, tmp_path):
         check_place(tmp_path / "new" / "file")
         assert list((tmp_path / "new").iterdir()) == []

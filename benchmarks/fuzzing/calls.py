@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cache
 from typing import Any
 
@@ -12,6 +12,8 @@ import numpy as np
 
 import kernop as ko
 from kernop import metrics, plotting
+from kernop.collocation import collocate
+from kernop.criteria import spectrum
 
 Run = Callable[..., Any]
 
@@ -509,8 +511,11 @@ def trust() -> list[Call]:
     named = {"x": ("x", "y")}
     together = {"f": ("f", "T"), "g": ("g", "T"), "covering": ("covering", "T")}
     extreme = dict.fromkeys(
-        ("regularization", "norm", "source", "points", "delta", "gamma"), ("pathwise", "points_needed", "approximation")
+        ("regularization", "norm", "source", "points", "delta", "gamma", "gap", "rank"),
+        ("pathwise", "points_needed", "approximation", "sharper", "uniform"),
     )
+    rows = collocate(PROBLEM, given())
+    seen = spectrum(KERNEL, rows, np.ones(len(rows)), np.ones((len(rows), 1)))
     inequality = {"points": 1000, "regularization": 1e-3, "norm": 2.0, "delta": 0.05}
     return [
         *(
@@ -535,6 +540,8 @@ def trust() -> list[Call]:
         Call("load", read, {"path": "good.kernop"}),
         Call("load, problem", loaded, {"problem": PROBLEM, "envelope": None}),
         Call("bounds.pathwise", ko.bounds.pathwise, inequality, extreme),
+        Call("bounds.sharper", ko.bounds.sharper, {**inequality, "gap": 0.5}, extreme),
+        Call("bounds.uniform", ko.bounds.uniform, {**inequality, "rank": 3.0, "gamma": 0.5, "source": 2.0}, extreme),
         Call(
             "bounds.points_needed",
             ko.bounds.points_needed,
@@ -549,6 +556,13 @@ def trust() -> list[Call]:
         ),
         Call("bounds.rate", ko.bounds.rate, {"alpha": 0.25, "gamma": 0.5}),
         Call("bounds.best_alpha", ko.bounds.best_alpha, {"gamma": 0.5}),
+        Call("bounds.best_rate", ko.bounds.best_rate, {"gamma": 0.5}),
+        Call(
+            "bounds.source",
+            lambda **a: astuple(ko.bounds.source(**a)),
+            {"spectrum": seen, "gamma": 0.5},
+        ),
+        Call("bounds.effective_rank", ko.bounds.effective_rank, {"spectrum": seen}),
         Call("bounds.kappa", ko.bounds.kappa, {"kernel": KERNEL, "order": 2, "dim": 2}),
         Call(
             "bounds.constants",

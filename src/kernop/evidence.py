@@ -40,7 +40,7 @@ def data_scale(factorisation: Factorisation, h: FloatArray, stated: bool) -> Flo
         return np.ones(h.shape[1])
     if factorisation.freedom <= 0:
         got = f"{len(h)} points for {len(h) - factorisation.freedom} trial functions: nothing is left to tell the noise"
-        raise fail(ArgumentError, "std", got, "give more points, fewer centres, regularization= or noise=")
+        raise fail(ArgumentError, "u.std", got, "give more points, fewer centres, regularization= or noise=")
     # Squares of data that are very small or large would leave the range of numbers.
     size = np.max(np.abs(h), axis=0)
     size[size == 0.0] = 1.0
@@ -50,16 +50,17 @@ def data_scale(factorisation: Factorisation, h: FloatArray, stated: bool) -> Flo
 def evidence(factorisation: Factorisation, h: FloatArray, stated: bool, single: bool) -> Evidence:
     """The scale and the likelihood of data h (N, B); the scale is 1 if the noise is ``stated``."""
     if not factorisation.proper:
+        got = "a Subspace operator without regularisation, which has no prior"
         remedy = "give regularization= or noise=, or use ko.Full() or ko.LowRank()"
-        raise fail(ArgumentError, "evidence", "a Subspace operator without regularisation, which has no prior", remedy)
+        raise fail(ArgumentError, "T.evidence", got, remedy)
     scale = data_scale(factorisation, h, stated)
     if not np.all(scale > 0.0):
         remedy = "give data that are not all zero, or state the noise in learn(noise=…)"
-        raise fail(ArgumentError, "evidence", "data that are all zero, for which no scale is the most likely", remedy)
+        raise fail(ArgumentError, "T.evidence", "data that are all zero, for which no scale is the most likely", remedy)
     n = len(h)
     fit = factorisation.misfit(h) if stated else np.full(len(scale), float(n))
     if not np.all(np.isfinite(fit)):
         got = f"data as large as {np.max(np.abs(h)):g}, for which the likelihood is 0 to rounding"
-        raise fail(NonFiniteError, "evidence", got, "state a noise, and give a kernel, of the scale of the data")
+        raise fail(NonFiniteError, "T.evidence", got, "state a noise, and give a kernel, of the scale of the data")
     log = -0.5 * (fit + factorisation.log_determinant() + n * np.log(2.0 * np.pi)) - n * np.log(scale)
     return Evidence(float(scale[0]), float(log[0])) if single else Evidence(scale, log)

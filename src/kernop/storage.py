@@ -60,6 +60,9 @@ def check_path(path: Any, argument: str = "path") -> None:
     """Refuse what is not the path of a file."""
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str) or "\0" in os.fspath(path):
         raise fail(ArgumentTypeError, argument, describe(path), "give the path of a file, such as 'darcy.kernop'")
+    if not Path(path).name:
+        got = f"{os.fspath(path)!r}, which does not name a file"
+        raise fail(FileError, argument, got, "give the path of a file, such as 'darcy.kernop'")
 
 
 def check_place(path: str | os.PathLike[str], argument: str = "path") -> None:

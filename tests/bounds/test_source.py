@@ -9,7 +9,7 @@ import pytest
 import kernop as ko
 from kernop import bounds
 from kernop.criteria import Spectrum
-from kernop.errors import ArgumentError
+from kernop.errors import ArgumentError, ArgumentTypeError
 
 LINE = ko.Interval(0, 1)
 PROBLEM = ko.Problem(ko.Dirichlet(on=LINE, name="h"))  # P = 1 on the whole line
@@ -102,6 +102,12 @@ def test_effective_rank_is_that_of_the_variance(count):
     variance = np.einsum("nij,njk->ik", z, z) / count
     wanted = 1.0 if count == 1 else np.trace(variance) / np.linalg.norm(variance, 2)
     assert bounds.effective_rank(seen(np.zeros(count), x)) == pytest.approx(wanted, rel=1e-8)
+
+
+@pytest.mark.parametrize("function", [bounds.source, bounds.effective_rank])
+def test_what_is_no_spectrum(function):
+    with pytest.raises(ArgumentTypeError, match=r"spectrum: got .*; give what kernop.criteria.spectrum returns"):
+        function(np.ones(3))
 
 
 def test_what_says_nothing_is_refused():

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kernop.criteria import Spectrum
-from kernop.errors import ArgumentError, FloatArray, check_number, fail
+from kernop.errors import ArgumentError, ArgumentTypeError, FloatArray, check_number, describe, fail
 from kernop.linalg import EPS, eigenpairs
 
 #: Tails of the sum of a_i² are fitted where μ_i is so many times the smallest that is resolved: nearer to it they
@@ -57,6 +57,7 @@ def source(spectrum: Spectrum, gamma: Any = None) -> Source:
         spectrum: of B, with the data, from `kernop.criteria.spectrum`.
         gamma: γ if it is known; None estimates it.
     """
+    _check(spectrum)
     values, coefficients = _resolved(spectrum)
     if not np.any(coefficients):
         raise fail(ArgumentError, "inputs", "data that is zero everywhere", "give data of a solution that is not 0")
@@ -76,6 +77,7 @@ def effective_rank(spectrum: Spectrum) -> float:
     V = (1/N) Σ G_ii k_i ⊗ k_i − B_N² has the trace (1/N) Σ G_ii² − Σ μ_i², and in the eigenfunctions of B_N the
     matrix S^½ Uᵀ diag(G_ii/N) U S^½ − diag(μ²). It is 1 at least.
     """
+    _check(spectrum)
     n = len(spectrum.values)
     squares = np.square(spectrum.vectors) @ spectrum.values
     kept = spectrum.values > _floor(spectrum.values)
@@ -84,6 +86,12 @@ def effective_rank(spectrum: Spectrum) -> float:
     trace = float(np.mean(np.square(squares)) - np.sum(np.square(spectrum.values / n)))
     largest = float(eigenpairs(np.asfortranarray(matrix))[0][-1])
     return max(1.0, trace / largest) if largest > 0.0 else 1.0
+
+
+def _check(spectrum: Any) -> None:
+    if not isinstance(spectrum, Spectrum):
+        remedy = "give what kernop.criteria.spectrum returns, or use ko.bounds.report(T, inputs)"
+        raise fail(ArgumentTypeError, "spectrum", describe(spectrum), remedy)
 
 
 def _resolved(spectrum: Spectrum) -> tuple[FloatArray, FloatArray]:

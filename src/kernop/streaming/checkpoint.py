@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from kernop import storage
-from kernop.errors import ArgumentTypeError, FileError, FloatArray, check_number, describe, fail
+from kernop.errors import FileError, FloatArray, check_number, fail
 from kernop.methods.accumulators import Accumulator
 from kernop.streaming.plan import Plan
 
@@ -38,8 +38,7 @@ class Checkpoint:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "every", check_number("every", self.every, least=0.0))
-        if not isinstance(self.path, str | os.PathLike):
-            raise fail(ArgumentTypeError, "checkpoint", describe(self.path), "give the path of a file")
+        storage.check_path(self.path, "checkpoint")
 
 
 class Guard:

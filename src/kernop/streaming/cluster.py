@@ -30,7 +30,7 @@ from kernop.streaming.plan import BatchData, Plan
 #: A pass is cut into this many chunks, if there are enough batches, …
 CHUNKS = 16
 #: … into more if chunks would have more batches than this, …
-MOST_BATCHES = 50
+MOST_BATCHES_OF_CHUNK = 50
 #: … and into fewer if an accumulator would see less rows for each function than this: two triangles are merged at the
 #: cost of 0.4 rows for each.
 ROWS_PER_FUNCTION = 4
@@ -134,7 +134,7 @@ def check_client(client: Any) -> Any:
 
 def chunks(batches: int, most: int = CHUNKS) -> list[range]:
     """The batches in chunks; how they are cut does not depend on the workers."""
-    count = min(batches, max(1, min(CHUNKS, most), -(-batches // MOST_BATCHES)))
+    count = min(batches, max(1, min(CHUNKS, most), -(-batches // MOST_BATCHES_OF_CHUNK)))
     return [range(i * batches // count, (i + 1) * batches // count) for i in range(count)]
 
 
