@@ -268,6 +268,8 @@ class TestPromises:
         u, s = operator()(1.0, 0.0), operator().on(X)
         refused(ArgumentTypeError, "x: got", jax.jit(lambda x: u(x)), X)
         refused(ArgumentTypeError, "T: got traced JAX values", jax.jit(lambda f: operator()(f, 0.0)(X)), np.ones(N_F))
+        compared = jax.jit(lambda f: operator()(1.0, 0.0).residual("f", INSIDE, f))
+        refused(ArgumentTypeError, "data: got traced JAX values", compared, np.ones(N_F))
         refused(ArgumentTypeError, "coefficient: got", jax.jit(lambda c: operator().on(X, lambda v: c * v).matrix), 1.0)
         refused(
             OperatorError, "coefficient: got values that JAX traces",

@@ -13,6 +13,7 @@ from jax.core import Tracer
 from kernop.domains import Points
 from kernop.errors import (
     ArgumentTypeError,
+    FloatArray,
     InputNameError,
     OutsideDomainError,
     ShapeError,
@@ -86,6 +87,13 @@ def values_at(condition: Condition, value: Any, points: Points) -> Any:
     if column.ndim > 2 or column.shape[0] != n or column.size == 0:
         raise fail(ShapeError, name, f"an array of shape {column.shape}", remedy)
     return column
+
+
+def concrete(name: str, values: Any, remedy: str = "call it outside jit, grad and vmap") -> FloatArray:
+    """Data as numbers; values that JAX traces are refused."""
+    if isinstance(values, Tracer):
+        raise fail(ArgumentTypeError, name, "traced JAX values", remedy)
+    return np.asarray(values)
 
 
 def _stacked(columns: Mapping[str, Any], library: Any) -> Any:

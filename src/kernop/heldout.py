@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernop.data import values_at
+from kernop.data import concrete, values_at
 from kernop.domains import Points
 from kernop.errors import FloatArray
 from kernop.frame import Frame
@@ -89,7 +89,7 @@ class HeldOut:
                 yield row, given.apply(row.form)
                 continue
             value = given.get(row.condition.name, row.condition.data)
-            target = np.asarray(values_at(row.condition, value, row.points))
+            target = concrete(row.condition.name, values_at(row.condition, value, row.points))
             yield row, target if solution.single or target.ndim == 2 else target[:, None]
 
 

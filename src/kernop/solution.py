@@ -11,16 +11,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 
 from kernop import storage
 from kernop.changes import added, removed
 from kernop.collocation import Functionals, collocate
-from kernop.data import all_values, named_inputs, places, values_at
+from kernop.data import all_values, concrete, named_inputs, places, values_at
 from kernop.domains import Points
 from kernop.errors import (
     ArgumentError,
-    ArgumentTypeError,
     FloatArray,
     InputNameError,
     ShapeError,
@@ -240,10 +238,7 @@ class SolutionOperator:
     def _columns(self, values: tuple[Any, ...], named: dict[str, Any]) -> FloatArray:
         """The data of these inputs, (N,) or (N, B), as numbers."""
         h = all_values(self.problem, named_inputs(self.problem, values, named), self.points)
-        if isinstance(h, Tracer):
-            remedy = "inside jit, grad or vmap use S = T.on(x), then S(f, g)"
-            raise fail(ArgumentTypeError, "T", "traced JAX values", remedy)
-        return np.asarray(h)
+        return concrete("T", h, "inside jit, grad or vmap use S = T.on(x), then S(f, g)")
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {len(points)}" for name, points in self.points.items())
@@ -393,7 +388,7 @@ class Solution:
 
     def _column(self, condition: Condition, known: Mapping[str, Any], points: Points) -> FloatArray:
         """Data of a condition at points, (n, B)."""
-        column = np.asarray(values_at(condition, known.get(condition.name, condition.data), points))
+        column = concrete(condition.name, values_at(condition, known.get(condition.name, condition.data), points))
         width = self.coefficients.shape[1]
         if column.ndim == 2 and column.shape[1] != width:
             got = f"data for {column.shape[1]} inputs"
@@ -411,7 +406,7 @@ class Solution:
         h = condition.data if data is None else data
         if h is None:
             return found
-        target = np.asarray(values_at(condition, h, places))
+        target = concrete("data", values_at(condition, h, places))
         if target.ndim == 2 and target.shape != found.shape:
             got = f"data of shape {target.shape} for values of shape {found.shape}"
             raise fail(ShapeError, "data", got, "give one column for each solution, or values (n,) for all")

@@ -12,7 +12,7 @@ import numpy as np
 from kernop import gram
 from kernop.collocation import Functionals, collocate
 from kernop.criteria import lengthscales, with_lengthscales
-from kernop.data import values_at
+from kernop.data import concrete, values_at
 from kernop.domains import Points
 from kernop.errors import (
     ArgumentError,
@@ -215,7 +215,7 @@ def _user_data(problem: Problem, points: Mapping[str, Points], data: Any) -> Flo
             got = f"no {name!r}" if name in problem.inputs else f"the unknown input {name!r}"
             raise fail(InputNameError, "data", got, wanted)
     columns = [
-        np.asarray(values_at(condition, data.get(condition.name, condition.data), points[condition.name]))
+        concrete("data", values_at(condition, data.get(condition.name, condition.data), points[condition.name]))
         for condition in problem.conditions
     ]
     columns = [column.reshape(len(column), -1) for column in columns]

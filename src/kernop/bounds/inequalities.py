@@ -51,7 +51,7 @@ def pathwise(points: Any, regularization: Any, norm: Any, solution_norm: Any = 1
         delta: δ, strictly between 0 and 1.
     """
     n, lam, m = _common(points, regularization, norm)
-    size, log = check_number("solution_norm", solution_norm, least=0.0), math.log(4.0 / _probability(delta))
+    size, log = check_number("solution_norm", solution_norm, least=0.0), math.log(4.0 / check_probability(delta))
     return _bernstein(n, log) * _amplification(lam, m) * size
 
 
@@ -62,7 +62,7 @@ def points_needed(regularization: Any, norm: Any, delta: Any = 0.05) -> float:
     (T̂P and T_λP are symmetric and between 0 and 1, so that their difference is between −1 and 1.)
     """
     _, lam, m = _common(1, regularization, norm)
-    q, log = _amplification(lam, m), math.log(4.0 / _probability(delta))
+    q, log = _amplification(lam, m), math.log(4.0 / check_probability(delta))
     # With y = √(2L/N) the bound is (2y + 1) y q; the root of (2y + 1) y q = 1, written without cancellation.
     y = (2.0 / q) / (1.0 + math.sqrt(1.0 + 8.0 / q))
     return 2.0 * log / y**2
@@ -79,7 +79,7 @@ def sharper(points: Any, regularization: Any, norm: Any, gap: Any, delta: Any = 
         gap: ‖u − T_λ h‖_H, or a bound on it; all others as for `pathwise`.
     """
     n, lam, m = _common(points, regularization, norm)
-    size, log = check_number("gap", gap, least=0.0), math.log(2.0 / _probability(delta))
+    size, log = check_number("gap", gap, least=0.0), math.log(2.0 / check_probability(delta))
     return _bernstein(n, log) * m**2 / lam * size
 
 
@@ -97,8 +97,8 @@ def uniform(
         source: S ≥ 0; all others as for `pathwise`.
     """
     n, lam, m = _common(points, regularization, norm)
-    exponent, size = _exponent(gamma), check_number("source", source, least=0.0)
-    log = math.log(14.0 * check_number("rank", rank, least=1.0) / _probability(delta))
+    exponent, size = check_exponent(gamma), check_number("source", source, least=0.0)
+    log = math.log(14.0 * check_number("rank", rank, least=1.0) / check_probability(delta))
     return 2.0 * size / lam * m ** (2.0 * exponent + 2.0) * (math.sqrt(8.0 * log / n) + 4.0 * log / (3.0 * n))
 
 
@@ -106,7 +106,7 @@ def uniform(
 def approximation(regularization: Any, gamma: Any, source: Any = 1.0) -> float:
     """‖T_λ h − u‖ ≤ S λ^γ for all h with u = B^γ ψ and ‖ψ‖_H ≤ S; γ from 0 to 1."""
     lam = check_number("regularization", regularization, above=0.0)
-    return check_number("source", source, least=0.0) * lam ** _exponent(gamma)
+    return check_number("source", source, least=0.0) * lam ** check_exponent(gamma)
 
 
 def rate(alpha: Any, gamma: Any) -> float:
@@ -114,17 +114,17 @@ def rate(alpha: Any, gamma: Any) -> float:
     a = check_number("alpha", alpha, above=0.0)
     if a > 0.5:
         raise fail(ArgumentError, "alpha", f"{a:g}", "give at most 1/2: beyond, nothing is known to converge")
-    return min(a * _exponent(gamma), 0.5 * (1.0 - 2.0 * a))
+    return min(a * check_exponent(gamma), 0.5 * (1.0 - 2.0 * a))
 
 
 def best_alpha(gamma: Any) -> float:
     """The α = 1/(2(1 + γ)) for which the rate is highest."""
-    return 0.5 / (1.0 + _exponent(gamma))
+    return 0.5 / (1.0 + check_exponent(gamma))
 
 
 def best_rate(gamma: Any) -> float:
     """The highest rate, γ/(2(1 + γ))."""
-    return _exponent(gamma) * best_alpha(gamma)
+    return check_exponent(gamma) * best_alpha(gamma)
 
 
 def _bernstein(n: int, log: float) -> float:
@@ -145,14 +145,16 @@ def _common(points: Any, regularization: Any, norm: Any) -> tuple[int, float, fl
     )
 
 
-def _probability(delta: Any) -> float:
+def check_probability(delta: Any) -> float:
+    """δ, checked."""
     value = check_number("delta", delta, above=0.0)
     if value >= 1.0:
         raise fail(ArgumentError, "delta", f"{value:g}", "give a probability of failure below 1, such as 0.05")
     return value
 
 
-def _exponent(gamma: Any) -> float:
+def check_exponent(gamma: Any) -> float:
+    """γ, checked."""
     value = check_number("gamma", gamma, least=0.0)
     if value > 1.0:
         remedy = "give at most 1: Tikhonov regularisation gains nothing from more"

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jax.core import Tracer
 
 from kernop.bounds.constants import Constants, constants
 from kernop.bounds.inequalities import (
     approximation,
     best_alpha,
     best_rate,
+    check_exponent,
+    check_probability,
     pathwise,
     points_needed,
     sharper,
@@ -22,7 +23,7 @@ from kernop.bounds.inequalities import (
 from kernop.bounds.source import Source, effective_rank, source
 from kernop.collocation import collocate
 from kernop.criteria import spectrum
-from kernop.data import all_values, named_inputs
+from kernop.data import all_values, concrete, named_inputs
 from kernop.errors import ArgumentError, ArgumentTypeError, FloatArray, check_integer, describe, fail
 from kernop.methods import Full, LowRank
 from kernop.methods.weights import repeated
@@ -117,6 +118,9 @@ def report(
     """
     _check(operator)
     most, lam, n = check_integer("rows", rows, least=1), operator.regularization, operator.n_points
+    check_probability(delta)
+    if gamma is not None:
+        check_exponent(gamma)
     data = np.zeros((n, 1)) if inputs is None else _data(operator, inputs)
     known = constants(operator.problem, operator.kernel, operator.points, operator.weights)
     relative = pathwise(n, lam, known.norm, 1.0, delta)
@@ -161,6 +165,4 @@ def _data(operator: SolutionOperator, inputs: Any) -> FloatArray:
     named = dict(inputs) if isinstance(inputs, Mapping) else {}
     values = () if isinstance(inputs, Mapping) else inputs if isinstance(inputs, tuple) else (inputs,)
     h = all_values(operator.problem, named_inputs(operator.problem, values, named), operator.points)
-    if isinstance(h, Tracer):
-        raise fail(ArgumentTypeError, "inputs", "traced JAX values", "call report outside jit, grad and vmap")
-    return np.asarray(h).reshape(len(h), -1)
+    return concrete("inputs", h).reshape(len(h), -1)

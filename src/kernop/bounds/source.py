@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kernop.bounds.inequalities import check_exponent
 from kernop.criteria import Spectrum
 from kernop.errors import ArgumentError, ArgumentTypeError, FloatArray, check_number, describe, fail
 from kernop.linalg import EPS, eigenpairs
@@ -64,9 +65,7 @@ def source(spectrum: Spectrum, gamma: Any = None) -> Source:
     if gamma is None:
         exponent = min(_slope(values, column) for column in coefficients.T if np.any(column))
     else:
-        exponent = check_number("gamma", gamma, least=0.0)
-        if exponent > 1.0:
-            raise fail(ArgumentError, "gamma", f"{exponent:g}", "give at most 1")
+        exponent = check_exponent(gamma)
     size = _norm(values**-exponent, coefficients)
     return Source(exponent, size, _norm(np.ones(len(values)), coefficients), values, coefficients)
 

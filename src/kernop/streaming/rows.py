@@ -11,7 +11,7 @@ import numpy as np
 from kernop import gram
 from kernop.batches import Batch
 from kernop.collocation import Functionals
-from kernop.data import values_at
+from kernop.data import concrete, values_at
 from kernop.domains import Points
 from kernop.errors import ArgumentError, FloatArray, NonFiniteError, ShapeError, fail
 from kernop.functions import Function
@@ -89,7 +89,7 @@ class Rows:
             if condition.name in batch:
                 points = batch[condition.name]
                 value = _cut(given.get(condition.name, condition.data), condition.name, len(points), start)
-                values = np.asarray(values_at(condition, value, points)).reshape(len(points), -1)
+                values = concrete(condition.name, values_at(condition, value, points)).reshape(len(points), -1)
                 if values.shape[1] not in (1, width):
                     got = f"batches that disagree ({condition.name!r} with {values.shape[1]} where others have {width})"
                     raise fail(ShapeError, "T", got, "give the same number of columns to each input")
