@@ -33,7 +33,8 @@ class LowRank(Method):
     """The estimator of `Full`, with G replaced by the part of it that stands above the regularisation.
 
     With rows scaled so that the ridge λN W⁻¹ is the identity, Ĝ ≈ F Fᵀ is grown by columns until
-    trace(Ĝ − F Fᵀ) ≤ tol: what is left out is then below the ridge by that factor, and û changes by less.
+    trace(Ĝ − F Fᵀ) ≤ tol: what is left out is then below the ridge by that factor, and û changes by less. With a very
+    small λ, or levels of noise that are very far apart, growth ends earlier, where all that is left is rounding error.
 
     Arguments:
         rank: at most so many columns; None: as many as needed.
