@@ -193,17 +193,16 @@ class Patchwork(Region):
         return concatenate([p.place(unit_cube(c, p.sides, scheme, rng)) for p, c in drawn if c > 0])
 
 
-class Where(Region):
-    """The part of a region on which a predicate holds; sampled by rejection."""
+class Part(Region):
+    """A part of another region, of the same dimension.
 
-    def __init__(self, base: Region, predicate: Predicate) -> None:
-        self._base = base
-        self._predicate = predicate
-        probe = base.sample(4096, "halton")
-        self._fraction = float(np.mean(holds(predicate, probe.x)))
-        if self._fraction == 0.0:
-            got = f"a predicate that is false at all of {len(probe)} points of {base!r}"
-            raise fail(ArgumentError, "predicate", got, "give one that holds on a part of the region")
+    Arguments:
+        base: the region of which it is a part.
+        measure: the measure of the part.
+    """
+
+    def __init__(self, base: Region, measure: float) -> None:
+        self._base, self._measure = base, measure
 
     @property
     def base(self) -> Region:
@@ -221,17 +220,33 @@ class Where(Region):
     @property
     def measure(self) -> float:
         """The measure, estimated by quasi-Monte Carlo with 4096 points."""
-        return self._base.measure * self._fraction
+        return self._measure
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         return self._base.bounds
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        return self._base.contains(x) & holds(self._predicate, x)
-
     def normals(self, x: FloatArray) -> FloatArray | None:
         return self._base.normals(x)
+
+    def __repr__(self) -> str:
+        return f"{self._base!r}.where(...)"
+
+
+class Where(Part):
+    """The part of a region on which a predicate holds; sampled by rejection."""
+
+    def __init__(self, base: Region, predicate: Predicate) -> None:
+        self._predicate = predicate
+        probe = base.sample(4096, "halton")
+        self._fraction = float(np.mean(holds(predicate, probe.x)))
+        if self._fraction == 0.0:
+            got = f"a predicate that is false at all of {len(probe)} points of {base!r}"
+            raise fail(ArgumentError, "predicate", got, "give one that holds on a part of the region")
+        super().__init__(base, base.measure * self._fraction)
+
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        return self._base.contains(x) & holds(self._predicate, x)
 
     def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
         state = rng.bit_generator.state
@@ -247,9 +262,6 @@ class Where(Region):
                 raise fail(ArgumentError, "predicate", got, "give one that holds on a part with a measure")
             asked = int(np.ceil(asked * (max(1.05, min(4.0, n / len(kept))) if len(kept) else 4.0)))
         return drawn[np.sort(rng.permutation(kept)[:n])]
-
-    def __repr__(self) -> str:
-        return f"{self._base!r}.where(...)"
 
 
 def holds(predicate: Predicate, x: FloatArray) -> NDArray[np.bool_]:

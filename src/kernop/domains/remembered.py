@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from kernop.domains.lookup import Lookup
 from kernop.domains.points import Points
-from kernop.domains.region import Region
+from kernop.domains.region import Part, Region
 from kernop.errors import ArgumentError, FloatArray, fail
 
 
-class Remembered(Region):
+class Remembered(Part):
     """Those points of ``base.where(predicate)`` that were used, where the predicate itself is lost.
 
     Arguments:
@@ -23,35 +23,11 @@ class Remembered(Region):
     known = False
 
     def __init__(self, base: Region, points: Points, measure: float) -> None:
-        self._base, self._points, self._measure = base, points, measure
-        self._lookup = Lookup(points.x)
-
-    @property
-    def base(self) -> Region:
-        """The region of which it is a part."""
-        return self._base
-
-    @property
-    def dim(self) -> int:
-        return self._base.dim
-
-    @property
-    def intrinsic_dim(self) -> int:
-        return self._base.intrinsic_dim
-
-    @property
-    def measure(self) -> float:
-        return self._measure
-
-    @property
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        return self._base.bounds
+        super().__init__(base, measure)
+        self._points, self._lookup = points, Lookup(points.x)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
         return self._lookup.rows(x) >= 0
-
-    def normals(self, x: FloatArray) -> FloatArray | None:
-        return self._base.normals(x)
 
     def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
         if n > len(self._points):
@@ -61,6 +37,3 @@ class Remembered(Region):
         if scheme == "grid":
             return self._points[np.linspace(0, len(self._points) - 1, n).round().astype(int)]
         return self._points[np.sort(rng.permutation(len(self._points))[:n])]
-
-    def __repr__(self) -> str:
-        return f"{self._base!r}.where(...)"
