@@ -16,7 +16,8 @@ import numpy as np
 from common import console, save, table
 
 from kernop.experiments import helmholtz
-from kernop.experiments.green import PAPER, GreenOperator, fit, measure, minimise, training_pairs
+from kernop.experiments.green import PAPER, GreenOperator, fit, measure, minimise
+from kernop.experiments.pairs import training_pairs
 from kernop.metrics import relative_l2
 
 CHOICE = 2_000_000  # the seed of the pairs by which λ is chosen: neither trained nor measured on

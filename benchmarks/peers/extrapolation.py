@@ -25,6 +25,7 @@ from benchmarks.peers import deeponet, fno
 from benchmarks.peers.tasks import Task, Test, Trained, darcy_task, helmholtz_task
 
 from kernop.experiments import green
+from kernop.experiments.pairs import training_pairs
 from kernop.metrics import relative_l2
 from kernop.plotting import pyplot
 from kernop.plotting import save as save_figure
@@ -83,7 +84,7 @@ def with_green(task: Task, learn: Callable[[], green.GreenOperator]) -> dict[str
 
 
 def chosen_green() -> green.GreenOperator:
-    held_out = green.training_pairs(20, 100, CHOICE)
+    held_out = training_pairs(20, 100, CHOICE)
     candidates = [green.minimise(20, regularization=10.0**-k) for k in range(2, 17)]
     best = min(candidates, key=lambda T: np.mean(relative_l2(T(held_out.sources), held_out.solutions)))
     return replace(best, seconds=sum(T.seconds for T in candidates))

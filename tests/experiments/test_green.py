@@ -1,91 +1,21 @@
-"""The Green operator baseline: its truth, its pairs, its optimiser, and that it is no straw man."""
+"""The Green operator baseline: its objective, its minimum, its fit, and that it is no straw man."""
 
 import jax
 import numpy as np
 import pytest
-from scipy.integrate import quad, solve_ivp
 
 from kernop.errors import ArgumentError, ShapeError
 from kernop.experiments import green
-from kernop.experiments.green import Discrete, Pairs, Parameters
+from kernop.experiments.green import Discrete, Parameters
+from kernop.experiments.pairs import Pairs, exact_green, training_pairs
 from kernop.precision import float64
 
-OMEGAS = (20, 200)
-FINE = np.linspace(0.0, 1.0, 9901)
 gradient_of_loss = jax.jit(jax.grad(green.loss), static_argnames="space")
 
 
 @pytest.fixture(scope="module")
 def fitted():
     return green.fit(20)
-
-
-# --- the truth and the pairs -----------------------------------------------------------------------------------------
-
-
-def closed_form(omega, a, x):
-    """u for f = cos(ax): a particular solution, and a homogeneous one that mends the boundary values."""
-    particular = np.cos(a * x) / (a**2 - omega**2)
-    left, right = -0.1 - particular[0], 0.1 - particular[-1]
-    return particular + (left * np.sin(omega * (1 - x)) + right * np.sin(omega * x)) / np.sin(omega)
-
-
-@pytest.mark.parametrize("omega", OMEGAS)
-@pytest.mark.parametrize("a", [0.0, 7.0, 50.0])
-def test_labels_agree_with_closed_forms(omega, a):
-    exact = closed_form(omega, a, FINE)
-    found = green.solve(omega, np.cos(a * FINE)[:, None])[:, 0]
-    np.testing.assert_allclose(found, exact, atol=1e-6 * np.max(np.abs(exact)))
-
-
-def test_labels_converge_with_the_fourth_order():
-    errors = []
-    for n in (201, 401):
-        x = np.linspace(0.0, 1.0, n)
-        errors.append(np.max(np.abs(green.solve(20, np.cos(7 * x)[:, None])[:, 0] - closed_form(20, 7.0, x))))
-    assert 14 < errors[0] / errors[1] < 18
-
-
-def test_sources_have_the_stated_covariance():
-    """With unit vectors for the noise, the draws are a square root of the covariance."""
-    x = np.linspace(0.0, 1.0, 23)
-
-    class Unit:
-        def normal(self, size):
-            return np.eye(size[0])
-
-    root = green._gaussian_process(x, 1, Unit())
-    np.testing.assert_allclose(root @ root.T, np.exp(-((x[:, None] - x) ** 2) / 0.01), atol=1e-13)
-    assert np.mean(green.training_pairs(20).sources ** 2) == pytest.approx(100.0**2, rel=0.1)
-
-
-@pytest.mark.parametrize("omega", OMEGAS)
-def test_exact_green_is_its_sine_series(omega):
-    x, y = np.array([0.11, 0.5, 0.83, 0.3]), np.array([0.47, 0.5, 0.2, 1.0])
-    k = np.pi * np.arange(1, 100_001)[:, None]
-    series = np.sum(2 * np.sin(k * x) * np.sin(k * y) / (k**2 - omega**2), axis=0)
-    np.testing.assert_allclose(green.exact_green(omega, x, y), series, atol=3e-6)
-
-
-def test_exact_green_and_offset_solve_the_equation():
-    """∫ G f + β, by quadrature, against an initial value problem that starts with its value and slope at 0."""
-
-    def f(x):
-        return np.exp(x) * np.sin(9 * x)
-
-    def u(y):
-        integral = quad(lambda x: green.exact_green(20, x, y) * f(x), 0, 1, points=[y], epsabs=1e-12, limit=200)[0]
-        return integral + green.exact_offset(20, y)
-
-    h = 1e-3
-    slope = (-25 * u(0.0) + 48 * u(h) - 36 * u(2 * h) + 16 * u(3 * h) - 3 * u(4 * h)) / (12 * h)
-    places = [0.2, 0.55, 1.0]
-    path = solve_ivp(
-        lambda x, s: [s[1], -400 * s[0] - f(x)], (0, 1), [-0.1, slope], t_eval=places, rtol=1e-10, atol=1e-12
-    )
-    assert u(0.0) == pytest.approx(-0.1)
-    assert u(1.0) == pytest.approx(0.1)
-    np.testing.assert_allclose(path.y[0], [u(y) for y in places], atol=1e-6)
 
 
 # --- the objective and its minimum -----------------------------------------------------------------------------------
@@ -134,28 +64,11 @@ def test_the_gradient_vanishes_at_the_minimum():
     q = found.space.quadrature
     least = Parameters(found.coefficients / np.outer(q, q), found.offset_coefficients / q)
     start = jax.tree.map(np.zeros_like, least)
-    pairs = green.training_pairs(20, 40, 0)
+    pairs = training_pairs(20, 40, 0)
     with float64():
         there, here = (gradient_of_loss(p, pairs, found.space, regularization) for p in (least, start))
     assert np.max(np.abs(there.green)) < 1e-10 * np.max(np.abs(here.green))
     assert np.max(np.abs(there.offset)) < 1e-10 * np.max(np.abs(here.offset))
-
-
-# --- Adam ------------------------------------------------------------------------------------------------------------
-
-
-def test_adam_by_hand():
-    """Gradients 2, −0.5, 0 at rate 0.1; in the third step amsgrad keeps the second step's square, 0.004246."""
-    by_hand = [
-        -0.1,
-        -0.1 * (0.13 / 0.19) / np.sqrt(0.004246 / 0.001999),
-        -0.1 * (0.117 / 0.271) / np.sqrt(0.004246 / 0.002997001),
-    ]
-    with float64():
-        state = green.adam_start(np.zeros(()))
-        for gradient, expected in zip([2.0, -0.5, 0.0], by_hand, strict=True):
-            state, change = green.adam_step(state, np.asarray(gradient), 0.1)
-            assert float(change) == pytest.approx(expected, rel=1e-7)
 
 
 # --- the fit ---------------------------------------------------------------------------------------------------------
@@ -169,20 +82,20 @@ def test_the_fit_is_as_good_as_the_authors(fitted):
     assert errors.oscillating.linf < 0.2
     assert errors.smooth.linf < 0.3
     assert fitted.losses.shape == (500,)
-    assert fitted.losses.min() < 1e-3 * np.mean(green.training_pairs(20).solutions ** 2)
+    assert fitted.losses.min() < 1e-3 * np.mean(training_pairs(20).solutions ** 2)
 
 
 def test_no_fit_is_below_the_minimum(fitted):
     minimum = green.minimise(20)
     assert minimum.losses[0] < fitted.losses.min()
-    f, u = green.training_pairs(20, 20, seed=7)
+    f, u = training_pairs(20, 20, seed=7)
     assert np.linalg.norm(minimum(f) - u) < 5e-3 * np.linalg.norm(u)
-    exact = green.exact_green(20, minimum.grid[:, None], minimum.grid)
+    exact = exact_green(20, minimum.grid[:, None], minimum.grid)
     assert np.linalg.norm(minimum.green - exact) < 5e-2 * np.linalg.norm(exact)
 
 
 def test_application_is_the_integral(fitted):
-    f = green.training_pairs(20, 3, seed=9).sources
+    f = training_pairs(20, 3, seed=9).sources
     u = np.trapezoid(fitted.green[:, :, None] * f[:, None, :], fitted.grid, axis=0) + fitted.offset[:, None]
     np.testing.assert_allclose(fitted(f), u, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(fitted(f[:, 1]), u[:, 1], rtol=1e-9, atol=1e-12)
@@ -198,7 +111,7 @@ def test_seeds_and_symmetry():
     np.testing.assert_array_equal(a.green, b.green)
     assert not np.allclose(a.green, c.green)
     np.testing.assert_allclose(a.green, a.green.T, atol=1e-15)
-    one, other = green.training_pairs(20, 2, 0), green.training_pairs(20, 2, 1)
+    one, other = training_pairs(20, 2, 0), training_pairs(20, 2, 1)
     assert one.sources.shape == one.solutions.shape == (100, 2)
     assert not np.allclose(one.sources, other.sources)
 
@@ -210,7 +123,7 @@ def test_the_best_epoch_is_kept():
     q = found.space.quadrature
     kept = Parameters(found.coefficients / np.outer(q, q), found.offset_coefficients / q)
     with float64():
-        again = green.loss(kept, green.training_pairs(20), found.space, 1e-4)
+        again = green.loss(kept, training_pairs(20), found.space, 1e-4)
     assert float(again) == pytest.approx(found.losses.min(), rel=1e-9)
 
 

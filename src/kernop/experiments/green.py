@@ -32,19 +32,17 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.linalg import eigh, solve_banded
+from scipy.linalg import eigh
 
 from kernop.errors import ArgumentError, FloatArray, ShapeError, check_array, check_integer, check_number, fail
+from kernop.experiments import adam
 from kernop.experiments.experiment import Reported
 from kernop.experiments.helmholtz import helmholtz
+from kernop.experiments.pairs import POINTS, Pairs, exact_green, training_pairs
 from kernop.functions import evaluate_at
 from kernop.metrics import relative_l2, relative_linf
 from kernop.precision import float64
 
-#: The grid of the method, and how many times finer the one is on which the labels are found.
-POINTS, FINER = 100, 100
-#: The boundary values u(0) and u(1).
-ENDS = (-0.1, 0.1)
 #: The paper's η for its two ω.
 LENGTHSCALES: dict[float, float] = {20: 0.04, 200: 0.005}
 #: What the paper reports for this method: for ω and its oscillating or smooth (True) test functions.
@@ -54,65 +52,6 @@ PAPER: dict[tuple[int, bool], Reported] = {
     (200, False): Reported(0.745 * 3600, 9.138e-1, 9.603e-1),
     (200, True): Reported(0.745 * 3600, 1.609e-1, 7.364e-1),
 }
-
-
-# --- the truth -------------------------------------------------------------------------------------------------------
-
-
-def exact_green(omega: float, x: Any, y: Any) -> FloatArray:
-    """G(x, y) = sin(ω min(x, y)) sin(ω(1 − max(x, y))) / (ω sin ω): −u″ − ω²u = δ_x, u(0) = u(1) = 0."""
-    low, high = np.minimum(x, y), np.maximum(x, y)
-    return np.sin(omega * low) * np.sin(omega * (1.0 - high)) / (omega * np.sin(omega))
-
-
-def exact_offset(omega: float, y: Any) -> FloatArray:
-    """β(y): −β″ − ω²β = 0 with the boundary values."""
-    y = np.asarray(y)
-    return (ENDS[0] * np.sin(omega * (1.0 - y)) + ENDS[1] * np.sin(omega * y)) / np.sin(omega)
-
-
-# --- the pairs -------------------------------------------------------------------------------------------------------
-
-
-class Pairs(NamedTuple):
-    """n sources f and solutions u on a grid, (m, n) each, of NumPy or JAX."""
-
-    sources: Any
-    solutions: Any
-
-
-def training_pairs(omega: float, n: int = 100, seed: int = 0) -> Pairs:
-    """f = 100 · GP with covariance exp(−d²/0.01), and the solutions u of −u″ − ω²u = f with the boundary values."""
-    fine = np.linspace(0.0, 1.0, (POINTS - 1) * FINER + 1)
-    sources = 100.0 * _gaussian_process(fine, n, np.random.default_rng(seed))
-    return Pairs(sources[::FINER], solve(omega, sources)[::FINER])
-
-
-def _gaussian_process(x: FloatArray, n: int, rng: np.random.Generator, scale: float = 0.1) -> FloatArray:
-    """n draws at x (p,), (p, n), with covariance exp(−d²/ℓ²): Gaussian averages of white noise.
-
-    exp(−(x − y)²/ℓ²) = (2/ℓ√π) ∫ exp(−2(x − s)²/ℓ²) exp(−2(y − s)²/ℓ²) ds, and a sum over s at a distance of ℓ/4 is the
-    integral to rounding.
-    """
-    step = scale / 4.0
-    s = np.arange(-4.0 * scale, 1.0 + 4.0 * scale + step / 2, step)
-    bumps = np.exp(-2.0 * ((x[:, None] - s) / scale) ** 2) * np.sqrt(2.0 * step / (scale * np.sqrt(np.pi)))
-    return bumps @ rng.normal(size=(len(s), n))
-
-
-def solve(omega: float, sources: FloatArray) -> FloatArray:
-    """−u″ − ω²u = f on a uniform grid of [0, 1], (p, n) ↦ (p, n), by Numerov's differences of fourth order.
-
-    −(u_{j−1} − 2u_j + u_{j+1})/h² = (g_{j−1} + 10g_j + g_{j+1})/12 with g = f + ω²u.
-    """
-    inner, h = len(sources) - 2, 1.0 / (len(sources) - 1)
-    beside, middle = -1.0 / h**2 - omega**2 / 12.0, 2.0 / h**2 - 10.0 * omega**2 / 12.0
-    bands = np.repeat([[beside], [middle], [beside]], inner, axis=1)
-    right = (sources[:-2] + 10.0 * sources[1:-1] + sources[2:]) / 12.0
-    right[0] -= beside * ENDS[0]
-    right[-1] -= beside * ENDS[1]
-    first, last = (np.full((1, sources.shape[1]), value) for value in ENDS)
-    return np.concatenate([first, solve_banded((1, 1), bands, right), last])
 
 
 # --- the operator ----------------------------------------------------------------------------------------------------
@@ -256,38 +195,6 @@ def _discretise(omega: float, lengthscale: float | None) -> Discrete:
 # --- training, as in the paper ---------------------------------------------------------------------------------------
 
 
-class Adam(NamedTuple):
-    """What Adam with amsgrad remembers: steps taken, mean gradient, mean square, and the largest mean square so far."""
-
-    steps: Any
-    mean: Any
-    square: Any
-    largest: Any
-
-
-def adam_start(parameters: Any) -> Adam:
-    """Nothing yet, for any tree of parameters."""
-    zero = jax.tree.map(jnp.zeros_like, parameters)
-    return Adam(0, zero, zero, zero)
-
-
-def adam_step(state: Adam, gradient: Any, rates: Any, decay: tuple[float, float] = (0.9, 0.999)) -> tuple[Adam, Any]:
-    """The state after a gradient, and what to add to the parameters; ``rates`` has a learning rate for each.
-
-    m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g², V ← max(V, v); the step is −rate · m/(1 − β₁ᵗ) / (√(V/(1 − β₂ᵗ)) + 1e-8).
-    """
-    first, second = decay
-    steps = state.steps + 1
-    mean = jax.tree.map(lambda m, g: first * m + (1.0 - first) * g, state.mean, gradient)
-    square = jax.tree.map(lambda v, g: second * v + (1.0 - second) * g**2, state.square, gradient)
-    largest = jax.tree.map(jnp.maximum, state.largest, square)
-
-    def change(m: Any, v: Any, rate: Any) -> Any:
-        return -rate * m / (1.0 - first**steps) / (jnp.sqrt(v / (1.0 - second**steps)) + 1e-8)
-
-    return Adam(steps, mean, square, largest), jax.tree.map(change, mean, largest, rates)
-
-
 def fit(
     omega: float,
     seed: int = 0,
@@ -340,14 +247,14 @@ def _descend(
 ) -> tuple[Parameters, Any]:
     """The parameters of the best epoch, and the loss after each; ``order`` (epochs, batches, batch) is of pairs."""
 
-    def step(state: tuple[Parameters, Adam], chosen: Any) -> tuple[tuple[Parameters, Adam], None]:
-        parameters, adam = state
+    def step(state: tuple[Parameters, adam.Adam], chosen: Any) -> tuple[tuple[Parameters, adam.Adam], None]:
+        parameters, memory = state
         batch = Pairs(pairs.sources[:, chosen], pairs.solutions[:, chosen])
         gradient = jax.grad(loss)(parameters, batch, space, regularization)
         if symmetric:
             gradient = gradient._replace(green=(gradient.green + gradient.green.T) / 2.0)
-        adam, change = adam_step(adam, gradient, rates)
-        return (jax.tree.map(jnp.add, parameters, change), adam), None
+        memory, change = adam.step(memory, gradient, rates)
+        return (jax.tree.map(jnp.add, parameters, change), memory), None
 
     def epoch(state: Any, batches: Any) -> Any:
         current, best, least = state
@@ -357,7 +264,7 @@ def _descend(
         return (current, best, jnp.minimum(now, least)), now
 
     start = Parameters(jnp.zeros((space.points, space.points)), jnp.zeros(space.points))
-    (_, best, _), losses = jax.lax.scan(epoch, ((start, adam_start(start)), start, jnp.inf), order)
+    (_, best, _), losses = jax.lax.scan(epoch, ((start, adam.start(start)), start, jnp.inf), order)
     return best, losses
 
 
