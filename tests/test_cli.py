@@ -19,7 +19,7 @@ def test_demo_prints_the_table_and_draws_the_figure(tmp_path, capsys, monkeypatc
     printed = capsys.readouterr().out
     assert "paper, as printed" in printed
     assert "4.5e-03" in printed
-    assert "kernop's default" in printed
+    assert "kernop by default" in printed
     assert (tmp_path / "new" / "demo.png").stat().st_size > 10_000
 
 

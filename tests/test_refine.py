@@ -1,5 +1,6 @@
 """Learning to a tolerance: the search by itself, and real problems."""
 
+import itertools
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 import kernop as ko
 from kernop.errors import ArgumentError, ArgumentTypeError, InputNameError, NonFiniteError
+from kernop.heldout import Findings
 from kernop.metrics import relative_l2
 from kernop.precision import float64
 from kernop.refine import Level, Report, ToleranceWarning, refine
@@ -27,9 +29,11 @@ class Fake:
     report: Any = None
 
 
-def search(residuals, tol=1e-6, budget=10_000, dim=2):
-    """Search with residuals that are known in advance; gives the operator and what was said."""
-    coming, said = iter(residuals), []
+def search(residuals, tol=1e-6, budget=10_000, dim=2, solutions=None):
+    """Search with residuals, and solutions at one point, that are known in advance; the operator and what was said."""
+    empty = itertools.repeat(np.empty((1, 0)))
+    values = empty if solutions is None else ([[value]] for value in solutions)
+    coming, said = map(Findings, residuals, map(np.asarray, values)), []
     found = refine(Fake, tol, budget, lambda operator: next(coming), dim, said.append)
     return found, said
 
@@ -78,15 +82,32 @@ class TestSearch:
         assert found.report.status == "budget"
         assert found.report.residual == np.inf
 
+    def test_solutions_that_still_settle_keep_it_going(self):
+        """As at a corner: the residual does not fall, u does. The last level at which either got better is returned."""
+        found, _ = search(
+            [2e-3, 1e-3, 4e-3, 3e-3, 5e-3, 4e-3, 1e-9], solutions=[1.5, 1.1, 1.01, 1.001, 1.0, 1.001, 1.0]
+        )
+        assert found.report.status == "stagnated"
+        assert len(found.report.levels) == 6
+        assert found.report.returned == 3
+        assert found.centers == found.report.best.centers == 164
+        assert found.report.residual == 3e-3
+        assert found.report.levels[0].change is None
+        assert found.report.levels[3].change == pytest.approx(0.009 / 1.001)
+
+    def test_the_last_step_is_not_a_small_one(self):
+        found, _ = search([1.0] * 9, budget=170)
+        assert [level.centers for level in found.report.levels] == [40, 64, 102, 170]
+
 
 def test_report_says_what_happened():
     levels = (Level(40, 120, 1e-2, 0.1), Level(64, 192, 2e-5, 0.25))
-    text = str(Report("met", 1e-4, levels))
+    text = str(Report("met", 1e-4, levels, 1))
     assert text.startswith("tolerance met: residual 2.0e-05, asked for 1.0e-04")
     assert "40 centres,    120 points: residual 1.0e-02, 0.10 s" in text
     assert len(text.splitlines()) == 3
-    assert str(Report("budget", 1e-6, levels)).startswith("NOT met: the budget")
-    assert str(Report("stagnated", 1e-6, levels)).startswith("NOT met: more centres did not help")
+    assert str(Report("budget", 1e-6, levels, 1)).startswith("NOT met: the budget")
+    assert str(Report("stagnated", 1e-6, levels, 1)).startswith("NOT met: more centres did not help")
 
 
 def dirichlet(domain, op, **fixed):

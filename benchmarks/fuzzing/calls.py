@@ -573,7 +573,7 @@ def trust() -> list[Call]:
             "bounds.report",
             told,
             {"operator": operator("full"), "inputs": (sine, 0.0), "delta": 0.05, "gamma": 0.5, "rows": 40},
-            {"inputs": ("inputs", "T", "f", "g")},
+            {"inputs": ("inputs", "T", "f", "g"), "delta": extreme["delta"]},
         ),
     ]
 
@@ -630,7 +630,15 @@ def around() -> list[Call]:
         Call(
             "plotting.true_predicted_error",
             drawn(plotting.true_predicted_error),
-            {"x": grid, "exact": wave, "found": wave, "path": "three.png", "title": "t", "labels": ("x", "y")},
+            {
+                "x": grid,
+                "exact": wave,
+                "found": wave,
+                "path": "three.png",
+                "title": "t",
+                "labels": ("x", "y"),
+                "truth": "u",
+            },
             axes,
         ),
         Call(

@@ -37,7 +37,7 @@ def demo(*, out: Annotated[Path, Parameter(help="Folder for the figure.")] = Pat
     console.print("\n[bold]Darcy flow[/]  −∇·(a∇u) = f in (0,1)²,  u = g on the boundary,  a = exp(x + y)")
     console.print("Learning T: (f, g) ↦ u from the equation alone,")
     console.print("from 2500 random points inside and 1500 on the boundary.\n")
-    ways = {"the paper's estimator": experiment.learn_as_paper, "kernop's default": experiment.learn_by_default}
+    ways = {"the paper's estimator": experiment.learn_as_paper, "kernop by default": experiment.learn_by_default}
     outcomes: dict[str, Outcome] = {}
     for name, learn in ways.items():
         learn(seed)  # compiles
@@ -74,7 +74,7 @@ def _comparison(experiment: Experiment, outcomes: dict[str, Outcome]) -> Table:
 @app.command
 def reproduce(
     *names: Chapter,
-    quick: Annotated[bool, Parameter(help="Small versions of what takes long: two minutes for everything.")] = False,
+    quick: Annotated[bool, Parameter(help="Small versions of what takes long: two minutes at most.")] = False,
     out: Annotated[Path, Parameter(help="Folder for figures and JSON.")] = Path("out/paper"),
     seed: Annotated[int, Parameter(help="Of the points and the test functions.")] = 0,
     datasets: Annotated[int | None, Parameter(help="Data sets of poisson3d.")] = None,
@@ -95,9 +95,14 @@ def reproduce(
             files = ", ".join(map(str, (write(chapter, order), *chapter.figures)))
             bar.console.print(f"[bold]{name}[/]: {files}", soft_wrap=True)
             bar.advance(task)
-    wide = Console(width=max(console.width, 150))
     for table in tables(found):
-        wide.print(table)
+        _whole(table)
+
+
+def _whole(table: Table) -> None:
+    """Print a table as wide as it is: a terminal may wrap its lines, but no figure is cut."""
+    needed = Console(width=1000).measure(table).maximum
+    Console(width=max(console.width, needed)).print(table)
 
 
 @app.command

@@ -26,7 +26,7 @@ def environment() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "processors": count,
         "free memory, GiB": None if free is None else round(free / 2**30, 1),
-        "BLAS": sorted({f"{b['internal_api']} {b['version']}, {b['num_threads']} threads" for b in _blas()}),
+        "BLAS": sorted({f"{b['internal_api']} {b['version']}, threads: {b['num_threads']}" for b in _blas()}),
         "JAX devices": [str(device) for device in jax.devices()],
         "JAX in float64 by default": bool(jax.config.jax_enable_x64),  # pyright: ignore[reportAttributeAccessIssue]
     }

@@ -30,14 +30,12 @@ class Evidence:
     log_likelihood: FloatArray | float
 
 
-def data_scale(factorisation: Factorisation, h: FloatArray, stated: bool) -> FloatArray:
+def data_scale(factorisation: Factorisation, h: FloatArray) -> FloatArray:
     """The scale s of the posterior for each column of h (N, B): (B,).
 
     Without a prior it is the standard deviation of the noise of a row of weight 1, from what least squares leave of
     the data: s² = Σ w_i |P_i û − h_i|² / (N − L).
     """
-    if stated:
-        return np.ones(h.shape[1])
     if factorisation.freedom <= 0:
         got = f"{len(h)} points for {len(h) - factorisation.freedom} trial functions: nothing is left to tell the noise"
         raise fail(ArgumentError, "u.std", got, "give more points, fewer centres, regularization= or noise=")
@@ -53,7 +51,7 @@ def evidence(factorisation: Factorisation, h: FloatArray, stated: bool, single: 
         got = "a Subspace operator without regularisation, which has no prior"
         remedy = "give regularization= or noise=, or use ko.Full() or ko.LowRank()"
         raise fail(ArgumentError, "T.evidence", got, remedy)
-    scale = data_scale(factorisation, h, stated)
+    scale = np.ones(h.shape[1]) if stated else data_scale(factorisation, h)
     if not np.all(scale > 0.0):
         remedy = "give data that are not all zero, or state the noise in learn(noise=…)"
         raise fail(ArgumentError, "T.evidence", "data that are all zero, for which no scale is the most likely", remedy)

@@ -34,6 +34,25 @@ class _Rows:
     scale: float  # what the operator makes of a field of size 1 that varies over one unit
 
 
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What an operator does where it did not learn.
+
+    Attributes:
+        residual: the worst relative residual.
+        values: the solutions for the user's inputs at points inside, (n, B); for probes, B = 0.
+    """
+
+    residual: float
+    values: FloatArray
+
+    def change(self, before: Findings) -> float | None:
+        """The largest relative change (rms) of a solution since ``before``; None if there are none."""
+        size = _rms(self.values)
+        ratios = _rms(self.values - before.values) / np.where(size > 0.0, size, 1.0)
+        return float(np.max(ratios)) if np.all(np.isfinite(ratios)) and len(ratios) else None
+
+
 class HeldOut:
     """Relative residuals, for the user's inputs or for probes.
 
@@ -57,12 +76,16 @@ class HeldOut:
         self._probes = together((random_probes(frame, seed + 1), *waves)) if inputs is None else None
         self._inputs = [] if inputs is None else read_inputs(problem, inputs)
 
-    def __call__(self, operator: SolutionOperator) -> float:
-        """The worst relative residual."""
-        residuals = [self._worst(operator(**given), given) for given in self._inputs]
+    def __call__(self, operator: SolutionOperator) -> Findings:
+        """The worst relative residual, and what the user's inputs give."""
+        inside = max(self._rows, key=lambda row: row.condition.on.intrinsic_dim).points.x
         if self._probes is not None:
-            residuals.append(self._worst(self._solve(self._probes, operator), self._probes))
-        return max(residuals)
+            solution = self._solve(self._probes, operator)
+            return Findings(self._worst(solution, self._probes, solution(inside)), np.empty((len(inside), 0)))
+        solutions = [operator(**given) for given in self._inputs]
+        values = [solution(inside).reshape(len(inside), -1) for solution in solutions]
+        residuals = map(self._worst, solutions, self._inputs, values)
+        return Findings(max(residuals), np.hstack(values))
 
     def _solve(self, probes: Probes, operator: SolutionOperator) -> Solution:
         data = [probes.apply(self._form(row.condition, operator)) for row in self._rows]
@@ -72,9 +95,8 @@ class HeldOut:
     def _form(self, condition: Condition, operator: SolutionOperator) -> NormalForm:
         return normal_form(condition.op, operator.points[condition.name], multiplier=self._envelope)
 
-    def _worst(self, solution: Solution, given: Mapping[str, Any] | Probes) -> float:
-        inside = max(self._rows, key=lambda row: row.condition.on.intrinsic_dim)
-        size = _rms(solution(inside.points.x))
+    def _worst(self, solution: Solution, given: Mapping[str, Any] | Probes, values: FloatArray) -> float:
+        size = _rms(values[:, 0] if solution.single else values)
         worst = 0.0
         for row, target in self._targets(solution, given):
             error = _rms(solution.apply(row.condition.op, row.points) - target)

@@ -138,8 +138,12 @@ def _report(file: Reader) -> Report | None:
             level.integer("points", least=1),
             level.number("residual", least=0.0),
             level.number("seconds", least=0.0),
+            level.number("change", least=0.0) if "change" in level else None,
         )
         for level in part.parts("levels")
     )
     status: Any = part.word("status", ("met", "stagnated", "budget"))
-    return Report(status, part.number("tol", above=0.0), levels)
+    returned = part.integer("returned", least=0)
+    if returned >= len(levels):
+        raise part.wrong("returned", f"{returned}, of {len(levels)} levels")
+    return Report(status, part.number("tol", above=0.0), levels, returned)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernop.errors import (
+    ArgumentError,
     ArgumentTypeError,
     FileError,
     FloatArray,
@@ -22,6 +23,9 @@ from kernop.errors import (
     naming,
 )
 from kernop.storage import check_path
+
+#: What `convergence` draws: numbers of points, and exponents.
+MOST_POINTS, STEEPEST = 1e15, 15
 
 
 def pyplot() -> Any:
@@ -48,6 +52,7 @@ def true_predicted_error(
     *,
     title: str = "",
     labels: Sequence[str] = ("x", "y"),
+    truth: str = "exact solution",
 ) -> Path:
     """Panels on a square grid: the exact solution, then a row of prediction and absolute error for each estimator.
 
@@ -55,6 +60,8 @@ def true_predicted_error(
         x: a full tensor grid with n points along each axis, (n², 2), first coordinate slowest.
         exact: values there, (n²,).
         found: ours, (n²,); or several, by name.
+        labels: of the axes.
+        truth: what ``exact`` is called.
     """
     x, n = _grid(x)
     exact = _values("exact", exact, len(x))
@@ -64,7 +71,8 @@ def true_predicted_error(
     }
     if not isinstance(labels, Sequence) or len(labels) != 2:
         raise fail(ShapeError, "labels", describe(labels), "give two, as in ('x', 'y')")
-    heading, across, up = (_text("title", title), *(_text("labels", label) for label in labels))
+    heading, reference = _text("title", title), _text("truth", truth)
+    across, up = (_text("labels", label) for label in labels)
     plt = pyplot()
     figure, axes = plt.subplots(
         len(rows), 3, figsize=(12.5, 0.4 + 3.6 * len(rows)), layout="constrained", squeeze=False
@@ -73,7 +81,7 @@ def true_predicted_error(
     shared = {"cmap": "viridis", "vmin": float(exact.min()), "vmax": float(exact.max())}
     for line, (name, values) in zip(axes, rows.items(), strict=True):
         panels = (
-            ("exact solution", exact, shared),
+            (reference, exact, shared),
             (name, values, shared),
             ("absolute error", np.abs(values - exact), {"cmap": "magma", "vmin": 0.0}),
         )
@@ -116,8 +124,9 @@ def curves(
     for (left, right), (name, (x, exact, found)) in zip(axes, rows.items(), strict=True):
         left.plot(x, exact, color="black", linewidth=2.2, label="exact")
         for (label, values), colour, dash in zip(found.items(), colours, ("-", "--", ":", "-."), strict=False):
-            left.plot(x, values, dash, color=colour, linewidth=1.2, label=label)
-            right.semilogy(x, np.maximum(np.abs(values - exact), 1e-17), color=colour, linewidth=1.0, label=label)
+            style = {"color": colour, "label": label}
+            left.plot(x, values, dash, linewidth=1.2, **style)
+            right.semilogy(x, np.maximum(np.abs(values - exact), 1e-17), dash, linewidth=1.0, **style)
         left.set(title=f"{name}: solution", xlabel="x")
         right.set(title=f"{name}: absolute error", xlabel="x")
         right.grid(alpha=0.3)
@@ -141,8 +150,8 @@ def convergence(
         slopes: what others report for β, by label.
     """
     n = check_array("sizes", sizes, remedy="give numbers of points")
-    if n.ndim != 1 or n.size == 0 or np.any(n <= 0.0):
-        raise fail(ShapeError, "sizes", describe(n), "give numbers of points, all positive")
+    if n.ndim != 1 or n.size == 0 or np.any(n <= 0.0) or np.any(n > MOST_POINTS):
+        raise fail(ShapeError, "sizes", describe(n), f"give numbers of points, from 1 to {MOST_POINTS:g}")
     read = {label: _line(line, len(n)) for label, line in _entries("lines", lines).items()}
     theirs = {} if slopes is None else {k: _number("slopes", b) for k, b in _entries("slopes", slopes).items()}
     title = _text("title", title)
@@ -155,8 +164,8 @@ def convergence(
         style = {"marker": marker, "color": colour, "capsize": 3}
         plain.errorbar(n / 1e3, mean, bar, label=label, **style)
         logarithmic.errorbar(n, mean, bar, linestyle="none", label=f"{label}, β = {beta:.2f}{other}", **style)
-        centre = np.exp(np.mean(np.log(mean)) + beta * np.mean(np.log(n)))
-        logarithmic.plot(n, centre * n**-beta, linestyle="--", linewidth=1, color=colour)
+        fitted = np.mean(np.log(mean)) + beta * (np.mean(np.log(n)) - np.log(n))
+        logarithmic.plot(n, np.exp(fitted), linestyle="--", linewidth=1, color=colour)
     plain.set(xlabel="points N, in thousands", ylabel="relative error", ylim=(0, None))
     plain.ticklabel_format(axis="y", scilimits=(-2, 3))
     logarithmic.set(xlabel="points N", xscale="log", yscale="log")
@@ -233,6 +242,8 @@ def _grid(x: Any) -> tuple[FloatArray, int]:
     n = round(len(places) ** 0.5)
     if n * n != len(places) or n < 2:
         raise fail(ShapeError, "x", f"{len(places)} points", "give a square tensor grid, (n², 2)")
+    if np.any(np.ptp(places, axis=0) == 0.0):
+        raise fail(ShapeError, "x", "points on one line", "give a square tensor grid, (n², 2)")
     return places, n
 
 
@@ -277,4 +288,7 @@ def _line(line: Any, n: int) -> tuple[FloatArray, FloatArray, float]:
         mean, bar = _values("mean", line["mean"], n), _values("standard error", line["standard error"], n)
         if np.any(mean <= 0.0) or np.any(bar < 0.0):
             raise fail(ShapeError, "mean", f"{mean} ± {bar}", "give errors, which are positive")
-        return mean, bar, _number("slope", line["slope"])
+        slope = _number("slope", line["slope"])
+        if abs(slope) > STEEPEST:
+            raise fail(ArgumentError, "slope", f"{slope:g}", f"give the exponent β of N^−β, at most {STEEPEST}")
+        return mean, bar, slope

@@ -259,6 +259,9 @@ class FixedOperator:
     x: FloatArray
     matrices: tuple[FloatArray, ...]
 
+    def __repr__(self) -> str:
+        return f"FixedOperator(({', '.join(self.operator.problem.inputs)}) ↦ u at {len(self.x)} points)"
+
     @property
     def matrix(self) -> FloatArray:
         """The kernel basis at x, (M, N)."""
@@ -294,6 +297,11 @@ class Solution:
     operator: SolutionOperator | None = None
     data: FloatArray | None = None
     inputs: Mapping[str, Any] | None = None
+
+    def __repr__(self) -> str:
+        functions, columns = self.coefficients.shape
+        number = "" if self.single else f"{columns} of them, "
+        return f"Solution(x ↦ u(x) in {self.problem.dim}-D; {number}{functions} functions, {self.expansion.kernel!r})"
 
     def __call__(self, x: Any, *, outside: str = "raise") -> FloatArray:
         """u(x) for x of shape (M, d): (M,), or (M, B).
@@ -334,12 +342,27 @@ class Solution:
 
     def _uncertain(self, x: Any, op: Operator) -> tuple[Functionals, FloatArray, Factorisation]:
         """op(u) at x, the scale of the prior for each input, (B,), and what knows the posterior for the scale 1."""
-        if self.operator is None or self.data is None:
-            remedy = "use T.std(x), whose prior has scale 1, or learn without batch="
-            raise fail(ArgumentError, "u.std", "a solution of an operator that was learned from a stream", remedy)
-        left = _functionals(op, places(self.problem, x, None), self.expansion)
-        factorisation = self.operator.factorisation
-        return left, data_scale(factorisation, self.data, self.operator.noise is not None), factorisation
+        operator = self._known_operator()
+        return (
+            _functionals(op, places(self.problem, x, None), self.expansion),
+            self._scale(operator),
+            operator.factorisation,
+        )
+
+    def _scale(self, operator: SolutionOperator) -> FloatArray:
+        """The scale of the prior for each input, (B,): 1 if the noise was stated."""
+        if operator.noise is not None:
+            return np.ones(self.coefficients.shape[1])
+        if self.data is None:
+            got = "a solution of an operator that was learned from a stream, without a level of noise"
+            raise fail(ArgumentError, "u.std", got, "state it in learn(noise=…), or learn without batch=")
+        return data_scale(operator.factorisation, self.data)
+
+    def _known_operator(self) -> SolutionOperator:
+        if self.operator is None:
+            got = "a solution that does not know its operator"
+            raise fail(ArgumentError, "u", got, "ask a solution that T(…) gave")
+        return self.operator
 
     def error_estimate(self, *values: Any, covering: int | None = COVERING, **named: Any) -> ErrorEstimate:
         """How wrong u is, for this input: estimates of its error, and a guaranteed bound where there is one.
@@ -353,12 +376,10 @@ class Solution:
         The error solves the same problem with the residuals as data: a richer operator, which T learns when it is
         first asked, answers them, and what it leaves over is multiplied by a stability constant from probing fields.
         """
-        if self.operator is None:
-            got = "a solution that does not know its operator"
-            raise fail(ArgumentError, "u", got, "ask a solution that T(…) gave")
+        operator = self._known_operator()
         number = None if covering is None else check_integer("covering", covering, least=16)
         check_memory("covering", 3 * (number or 0) * self.problem.dim, f"{describe(number)} points", "ask for fewer")
-        learned = Learned(self.problem, self.operator.points, self.operator.factorisation)
+        learned = Learned(self.problem, operator.points, operator.factorisation)
         return error_estimate(learned, self.coefficients, self._known(values, named), self.single, number)
 
     def report(self) -> str:
@@ -396,21 +417,34 @@ class Solution:
         return np.broadcast_to(column.reshape(len(points), -1), (len(points), width))
 
     def residual(self, name: str, points: Any, data: Any = None) -> FloatArray:
-        """(P_k u − h_k) at points of condition ``name``; without ``data`` (and none fixed in the problem), P_k u.
+        """(P_k u − h_k) at points of condition ``name``: (n,), or (n, B).
 
-        ``data`` is a function, a number, or values at the points.
+        h_k is ``data``: a function, a number, or values at the points. Without it, it is what the problem fixes or what
+        T was given; if that was an array, it is known at the points of T alone. P_k u itself: ``u.apply(op, points)``.
         """
         condition = self.problem[name]
         places = condition.on.adopt(points, "points")
+        h = self._own(condition, places) if data is None else data
         found = self._evaluate(condition.op, places)
-        h = condition.data if data is None else data
-        if h is None:
-            return found
         target = concrete("data", values_at(condition, h, places))
         if target.ndim == 2 and target.shape != found.shape:
             got = f"data of shape {target.shape} for values of shape {found.shape}"
             raise fail(ShapeError, "data", got, "give one column for each solution, or values (n,) for all")
         return found - (target[:, None] if target.ndim < found.ndim else target)
+
+    def _own(self, condition: Condition, places: Points) -> Any:
+        """The data of a condition that u solves, if it is known at these places."""
+        name, given = condition.name, {condition.name: condition.data, **(self.inputs or {})}
+        h = given[name]
+        if h is None:
+            got = f"none, and what T was given for {name!r} is not known"
+            raise fail(ArgumentError, "data", got, "give a function, a number, or values at the points")
+        if callable(h) or not np.iterable(h):
+            return h
+        if self.operator is None or not np.array_equal(self.operator.points[name].x, places.x):
+            got = f"none, and {name!r} was given as an array, which is known at the points of T alone"
+            raise fail(ArgumentError, "data", got, "give values at these points, or use u.apply(op, points) for P u")
+        return h
 
     def _evaluate(self, op: Operator, points: Points) -> FloatArray:
         values = self.expansion.apply(_functionals(op, points, self.expansion), self.coefficients)

@@ -263,6 +263,12 @@ def test_least_squares_without_a_prior_has_the_standard_error_of_regression():
     assert 0.93 < np.mean(np.abs(u(X) - truth) < 2.01 * u.std(X)) < 0.97  # 50 degrees of freedom
 
 
+def test_solutions_of_a_stream_know_a_stated_noise():
+    streamed, held = learn(ko.Subspace(CENTRES, batch=7))(1.0, 0.0), learn(ko.Subspace(CENTRES))(1.0, 0.0)
+    np.testing.assert_allclose(streamed.std(X), held.std(X), rtol=1e-6)
+    np.testing.assert_allclose(streamed.samples(X, 4000).std(axis=1), held.std(X), rtol=0.06)
+
+
 class TestRefusals:
     @pytest.mark.parametrize("ask", ["std", "covariance", "samples"])
     def test_no_prior(self, ask):
@@ -277,8 +283,8 @@ class TestRefusals:
             operator(1.0, 0.0).std(X)
 
     def test_solutions_of_a_stream(self):
-        operator = learn(ko.Subspace(CENTRES, batch=7))
-        with pytest.raises(ArgumentError, match=r"u\.std: got .*stream; use T\.std"):
+        operator = learn(ko.Subspace(CENTRES, batch=7), noise=None, regularization=1e-3)
+        with pytest.raises(ArgumentError, match=r"u\.std: got .*stream, without a level of noise; state it in learn"):
             operator(1.0, 0.0).std(X)
 
     def test_bad_arguments(self):

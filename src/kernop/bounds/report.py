@@ -118,7 +118,7 @@ def report(
     """
     _check(operator)
     most, lam, n = check_integer("rows", rows, least=1), operator.regularization, operator.n_points
-    check_probability(delta)
+    delta = check_probability(delta)
     if gamma is not None:
         check_exponent(gamma)
     data = np.zeros((n, 1)) if inputs is None else _data(operator, inputs)
@@ -134,7 +134,7 @@ def report(
     return BoundsReport(
         points=n,
         regularization=lam,
-        delta=float(delta),
+        delta=delta,
         constants=known,
         rank=rank,
         rows=len(chosen),

@@ -17,16 +17,16 @@ TOO_NEAR = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Covering:
-    """Points x_i with min_i |(x − x_i) / cell| ≤ fill for every x of the set that they cover.
+    """Points x_i = ξ(p_i) such that every x = ξ(p) of the set that they cover has min_i |p − p_i| ≤ fill.
 
     Arguments:
         x: the points, (n, d).
-        cell: the unit of length along each axis, (d,); axes of space and of time do not compare.
+        places: p_i, (n, k), in units of a cell along each axis: axes of space and of time do not compare.
         fill: the fill distance in these units.
     """
 
     x: FloatArray
-    cell: FloatArray
+    places: FloatArray
     fill: float
 
     def __len__(self) -> int:
@@ -34,30 +34,33 @@ class Covering:
 
     def times(self, other: Covering) -> Covering:
         """The product: covers the product of the two sets."""
-        x = np.hstack([np.repeat(self.x, len(other), axis=0), np.tile(other.x, (len(self), 1))])
-        return Covering(x, np.concatenate([self.cell, other.cell]), float(np.hypot(self.fill, other.fill)))
+        x, places = (
+            np.hstack([np.repeat(one, len(other), axis=0), np.tile(two, (len(self), 1))])
+            for one, two in ((self.x, other.x), (self.places, other.places))
+        )
+        return Covering(x, places, float(np.hypot(self.fill, other.fill)))
 
     def supremum(self, values: FloatArray) -> FloatArray:
         """max_i |r_i| + fill · s for values r (n, B) at the points: (B,).
 
-        s is √d times the steepest slope |r_i − r_j| / |(x_i − x_j) / cell| between neighbours. If r is nowhere steeper
-        than s, this is at least the supremum of |r| over the set.
+        s is √k times the steepest slope |r_i − r_j| / |p_i − p_j| between neighbours. If r is nowhere steeper than s,
+        as a function of p, this is at least the supremum of |r| over the set.
         """
         return np.max(np.abs(values), axis=0) + self.fill * self.steepness(values)
 
     def steepness(self, values: FloatArray) -> FloatArray:
-        """√d times the steepest slope between neighbours, in units of 1 / cell: (B,)."""
-        n, d = self.x.shape
+        """√k times the steepest slope between neighbours, for each cell: (B,)."""
+        n, k = self.places.shape
         if n == 1 or self.fill == 0.0:
             return np.zeros(values.shape[1])
-        found = KDTree(self.x / self.cell).query(self.x / self.cell, k=min(n, 2 * d + 1))
+        found = KDTree(self.places).query(self.places, k=min(n, 2 * k + 1))
         distance, near = (np.asarray(part).T[1:] for part in found)
         steepest = np.zeros(values.shape[1])
         for far, j in zip(distance, near, strict=True):
             apart = far > TOO_NEAR
             rise = np.abs(values[apart] - values[j[apart]])
             steepest = np.maximum(steepest, np.max(rise / far[apart, None], axis=0, initial=0.0))
-        return np.sqrt(d) * steepest
+        return np.sqrt(k) * steepest
 
 
 def inside(domain: Box | Ball | SpaceTime, number: int) -> Covering:
@@ -75,7 +78,7 @@ def surface(domain: Box | Ball | SpaceTime, number: int) -> list[Covering]:
     if isinstance(domain, SpaceTime):
         space, moments = _split(domain, number)
         clock = inside(Interval(*domain.times), moments)
-        start = Covering(np.array([[domain.times[0]]]), clock.cell, 0.0)
+        start = Covering(np.array([[domain.times[0]]]), np.zeros((1, 0)), 0.0)
         walls = [piece.times(clock) for piece in surface(domain.space, space)]
         return [*walls, inside(domain.space, number).times(start)]
     return [_sphere(domain, number)] if isinstance(domain, Ball) and domain.dim > 1 else _faces(*domain.bounds, number)
@@ -88,10 +91,12 @@ def _split(domain: SpaceTime, number: int) -> tuple[int, int]:
 
 
 def _grid(low: FloatArray, high: FloatArray, number: int) -> Covering:
-    """The centres of cells; the fill distance is half of their diagonal."""
-    counts = np.asarray(grid_counts(number, tuple(high - low)))
-    cell = (high - low) / counts
-    return Covering(low + (high - low) * cell_centres(tuple(map(int, counts))), cell, 0.5 * float(np.sqrt(len(cell))))
+    """The centres of cells of equal angles θ, x = (1 − cos θ)/2 on each side: residuals are largest near edges and
+    corners, and there the points are dense, at distances of O(1/n²). None lies on an edge, where data may be infinite.
+    """
+    counts = grid_counts(number, tuple(high - low))
+    t = cell_centres(counts)
+    return Covering(low + (high - low) * np.sin(0.5 * np.pi * t) ** 2, t * counts, 0.5 * float(np.sqrt(len(low))))
 
 
 def _faces(low: FloatArray, high: FloatArray, number: int) -> list[Covering]:
@@ -99,24 +104,23 @@ def _faces(low: FloatArray, high: FloatArray, number: int) -> list[Covering]:
     pieces: list[Covering] = []
     for axis in range(len(low)):
         free = np.arange(len(low)) != axis
-        face = _grid(low[free], high[free], number) if free.any() else None
+        face = _grid(low[free], high[free], number) if free.any() else Covering(np.zeros((1, 0)), np.zeros((1, 0)), 0.0)
         for end in (low, high):
-            x = np.tile(end, (len(face) if face else 1, 1))
-            cell = high - low
-            if face:
-                x[:, free], cell[free] = face.x, face.cell
-            pieces.append(Covering(x, cell, face.fill if face else 0.0))
+            x = np.tile(end, (len(face), 1))
+            x[:, free] = face.x
+            pieces.append(Covering(x, face.places, face.fill))
     return pieces
 
 
 def _ball(ball: Ball, number: int) -> Covering:
     """Cells of the cube around it; those beyond it are moved to the nearest point of it, which brings all nearer."""
     k, d = max(2, round(number ** (1.0 / ball.dim))), ball.dim
-    cell, fill = np.full(d, 2.0 * ball.radius / k), 0.5 * float(np.sqrt(d))
+    cell, fill = 2.0 * ball.radius / k, 0.5 * float(np.sqrt(d))
     x = ball.radius * (2.0 * cell_centres((k,) * d) - 1.0)
     far = np.linalg.norm(x, axis=1, keepdims=True)
-    near = far[:, 0] <= ball.radius + fill * cell[0]
-    return Covering(ball.center + (x * np.minimum(1.0, ball.radius / np.maximum(far, 1e-300)))[near], cell, fill)
+    near = far[:, 0] <= ball.radius + fill * cell
+    x = (x * np.minimum(1.0, ball.radius / np.maximum(far, 1e-300)))[near]
+    return Covering(ball.center + x, x / cell, fill)
 
 
 def _sphere(ball: Ball, number: int) -> Covering:
@@ -124,11 +128,12 @@ def _sphere(ball: Ball, number: int) -> Covering:
     d, r = ball.dim, ball.radius
     if d == 2:
         angle = 2.0 * np.pi * (np.arange(number) + 0.5) / number
-        x = ball.center + r * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-        return Covering(x, np.full(2, 2.0 * np.pi * r / number), 0.5)
+        circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        return Covering(ball.center + r * circle, circle * number / (2.0 * np.pi), 0.5)
     k = max(3, round(np.sqrt(number / 6.0)))  # k² cells on each side of the cube, and a few layers
-    cell, fill = np.full(d, 2.0 * r / k), 0.5 * float(np.sqrt(d))
-    x = cell[0] * (np.stack(np.meshgrid(*[np.arange(k + 2)] * d, indexing="ij"), axis=-1).reshape(-1, d) - (k + 1) / 2)
+    cell, fill = 2.0 * r / k, 0.5 * float(np.sqrt(d))
+    x = cell * (np.stack(np.meshgrid(*[np.arange(k + 2)] * d, indexing="ij"), axis=-1).reshape(-1, d) - (k + 1) / 2)
     far = np.linalg.norm(x, axis=1)
-    near = (np.abs(far - r) <= fill * cell[0]) & (far > 0.0)
-    return Covering(ball.center + r * x[near] / far[near, None], cell, 2.0 * fill)
+    near = (np.abs(far - r) <= fill * cell) & (far > 0.0)
+    sphere = r * x[near] / far[near, None]
+    return Covering(ball.center + sphere, sphere / cell, 2.0 * fill)

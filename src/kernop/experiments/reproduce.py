@@ -174,7 +174,8 @@ def rough_chapter(order: Order) -> Chapter:
         for name, values in found.items()
     }
     path = order.out / "darcy-rough.png"
-    figure = plotting.true_predicted_error(experiment.grid, exact, found, path, title="Darcy a1, discontinuous f and g")
+    title, truth = "Darcy a1, discontinuous f and g", "reference (finite differences)"
+    figure = plotting.true_predicted_error(experiment.grid, exact, found, path, title=title, truth=truth)
     return Chapter("darcy-rough", [], [figure], {"errors": errors})
 
 

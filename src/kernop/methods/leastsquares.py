@@ -184,7 +184,9 @@ class NormalFactorisation(HeldFactorisation):
 def design_matrix(expansion: Expansion, functionals: Functionals) -> FloatArray:
     """A_ij = P_i b_j, (n, L), finite; in Fortran order."""
     design = gram.cross(expansion.kernel, functionals, expansion.functionals, order="F")
-    if not np.isfinite(np.linalg.norm(design)):
+    with np.errstate(over="ignore"):
+        size = np.linalg.norm(design)
+    if not np.isfinite(size):
         got = f"{expansion.kernel!r} with derivatives that are not finite"
         raise fail(NonFiniteError, "kernel", got, "use another, such as ko.Gaussian")
     return design
