@@ -143,7 +143,5 @@ def _report(file: Reader) -> Report | None:
         for level in part.parts("levels")
     )
     status: Any = part.word("status", ("met", "stagnated", "budget"))
-    returned = part.integer("returned", least=0)
-    if returned >= len(levels):
-        raise part.wrong("returned", f"{returned}, of {len(levels)} levels")
+    returned = part.integer("returned", most=len(levels) - 1)
     return Report(status, part.number("tol", above=0.0), levels, returned)
