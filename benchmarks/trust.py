@@ -170,17 +170,21 @@ def draw(results: dict[str, Compared]) -> None:
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(1, 3, figsize=(13.5, 4.6), layout="constrained")
-    for (name, found), colour in zip(results.items(), plt.colormaps["tab10"].colors, strict=False):
-        dots = {"s": 4, "alpha": 0.35, "color": colour, "linewidths": 0}
-        axes[0].scatter(found.l2, found.estimated_l2, label=name, **dots)
-        axes[1].scatter(found.linf, found.estimated_linf, **dots)
-        axes[2].scatter(found.sup, found.bound, **dots)
+    colours = np.asarray(plt.colormaps["tab10"].colors)
+    for name, colour in zip(results, colours, strict=False):
+        axes[0].scatter([], [], s=4, color=colour, label=name)
+    pairs = (("l2", "estimated_l2"), ("linf", "estimated_linf"), ("sup", "bound"))
+    for axis, (truth, said) in zip(axes, pairs, strict=True):
+        x, y = (np.concatenate([getattr(found, part) for found in results.values()]) for part in (truth, said))
+        of = np.repeat(np.arange(len(results)), [len(getattr(found, truth)) for found in results.values()])
+        order = np.random.default_rng(0).permutation(len(x))  # lest the last problem hides the others
+        axis.scatter(x[order], y[order], s=4, alpha=0.35, c=colours[of[order]], linewidths=0)
     titles = ("relative L2 error", "relative L∞ error", "sup|u − û|: guaranteed bound")
     for axis, title, quantity in zip(axes, titles, ("estimate", "estimate", "bound"), strict=True):
         axis.set(xscale="log", yscale="log", title=title, xlabel="true error", ylabel=quantity)
         ends = np.array([1e-15, 1e2])
-        axis.plot(ends, ends, color="black", linewidth=0.8)
-        axis.plot(ends, 5.0 * ends, color="black", linewidth=0.6, linestyle=":")
+        axis.plot(ends, ends, color="black", linewidth=0.8, label="the true error")
+        axis.plot(ends, 5.0 * ends, color="black", linewidth=0.6, linestyle=":", label="five times that")
         axis.set(xlim=(3e-15, 3e1), ylim=(3e-15, 3e3))
     axes[0].legend(markerscale=4, fontsize=8, loc="upper left")
     FIGURE.parent.mkdir(parents=True, exist_ok=True)

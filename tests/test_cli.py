@@ -1,8 +1,11 @@
 """The command line."""
 
 import dataclasses
+import subprocess
+import sys
 
 import pytest
+from rich.table import Table
 
 import kernop as ko
 import kernop.cli as cli
@@ -87,3 +90,17 @@ def test_info_of_a_file(tmp_path, capsys, monkeypatch):
     with pytest.raises(SystemExit):
         cli.main()
     assert "damaged or not of kernop" in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_tables_are_not_cut(capsys):
+    table = Table(*(f"column {k}" for k in range(40)))
+    table.add_row(*(f"{k}.00000000001e-10" for k in range(40)))
+    cli._whole(table)
+    printed = capsys.readouterr().out
+    assert "…" not in printed
+    assert all(f"{k}.00000000001e-10" in printed for k in range(40))
+
+
+def test_the_module_is_the_command():
+    ran = subprocess.run([sys.executable, "-m", "kernop", "--version"], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == ko.__version__

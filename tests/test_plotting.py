@@ -5,7 +5,7 @@ import builtins
 import numpy as np
 import pytest
 
-from kernop.errors import MissingExtraError, ShapeError
+from kernop.errors import ArgumentError, MissingExtraError, ShapeError
 from kernop.experiments.experiment import square_grid
 from kernop.plotting import calibration, convergence, curves, field, pyplot, true_predicted_error
 
@@ -91,7 +91,7 @@ def test_calibration_shows_the_band_and_every_line(tmp_path, monkeypatch):
     assert band[:, 1].max() == pytest.approx(1.196)
     assert len(left.get_lines()) == 3 + 2
     assert [text.get_text() for text in right.get_legend().get_texts()] == ["a", "b"]
-    np.testing.assert_allclose(right.get_lines()[2].get_ydata(), (0.4, 0.9))
+    np.testing.assert_allclose(right.get_lines()[2].get_ydata(), (-10.0, -5.0))
 
 
 @pytest.mark.parametrize(
@@ -104,3 +104,21 @@ def test_calibration_refuses_what_does_not_fit(tmp_path, changed, value):
     given = {**given, "coverage": {"a": (0.5, 0.9)}, "path": tmp_path / "c.png", changed: value}
     with pytest.raises(ShapeError, match=f"{changed}: got"):
         calibration(**given)
+
+
+def test_the_truth_has_a_name(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("kernop.plotting.save", lambda figure, path: drawn.append(figure) or path)
+    x = square_grid(4)
+    true_predicted_error(x, x[:, 0], x[:, 1], tmp_path / "f.png", truth="finite differences")
+    assert drawn[0].axes[0].get_title() == "finite differences"
+
+
+def test_what_cannot_be_drawn(tmp_path):
+    line = {"mean": [0.5, 0.25], "standard error": [0.1, 0.1], "slope": 1.0}
+    with pytest.raises(ShapeError, match=r"sizes: got .*; give numbers of points, from 1 to 1e\+15"):
+        convergence([10, 1e300], {"a": line}, tmp_path / "c.png")
+    with pytest.raises(ArgumentError, match=r"slope: got 1e\+06; give the exponent"):
+        convergence([10, 20], {"a": {**line, "slope": 1e6}}, tmp_path / "c.png")
+    with pytest.raises(ShapeError, match="x: got points on one line"):
+        field(np.zeros((16, 2)), np.zeros(16), tmp_path / "f.png")

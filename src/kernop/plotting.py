@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -207,14 +208,15 @@ def calibration(
     left.plot(x, draws, color="tab:blue", linewidth=0.6, alpha=0.7)
     left.plot(x, mean, color="tab:blue", linewidth=1.8, label="mean, and draws")
     left.plot(x, exact, color="black", linewidth=1.8, linestyle="--", label="truth")
-    left.set(title="posterior of u from noisy data", xlabel="x")
+    left.set(title="posterior of u from noisy data", xlabel="x", ylabel="u")
     left.legend(frameon=False)
-    right.plot([0, 1], [0, 1], color="grey", linewidth=1.0)
+    right.axhline(0.0, color="grey", linewidth=1.0)
     colours = plt.cm.viridis(np.linspace(0.0, 0.9, len(lines)))
-    for (label, values), colour in zip(lines.items(), colours, strict=True):
-        right.plot(levels, values, "o-", color=colour, markersize=3.5, linewidth=0.9, alpha=0.8, label=label)
-    right.set(title="part of the truth in the band", xlabel="nominal", ylabel="measured", xlim=(0.4, 1), ylim=(0.4, 1))
-    right.legend(frameon=False, fontsize=6)
+    for (label, values), colour, marker in zip(lines.items(), colours, cycle("osD^"), strict=False):
+        style = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 0.9, "alpha": 0.8}
+        right.plot(100.0 * levels, 100.0 * (values - levels), label=label, **style)
+    right.set(title="truth in the band: measured − said, in %", xlabel="said, in %", ylim=(-5, 5))
+    right.legend(frameon=False, fontsize=6, ncols=2)
     return save(figure, path)
 
 
