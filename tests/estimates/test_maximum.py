@@ -121,3 +121,24 @@ def test_the_bound_holds_for_poor_answers():
     assert np.min(error) > 1e-4
     assert np.all(error <= bound)
     assert np.all(bound <= 100.0 * error)
+
+
+@pytest.mark.parametrize("centers", [100, 300])
+@pytest.mark.parametrize("name", ["Poisson", "Darcy", "heat"])
+def test_suprema_of_residuals_are_not_below_what_is_found_elsewhere(name, centers):
+    """Data that do not fit together at corners: the residual peaks there, and is looked for there too."""
+    problem = {
+        "Poisson": dirichlet(SQUARE, lambda u: -ko.laplacian(u)),
+        "Darcy": dirichlet(SQUARE, lambda u: -ko.div((lambda x: jnp.exp(x[..., 0] + x[..., 1])) * ko.grad(u))),
+        "heat": heat(ko.SpaceTime(LINE, (0, 1))),
+    }[name]
+    operator = ko.learn(problem, points=3 * centers, method=ko.Subspace(centers))
+    u = operator(**dict.fromkeys(problem.inputs, 0.0) | {"f": 1.0})
+    found = u.error_estimate().bound
+    rng = np.random.default_rng(7)
+    x = np.concatenate([rng.uniform(size=(5000, 2)), rng.beta(0.2, 0.2, size=(5000, 2)), rng.beta(0.2, 1, (5000, 2))])
+    size = np.exp(x[:, 0] + x[:, 1]) if name == "Darcy" else 1.0  # the mean diffusion, or the factor of ∂u/∂t
+    assert found.interior >= np.max(np.abs(u.residual("f", x) / size))
+    for condition in problem.conditions[1:]:
+        rim = condition.on.sample(3000, "uniform", seed=5)
+        assert found.boundary >= np.max(np.abs(u.residual(condition.name, rim)))
