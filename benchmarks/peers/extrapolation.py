@@ -29,7 +29,7 @@ from kernop.experiments.pairs import training_pairs
 from kernop.metrics import relative_l2
 from kernop.plotting import pyplot
 from kernop.plotting import save as save_figure
-from kernop.solution import SolutionOperator
+from kernop.solution_operator import SolutionOperator
 
 CHOICE = 2_000_000  # the seed of the pairs by which the Green operator's λ is chosen, as in benchmarks/green.py
 NAME = "extrapolation"

@@ -13,7 +13,8 @@ from kernop.methods import Full, LowRank, Subspace
 from kernop.operators import apply_operator
 from kernop.problem import Condition, Dirichlet, Equation, Initial, Neumann, Problem, Robin
 from kernop.refine import Report, ToleranceWarning
-from kernop.solution import Solution, SolutionOperator
+from kernop.solution import Solution
+from kernop.solution_operator import SolutionOperator
 from kernop.streaming import Checkpoint, StreamedOperator
 from kernop.tuning import Tuned, tune
 

@@ -18,7 +18,8 @@ from kernop.operators import NormalForm, normal_form
 from kernop.probes import Probes, free_waves, random_probes, together
 from kernop.problem import Condition, Problem
 from kernop.sampling import sample
-from kernop.solution import Solution, SolutionOperator
+from kernop.solution import Solution
+from kernop.solution_operator import SolutionOperator
 
 #: Points at which residuals are measured, all conditions together.
 HELD_OUT = 1200

@@ -18,7 +18,7 @@ from kernop.functions import Function
 from kernop.methods import Subspace
 from kernop.problem import Problem
 from kernop.refine import Level, Report
-from kernop.solution import SolutionOperator
+from kernop.solution_operator import SolutionOperator
 from kernop.streaming.restored import read_streamed
 
 #: What may happen when parts of a file that were rewritten do not fit each other.

@@ -32,7 +32,7 @@ from kernop.problem import Problem
 from kernop.progress import Stages
 from kernop.refine import ToleranceWarning, refine
 from kernop.sampling import sample
-from kernop.solution import SolutionOperator
+from kernop.solution_operator import SolutionOperator
 from kernop.streaming import learn_stream, make_plan, read_checkpoint
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from kernop.heldout import Findings
-from kernop.solution import SolutionOperator
+from kernop.solution_operator import SolutionOperator
 
 Status = Literal["met", "stagnated", "budget"]
 

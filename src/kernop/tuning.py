@@ -40,7 +40,7 @@ from kernop.problem import Problem
 from kernop.progress import Stages
 from kernop.sampling import sample
 from kernop.search import CRITERIA, FACTORS, Search, Trial
-from kernop.solution import SolutionOperator
+from kernop.solution_operator import SolutionOperator
 
 LABELS = {"loo": "leave-one-out mean square", "gcv": "generalised cross-validation", "likelihood": "log likelihood"}
 

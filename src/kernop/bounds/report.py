@@ -27,7 +27,7 @@ from kernop.data import all_values, concrete, named_inputs
 from kernop.errors import ArgumentError, ArgumentTypeError, FloatArray, check_integer, describe, fail
 from kernop.methods import Full, LowRank
 from kernop.methods.weights import repeated
-from kernop.solution import SolutionOperator
+from kernop.solution_operator import SolutionOperator
 
 
 @dataclass(frozen=True, eq=False)

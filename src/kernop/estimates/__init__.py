@@ -2,7 +2,7 @@
 
 from kernop.estimates.estimate import ErrorEstimate, Known, Residual, error_estimate
 from kernop.estimates.maximum import MaximumBound
-from kernop.estimates.stability import Learned, can_be_fresh, fresh_points
+from kernop.estimates.stability import Learned, can_be_fresh
 
 __all__ = [
     "ErrorEstimate",
@@ -12,5 +12,4 @@ __all__ = [
     "Residual",
     "can_be_fresh",
     "error_estimate",
-    "fresh_points",
 ]

@@ -20,7 +20,7 @@ from kernop.domains import Points
 from kernop.domains.cloud import CloudRegion
 from kernop.domains.points import concatenate
 from kernop.domains.sequences import shares
-from kernop.errors import FloatArray
+from kernop.errors import ArgumentError, FloatArray, fail
 from kernop.estimates.residuals import LeaveOneOut
 from kernop.frame import frame_of
 from kernop.methods import Factorisation, Setting, Subspace
@@ -82,11 +82,24 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """An operator as the estimates see it."""
+    """An operator as its solutions and the estimates see it.
+
+    Attributes:
+        noise: the standard deviation of errors in the data that was stated, by name; None if none was.
+    """
 
     problem: Problem
     points: Mapping[str, Points]
     factorisation: Factorisation
+    noise: Mapping[str, float] | None = None
+
+    @property
+    def test_points(self) -> dict[str, Points]:
+        """Points of each condition, by name, that the operator did not learn from."""
+        if not can_be_fresh(self.problem):
+            remedy = "leave them out: u.error_estimate() then uses the points of T, one left out at a time"
+            raise fail(ArgumentError, "test_points", "a domain known only by its points, which has no others", remedy)
+        return sample(self.problem, POINTS_PER_CENTRE * _richer(self.factorisation), "halton", SEED)
 
 
 def rms(values: FloatArray) -> FloatArray:
@@ -97,11 +110,6 @@ def rms(values: FloatArray) -> FloatArray:
 def can_be_fresh(problem: Problem) -> bool:
     """Has every condition points beyond those of a cloud?"""
     return not any(isinstance(condition.on, CloudRegion) for condition in problem.conditions)
-
-
-def fresh_points(problem: Problem, factorisation: Factorisation) -> dict[str, Points]:
-    """Points that the operator did not learn from, for each condition."""
-    return sample(problem, POINTS_PER_CENTRE * _richer(factorisation), "halton", SEED)
 
 
 def _richer(factorisation: Factorisation) -> int:
@@ -124,7 +132,7 @@ class Fresh:
     def __init__(self, operator: Learned) -> None:
         problem, envelope = operator.problem, operator.factorisation.expansion.envelope
         frame = frame_of(problem)
-        self.points = fresh_points(problem, operator.factorisation)
+        self.points = operator.test_points
         self.functionals = collocate(problem, self.points, envelope)
         self.places = places(operator)
         self.centres = _richer(operator.factorisation)

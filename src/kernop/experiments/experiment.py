@@ -18,7 +18,7 @@ from kernop.methods import Full
 from kernop.metrics import relative_l2, relative_linf
 from kernop.operators import apply_operator, identity
 from kernop.problem import Problem
-from kernop.solution import SolutionOperator
+from kernop.solution_operator import SolutionOperator
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from kernop.experiments.heat import heat
 from kernop.experiments.helmholtz import helmholtz
 from kernop.experiments.schrodinger import hexagon, schrodinger
 from kernop.metrics import relative_l2, relative_linf
-from kernop.solution import SolutionOperator
+from kernop.solution_operator import SolutionOperator
 
 #: What the two ways to learn are called, in tables and figures.
 PAPER, DEFAULT = "the paper's estimator", "kernop by default"

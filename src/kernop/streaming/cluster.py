@@ -66,7 +66,7 @@ class OnWorkers:
         rows = np.split(np.arange(len(points)), list(cuts))
         with self._connected():
             # The function alone: workers have no use for the operator that it came from.
-            there = self._send((replace(u, operator=None, data=None, inputs=None), op))
+            there = self._send((replace(u, learned=None, data=None, inputs=None), op))
             parts = [self._submit(_evaluated, there, points[own]) for own in rows]
             return np.concatenate([part.result() for part in parts])
 

@@ -152,4 +152,4 @@ def finish(
         plan.rows.problem, StreamPoints(plan.stream), method, factorisation, stats, rows=accumulator.rows
     )
     found = zip(split(plan, plan.widths, coefficients), plan.inputs, strict=True)
-    return replace(operator, solutions=tuple(replace(u, operator=operator, inputs=given) for u, given in found))
+    return replace(operator, solutions=tuple(replace(u, learned=operator.learned, inputs=given) for u, given in found))

@@ -18,7 +18,8 @@ from kernop.files import Writer, write_story
 from kernop.linalg import add_rows, solve_upper, transpose_solve_upper
 from kernop.methods.accumulators import Penalty
 from kernop.methods.leastsquares import SubspaceFactorisation
-from kernop.solution import Solution, SolutionOperator
+from kernop.solution import Solution
+from kernop.solution_operator import SolutionOperator
 from kernop.streaming.cluster import OnWorkers
 from kernop.streaming.materialized import materialize
 from kernop.streaming.places import Places
@@ -175,7 +176,8 @@ class StreamedOperator(SolutionOperator):
         widths = plan.rows.widths([plan.stream[0]], known)
         found = factor.solve(lambda k, batch: plan.rows.data(batch, known, widths, _start(plan.stream, k, known)))
         return tuple(
-            replace(u, operator=self, inputs=given) for u, given in zip(split(plan, widths, found), known, strict=True)
+            replace(u, learned=self.learned, inputs=given)
+            for u, given in zip(split(plan, widths, found), known, strict=True)
         )
 
     def _checked(self, name: str, value: Any) -> Any:
