@@ -1,5 +1,6 @@
 """load: what it takes, what it refuses, and what a file that was rewritten with a right digest can do: nothing."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import kernop as ko
 from kernop.errors import ArgumentError, ArgumentTypeError, FileError, MissingFunctionError
 from kernop.io import summary
+from kernop.refine import Level, Report
 from kernop.storage import read, write
 
 LINE = ko.Interval(0.0, 1.0)
@@ -204,6 +206,20 @@ MISFITS = {
     "points of another shape": (shape("condition 1/x", lambda a: a[:, 0]), "shape"),
     "normals of another length": (shape("condition 1/normal", lambda a: 2.0 * a), "length"),
 }
+
+
+class TestReports:
+    LEVELS = (Level(8, 24, np.inf, 0.1), Level(13, 39, 1e-3, 0.1, 0.25))
+
+    def test_come_back_even_if_a_residual_was_infinite(self, operator, path):
+        report = Report("budget", 1e-6, self.LEVELS, 1)
+        dataclasses.replace(operator, report=report).save(path)
+        assert ko.load(path).report == report
+
+    def test_of_a_level_that_is_not_there(self, operator, path):
+        dataclasses.replace(operator, report=Report("budget", 1e-6, self.LEVELS, 2)).save(path)
+        with pytest.raises(FileError, match="report/returned is 2 and no whole number from 0 to 1"):
+            ko.load(path)
 
 
 class TestRewritten:

@@ -136,7 +136,7 @@ def _report(file: Reader) -> Report | None:
         Level(
             level.integer("centers", least=1),
             level.integer("points", least=1),
-            level.number("residual", least=0.0),
+            level.number("residual", least=0.0) if "residual" in level else np.inf,
             level.number("seconds", least=0.0),
             level.number("change", least=0.0) if "change" in level else None,
         )

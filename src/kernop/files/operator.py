@@ -93,8 +93,16 @@ def write_story(
     file["noise"] = None if noise is None else dict(noise)
     file["seconds"] = dict(stats)
     file["learned"] = {name: value for name, value in about.items() if name != "written"}
-    file["report"] = asdict(report) if is_dataclass(report) and not isinstance(report, type) else None
+    file["report"] = _told(report) if is_dataclass(report) and not isinstance(report, type) else None
     file["written"] = {"when": now(), **versions()}
+
+
+def _told(report: Any) -> dict[str, Any]:
+    """A report as JSON, which has no infinity: a residual that is not finite is null."""
+    told = asdict(report)
+    for level in told["levels"]:
+        level["residual"] = level["residual"] if np.isfinite(level["residual"]) else None
+    return told
 
 
 def now() -> str:
