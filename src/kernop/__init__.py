@@ -3,6 +3,7 @@
 from kernop import bounds, errors
 from kernop.batches import Batches
 from kernop.domains import Ball, Box, Interval, PointCloud, Points, Region, SpaceTime
+from kernop.errors import AccuracyWarning, IllPosedWarning
 from kernop.estimates import ErrorEstimate, MaximumBound
 from kernop.evidence import Evidence
 from kernop.fields import div, dot, grad, laplacian, matvec, normal_derivative, partial
@@ -21,6 +22,7 @@ from kernop.tuning import Tuned, tune
 __version__ = "0.1.0"
 
 __all__ = [
+    "AccuracyWarning",
     "Ball",
     "Batches",
     "Box",
@@ -33,6 +35,7 @@ __all__ = [
     "Evidence",
     "Full",
     "Gaussian",
+    "IllPosedWarning",
     "Initial",
     "Interval",
     "InverseMultiquadric",

@@ -19,10 +19,17 @@ PlaceFunction = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A number, or a function of place, that multiplies a derivative of u. Constants are folded."""
+    """A number, or a function of place, that multiplies a derivative of u. Constants are folded.
+
+    Arguments:
+        constant: the number; None for a function.
+        at: the function.
+        sources: the functions of which derivatives were taken on the way to this one.
+    """
 
     constant: float | None
     at: PlaceFunction
+    sources: tuple[Coefficient, ...] = ()
 
     @staticmethod
     def of(value: Any) -> Coefficient:
@@ -40,7 +47,7 @@ class Coefficient:
             return Coefficient.of(self.constant + other.constant)
         if self.constant == 0.0 or other.constant == 0.0:
             return other if self.constant == 0.0 else self
-        return Coefficient(None, lambda x, n: self.at(x, n) + other.at(x, n))
+        return Coefficient(None, lambda x, n: self.at(x, n) + other.at(x, n), _together(self, other))
 
     def __mul__(self, other: Coefficient) -> Coefficient:
         if self.constant is not None and other.constant is not None:
@@ -49,7 +56,7 @@ class Coefficient:
             return other if self.constant == 1.0 else self
         if self.constant == 0.0 or other.constant == 0.0:
             return Coefficient.of(0.0)
-        return Coefficient(None, lambda x, n: self.at(x, n) * other.at(x, n))
+        return Coefficient(None, lambda x, n: self.at(x, n) * other.at(x, n), _together(self, other))
 
     def inverse(self) -> Coefficient:
         """1 / coefficient."""
@@ -57,13 +64,18 @@ class Coefficient:
             if self.constant == 0.0:
                 raise fail(ArgumentError, "coefficient", "a division by 0", "divide by a number that is not 0")
             return Coefficient.of(1.0 / self.constant)
-        return Coefficient(None, lambda x, n: 1.0 / self.at(x, n))
+        return Coefficient(None, lambda x, n: 1.0 / self.at(x, n), self.sources)
 
     def partial(self, axis: int) -> Coefficient:
         """∂/∂x_axis, by forward-mode differentiation of the whole cloud at once; normals are held fixed."""
         if self.constant is not None:
             return Coefficient.of(0.0)
-        return Coefficient(None, directional(self.at, axis))
+        return Coefficient(None, directional(self.at, axis), (self, *self.sources))
+
+
+def _together(one: Coefficient, other: Coefficient) -> tuple[Coefficient, ...]:
+    """The sources of both, each once."""
+    return tuple({id(source): source for source in (*one.sources, *other.sources)}.values())
 
 
 def directional(function: PlaceFunction, axis: int) -> PlaceFunction:

@@ -56,6 +56,10 @@ class NonlinearOperatorError(OperatorError):
     """An operator violates superposition."""
 
 
+class JumpError(OperatorError):
+    """A coefficient that jumps stands under a derivative."""
+
+
 class RoughKernelError(ArgumentError):
     """A kernel has too few derivatives for the operator."""
 
@@ -86,6 +90,14 @@ class ClusterError(KernopError, RuntimeError):
 
 class MissingExtraError(KernopError, ImportError):
     """An optional dependency is needed and not installed."""
+
+
+class IllPosedWarning(UserWarning):
+    """The conditions leave a function undetermined, or nearly so: solutions are one of many, or amplify every error."""
+
+
+class AccuracyWarning(UserWarning):
+    """An answer is not as accurate as its operator promises: the data, or a coefficient, is not resolved."""
 
 
 def fail(kind: type[KernopError], name: str, got: str, remedy: str) -> KernopError:

@@ -25,6 +25,12 @@ class Frame:
     high: FloatArray
     units: FloatArray
 
+    @property
+    def shortest(self) -> FloatArray:
+        """For each axis the shortest side among those with the same unit, (d,): time does not compare with space."""
+        sides = self.high - self.low
+        return np.array([np.min(sides[self.units == unit]) for unit in self.units])
+
     def measure(self, region: Region) -> float:
         """The measure of a region in natural units: time and space do not compare otherwise."""
         low, high = region.bounds

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from kernop.collocation import Functionals
 from kernop.derivatives import diagonal, pairwise
 from kernop.errors import FloatArray, check_memory
+from kernop.frozen import Kept
 from kernop.kernels import Kernel
 from kernop.operators import NormalForm
 from kernop.precision import eagerly
@@ -50,13 +50,11 @@ class _Strips:
 
 
 #: Strips that were cut before: the same centres meet many points, and the rows of a growing factor many pivots.
-_cut: WeakKeyDictionary[Functionals, list[_Strips]] = WeakKeyDictionary()
+_cut: Kept[Functionals, list[_Strips]] = Kept()
 
 
 def _strips(functionals: Functionals) -> list[_Strips]:
-    if functionals not in _cut:
-        _cut[functionals] = [_Strips(block, rows.start) for rows, block in functionals]
-    return _cut[functionals]
+    return _cut.of(functionals, lambda: [_Strips(block, rows.start) for rows, block in functionals])
 
 
 def _tiles(kernel: Kernel, left: list[_Strips], right: list[_Strips], *, upper: bool) -> Iterator[Tile]:

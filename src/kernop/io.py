@@ -10,6 +10,7 @@ import numpy as np
 
 from kernop import storage
 from kernop.agreement import check_envelope, check_problem
+from kernop.diagnosis import from_entries
 from kernop.errors import ArgumentError, ArgumentTypeError, FileError, KernopError, describe, fail
 from kernop.files import KIND, Contents, Reader, check_format, read_factorisation, read_operator
 from kernop.files.functions import shown
@@ -115,7 +116,7 @@ def _completed(contents: Contents, problem: Problem | None, envelope: Function |
 def _operator(file: Reader, contents: Contents) -> SolutionOperator:
     part = file.below("factorisation")
     if part.value("kind") == "stream":
-        return replace(read_streamed(file, contents), report=_report(file))
+        return replace(read_streamed(file, contents), report=_report(file), diagnosis=from_entries(contents.about))
     return SolutionOperator(
         contents.problem,
         contents.points,
@@ -125,6 +126,7 @@ def _operator(file: Reader, contents: Contents) -> SolutionOperator:
         _report(file),
         contents.noise,
         contents.about,
+        from_entries(contents.about),
     )
 
 
@@ -136,12 +138,30 @@ def _report(file: Reader) -> Report | None:
         Level(
             level.integer("centers", least=1),
             level.integer("points", least=1),
-            level.number("residual", least=0.0) if "residual" in level else np.inf,
+            _error(level),
             level.number("seconds", least=0.0),
-            level.number("change", least=0.0) if "change" in level else None,
+            tuple(level.numbers("changes")) if "changes" in level else None,
+            level.number("misfit", least=0.0) if "misfit" in level else 0.0,
+            level.number("roughness", least=0.0) if "roughness" in level else 0.0,
         )
         for level in part.parts("levels")
     )
     status: Any = part.word("status", ("met", "stagnated", "budget"))
     returned = part.integer("returned", most=len(levels) - 1)
-    return Report(status, part.number("tol", above=0.0), levels, returned)
+    return Report(
+        status,
+        part.number("tol", above=0.0),
+        levels,
+        returned,
+        part.text("measured") if "measured" in part else "",
+        tuple(map(str, part.list("followed"))) if "followed" in part and part.value("followed") else (),
+        tuple(part.numbers("estimates")) if "estimates" in part and part.value("estimates") else None,
+    )
+
+
+def _error(level: Reader) -> float:
+    """Null stands for infinity, which JSON does not have; files of kernop 0.1 had residuals instead of errors."""
+    for name in ("error", "residual"):
+        if name in level:
+            return level.number(name, least=0.0)
+    return np.inf

@@ -8,10 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kernop.batches import stream
-from kernop.collocation import collocate
+from kernop.collocation import Functionals, collocate
+from kernop.diagnosis import Diagnosis
+from kernop.domains import Points
 from kernop.errors import (
+    AccuracyWarning,
     ArgumentError,
     ArgumentTypeError,
+    IllPosedWarning,
     SingularGramError,
     check_integer,
     check_number,
@@ -20,7 +24,8 @@ from kernop.errors import (
 )
 from kernop.files.operator import now
 from kernop.frame import Frame, frame_of
-from kernop.heldout import HeldOut
+from kernop.functions import Function
+from kernop.heldout import Measure, OnInputs, OnProbes
 from kernop.inputs import read_inputs
 from kernop.kernels import CustomKernel, Kernel
 from kernop.kernels.base import check_smoothness
@@ -28,12 +33,18 @@ from kernop.methods import Factorisation, Method, Setting, Subspace
 from kernop.methods.base import envelope_of
 from kernop.methods.noise import Noise, read_noise
 from kernop.methods.weights import Weights, read_weights
+from kernop.operators import identity, normal_form
 from kernop.problem import Problem
 from kernop.progress import Stages
-from kernop.refine import ToleranceWarning, refine
-from kernop.sampling import sample
+from kernop.refine import Report, ToleranceWarning, refine
+from kernop.resolution import Roughness, roughness
+from kernop.sampling import can_be_fresh, interior, sample
 from kernop.solution_operator import SolutionOperator
 from kernop.streaming import learn_stream, make_plan, read_checkpoint
+from kernop.wellposed import Stability, stability
+
+#: Points inside at which it is seen how well the conditions determine u.
+INSIDE = 400
 
 
 def learn(
@@ -104,11 +115,25 @@ def learn(
             if value is not None:
                 raise fail(ArgumentError, name, f"one with {chosen!r}", "use method=ko.Subspace(batch=2000)")
         if tol is None:
-            return task.once(chosen, points, stage)
-        operator = task.to_tolerance(chosen, points, tol, inputs, budget, stage)
-    if not operator.report.met:
-        warnings.warn(str(operator.report), ToleranceWarning, stacklevel=2)
-    return operator
+            operator = task.once(chosen, points, stage)
+        else:
+            operator = task.to_tolerance(chosen, points, tol, inputs, budget, stage)
+        with stage("examine"):
+            found = replace(
+                operator.diagnosis, stability=task.stability(operator.collocated, envelope_of(operator.method))
+            )
+    _warn(found, operator.report)
+    return replace(operator, diagnosis=found)
+
+
+def _warn(found: Diagnosis, report: Report | None) -> None:
+    """Say what is doubtful, to the caller of `learn`."""
+    if found.stability is not None and found.stability.ill_posed:
+        warnings.warn(str(found.stability), IllPosedWarning, stacklevel=3)
+    if found.roughness is not None and found.roughness.unresolved:
+        warnings.warn(f"{found.roughness}; give more points and centres, or smooth it", AccuracyWarning, stacklevel=3)
+    if report is not None and not report.met:
+        warnings.warn(str(report), ToleranceWarning, stacklevel=3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +154,7 @@ class _Task:
         with stage("sample"):
             placed = sample(self.problem, points, self.sampling, self.seed)
         with stage("collocate"):
+            found = self.roughness(placed)
             functionals = collocate(self.problem, placed, envelope_of(method))
             for name, block in zip(self.problem.names, functionals.blocks, strict=True):
                 if self.kernel is not None:
@@ -138,7 +164,16 @@ class _Task:
             setting = Setting(functionals, self.frame, self.kernel, regularization, self.weights, tick)
             factorisation = self._factorised(method, setting)
         return SolutionOperator(
-            self.problem, placed, method, factorisation, stage.seconds, None, self._levels, self._about
+            self.problem,
+            placed,
+            method,
+            factorisation,
+            stage.seconds,
+            None,
+            self._levels,
+            self._about,
+            Diagnosis(None, found),
+            functionals,
         )
 
     def to_tolerance(
@@ -155,10 +190,25 @@ class _Task:
             lambda centers, n: self.once(replace(growing, centers=centers), n if given is None else given, stage),
             wanted,
             most,
-            HeldOut(self.problem, self.frame, inputs, self.seed, envelope_of(growing)),
+            self._measure(inputs, envelope_of(growing)),
             self.problem.dim,
             stage.say,
         )
+
+    def _measure(self, inputs: Any, envelope: Function | None) -> Measure:
+        if inputs is None:
+            return OnProbes(self.problem, self.frame, self.seed, envelope)
+        return OnInputs(self.problem, self.frame, inputs, self.seed, envelope)
+
+    def roughness(self, points: Mapping[str, Points]) -> Roughness:
+        """Of the coefficients that are differentiated, at these points."""
+        found = [roughness(c.op, points[c.name], self.frame, c.name) for c in self.problem.conditions]
+        return max(found, key=lambda r: r.part)
+
+    def stability(self, rows: Functionals, envelope: Function | None) -> Stability:
+        """How well the conditions determine u."""
+        inside = normal_form(identity, interior(self.problem, INSIDE, self.seed), multiplier=envelope)
+        return stability(rows, Functionals((inside,)), self.frame, envelope)
 
     def from_stream(
         self, method: Subspace, points: Any, tol: Any, inputs: Any, checkpoint: Any, client: Any, stage: Stages
@@ -176,8 +226,18 @@ class _Task:
         # To count the points of a stream may take a pass over them.
         number = 0 if self.noise is None else sum((source.counts or {}).values())
         regularization = self._regularization(method, number)
+        found = self._diagnosed(method)
+        _warn(found, None)
         operator = learn_stream(plan, regularization, stage, read_checkpoint(checkpoint), client)
-        return replace(operator, noise=self._levels, about=self._about)
+        return replace(operator, noise=self._levels, about=self._about, diagnosis=found)
+
+    def _diagnosed(self, method: Subspace) -> Diagnosis:
+        """What is doubtful about a problem whose points come in batches, as seen at points of our own."""
+        if not all(condition.on.known for condition in self.problem.conditions) or not can_be_fresh(self.problem):
+            return Diagnosis()
+        points = sample(self.problem, None, self.sampling, self.seed)
+        rows = collocate(self.problem, points, method.envelope)
+        return Diagnosis(self.stability(rows, method.envelope), self.roughness(points))
 
     def _factorised(self, method: Method, setting: Setting) -> Factorisation:
         try:

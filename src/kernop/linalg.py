@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ from threadpoolctl import ThreadpoolController
 from kernop.errors import FloatArray
 
 EPS = float(np.finfo(np.float64).eps)
+#: Between this number and its inverse squares keep all digits.
+SAFE = 1e-140
 
 
 @cache
@@ -22,10 +26,38 @@ def _threads() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_thread() -> AbstractContextManager[Any]:
+class _Limit:
+    """The limit of BLAS to one thread is one setting of the process: the first who asks sets it, the last lifts it."""
+
+    def __init__(self) -> None:
+        self._lock, self._users, self._context = threading.Lock(), 0, None
+
+    def enter(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._context: Any = _threads().limit(limits=1, user_api="blas")
+                self._context.__enter__()
+
+    def leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._context.__exit__(None, None, None)
+
+
+_limit = _Limit()
+
+
+@contextmanager
+def one_thread() -> Generator[None]:
     """A context in which BLAS uses one thread: for many small products between calls of JAX, whose own threads still
     wait for work and make those of BLAS several times slower."""
-    return _threads().limit(limits=1, user_api="blas")
+    _limit.enter()
+    try:
+        yield
+    finally:
+        _limit.leave()
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,12 +145,24 @@ def cholesky(a: FloatArray) -> tuple[Cholesky, int]:
     return Cholesky(lower), int(info)
 
 
+#: Reflectors that are applied together.
+BLOCK = 64
+
+
 @dataclass(frozen=True, eq=False)
 class Orthogonal:
-    """A = Q R for A of shape (m, L), m ≥ L; Q is kept as Householder reflectors below the diagonal of ``packed``."""
+    """A = Q R for A of shape (m, L), m ≥ L, with Q = Π_p (I − V_p T_p V_pᵀ) over panels p of at most 64 columns.
+
+    All products are NumPy's and only read: LAPACK's own `ormqr` writes to the reflectors while it applies them, and
+    another thread would see that.
+
+    Arguments:
+        packed: R above and on the diagonal, the reflectors V below it (their diagonal is 1), (m, L).
+        t: the upper triangles T_p side by side, (64, L) or fewer rows.
+    """
 
     packed: FloatArray
-    tau: FloatArray
+    t: FloatArray
 
     @property
     def upper(self) -> FloatArray:
@@ -131,44 +175,99 @@ class Orthogonal:
         diagonal = np.abs(np.diagonal(self.upper))
         return bool(np.min(diagonal) > EPS**1.5 * np.max(diagonal))
 
-    def least_squares(self, b: FloatArray) -> FloatArray:
-        """argmin |A c − [b; 0]| for b of shape (n, B), n ≤ m: (L, B)."""
-        solved, _ = lapack.dtrtrs(self.upper, self.rotated(b), lower=0)
-        return solved
-
-    def rotated(self, b: FloatArray) -> FloatArray:
-        """The first L rows of Qᵀ [b; 0] for b of shape (n, B), n ≤ m: (L, B)."""
-        return self._product("T", b)[: self.packed.shape[1]]
-
-    def remainder(self, b: FloatArray) -> FloatArray:
-        """min |A c − [b; 0]|² for each column of b (n, B), n ≤ m: (B,)."""
-        return np.sum(np.square(self._product("T", b)[self.packed.shape[1] :]), axis=0)
+    def rotated(self, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Qᵀ [b; 0] for b of shape (n, B), n ≤ m: its first L rows, and the others, whose squares are the misfit."""
+        c, count = np.zeros((len(self.packed), b.shape[1])), self.packed.shape[1]
+        c[: len(b)] = b
+        for top, below, triangle, tail, t in self._panels():
+            self._reflect(c, top, below, triangle, tail, t.T)
+        return c[:count], c[count:]
 
     def times(self, top: FloatArray) -> FloatArray:
         """Q [top; 0] for top of shape (L, B): (m, B)."""
-        return self._product("N", top)
+        c = np.zeros((len(self.packed), top.shape[1]))
+        c[: len(top)] = top
+        for rows, below, triangle, tail, t in reversed(list(self._panels())):
+            self._reflect(c, rows, below, triangle, tail, t)
+        return c
 
-    def _product(self, trans: str, b: FloatArray) -> FloatArray:
-        padded = np.zeros((len(self.packed), b.shape[1]), order="F")
-        padded[: len(b)] = b
-        lwork = 64 * max(1, b.shape[1])
-        product, _, _ = lapack.dormqr("L", trans, self.packed, self.tau, padded, lwork=lwork, overwrite_c=1)
-        return product
+    @staticmethod
+    def _reflect(
+        c: FloatArray, top: slice, below: slice, triangle: FloatArray, tail: FloatArray, t: FloatArray
+    ) -> None:
+        """c ← c − V t Vᵀ c in place, with V = [triangle; tail] in the rows ``top`` and ``below``."""
+        w = t @ (triangle.T @ c[top] + tail.T @ c[below])
+        c[top] -= triangle @ w
+        c[below] -= tail @ w
+
+    def _panels(self) -> Iterator[tuple[slice, slice, FloatArray, FloatArray, FloatArray]]:
+        """The rows of each V_p where it is triangular and below, its values there, and T_p."""
+        size, count = self.t.shape
+        for start in range(0, count, size):
+            columns = slice(start, min(start + size, count))
+            triangle, t = self._small[start // size]
+            yield columns, slice(columns.stop, None), triangle, self.packed[columns.stop :, columns], t
+
+    @cached_property
+    def _small(self) -> list[tuple[FloatArray, FloatArray]]:
+        """The unit triangles on top of the V_p, and the T_p, without what else LAPACK keeps beside them."""
+        size, count = self.t.shape
+        found: list[tuple[FloatArray, FloatArray]] = []
+        for start in range(0, count, size):
+            stop = min(start + size, count)
+            triangle = np.tril(self.packed[start:stop, start:stop], -1)
+            np.fill_diagonal(triangle, 1.0)
+            found.append((triangle, np.triu(self.t[: stop - start, start:stop])))
+        return found
 
     def columns(self, n: int) -> FloatArray:
         """The first n rows of Q, (n, L): an orthonormal basis of the column space, if n = m."""
-        q, _, _ = lapack.dorgqr(self.packed, self.tau, lwork=64 * self.packed.shape[1])
+        size, count = self.t.shape
+        tau = self.t[np.arange(count) % size, np.arange(count)]
+        q, _, _ = lapack.dorgqr(self.packed, tau, lwork=64 * count)  # works on a copy
         return q[:n]
-
-    def right_solve(self, e: FloatArray) -> FloatArray:
-        """e R⁻¹ for e of shape (M, L)."""
-        return right_solve_upper(self.upper, e)
 
 
 def orthogonal(a: FloatArray) -> Orthogonal:
     """QR factorisation of ``a`` (m, L), m ≥ L, by Householder reflections; ``a`` stays as it is."""
-    packed, tau, _, _ = lapack.dgeqrf(np.array(a, order="F"), lwork=64 * a.shape[1], overwrite_a=1)
-    return Orthogonal(packed, tau)
+    packed, t, _ = lapack.dgeqrt(min(BLOCK, a.shape[1]), np.array(a, order="F"), overwrite_a=1)
+    return Orthogonal(packed, t)
+
+
+def blocked(packed: FloatArray, tau: FloatArray) -> Orthogonal:
+    """The factorisation whose reflectors are known by their scalars τ (L,) alone, as `geqrf` leaves them.
+
+    T_p follows from (T_p)_jj = τ_j and T_p⁻¹ + T_p⁻ᵀ = V_pᵀ V_p.
+    """
+    count = packed.shape[1]
+    size = min(BLOCK, count)
+    t = np.zeros((size, count), order="F")
+    for start in range(0, count, size):
+        stop = min(start + size, count)
+        v = np.tril(packed[start:, start:stop], -1)
+        np.fill_diagonal(v, 1.0)
+        gram, own = v.T @ v, t[:, start:stop]
+        for j, scalar in enumerate(tau[start:stop]):
+            own[:j, j] = -scalar * (own[:j, :j] @ gram[:j, j])
+            own[j, j] = scalar
+    return Orthogonal(packed, t)
+
+
+def norms(columns: FloatArray) -> FloatArray:
+    """The Euclidean norms of columns (n, B): (B,). Also of numbers whose squares leave the range."""
+    with np.errstate(over="ignore", under="ignore"):
+        found = np.linalg.norm(columns, axis=0)
+    if np.all((found > SAFE) & (found < 1.0 / SAFE)):
+        return found
+    size = np.max(np.abs(columns), axis=0, initial=0.0)
+    unit = np.where(size > 0.0, size, 1.0)
+    return unit * np.linalg.norm(columns / unit, axis=0)
+
+
+def left_over(size: FloatArray, y: FloatArray) -> FloatArray:
+    """√(|h|² − |y|²) of data of norms ``size`` (B,) with coordinates y (L, B): what is orthogonal to the space."""
+    part = np.divide(norms(y), size, out=np.zeros_like(size), where=size > 0.0)
+    return size * np.sqrt(np.maximum(0.0, 1.0 - part**2))
 
 
 def syrk(a: FloatArray) -> FloatArray:
@@ -241,19 +340,43 @@ def right_solve_lower(lower: FloatArray, b: FloatArray) -> FloatArray:
 
 def solve_upper(upper: FloatArray, b: FloatArray) -> FloatArray:
     """R⁻¹ b for an upper triangular R (r, r) and b (r, B)."""
-    x, _ = lapack.dtrtrs(np.asfortranarray(upper), np.asfortranarray(b), lower=0)
+    triangle, lower = _by_columns(upper)
+    x, _ = lapack.dtrtrs(triangle, np.asfortranarray(b), lower=lower, trans=lower)
     return x
 
 
 def transpose_solve_upper(upper: FloatArray, b: FloatArray) -> FloatArray:
     """R⁻ᵀ b for an upper triangular R (r, r) and b (r, B)."""
-    x, _ = lapack.dtrtrs(np.asfortranarray(upper), np.asfortranarray(b), lower=0, trans=1)
+    triangle, lower = _by_columns(upper)
+    x, _ = lapack.dtrtrs(triangle, np.asfortranarray(b), lower=lower, trans=1 - lower)
     return x
 
 
+def _by_columns(upper: FloatArray) -> tuple[FloatArray, int]:
+    """R in Fortran order and 0, or its transpose, which is lower triangular, and 1: whichever needs no copy."""
+    if upper.flags.c_contiguous and not upper.flags.f_contiguous:
+        return upper.T, 1
+    return np.asfortranarray(upper), 0
+
+
+#: Rows that `right_solve_upper` solves at a time.
+ROWS = 32
+
+
 def right_solve_upper(upper: FloatArray, b: FloatArray) -> FloatArray:
-    """b R⁻¹ for an upper triangular R (r, r) and b (n, r), in Fortran order."""
-    return blas.dtrsm(1.0, np.asfortranarray(upper), np.asfortranarray(b), side=1, lower=0)
+    """b R⁻¹ for an upper triangular R (r, r) and b (n, r), by rows.
+
+    Blocks of one size, so that a row has the same bits whatever rows it comes with: near the rounding limit R⁻¹ makes
+    much of the last bit.
+    """
+    n, r = b.shape
+    solved = np.zeros((-(-n // ROWS) * ROWS, r))
+    solved[:n] = b
+    triangle, lower = _by_columns(upper)
+    for start in range(0, n, ROWS):
+        block = solved[start : start + ROWS]
+        block[:] = blas.dtrsm(1.0, triangle, block.T, side=0, lower=lower, trans_a=1 - lower).T
+    return solved[:n]
 
 
 def pivoted_cholesky(a: FloatArray, smallest: float) -> tuple[NDArray[np.intp], FloatArray]:

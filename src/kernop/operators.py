@@ -105,6 +105,14 @@ def constant_coefficients(op: Operator, points: Points, name: str = "op") -> dic
     return found
 
 
+def differentiated(op: Operator, points: Points, name: str = "op") -> list[Coefficient]:
+    """The coefficients of an operator that it takes derivatives of, each once; none of one that comes from a file."""
+    if isinstance(op, Tabulated):
+        return []
+    terms = _linear_terms(op, points, None, name).values()
+    return list({id(source): source for c in terms for source in c.sources}.values())
+
+
 def normal_form(op: Operator, points: Points, *, multiplier: Function | None = None, name: str = "op") -> NormalForm:
     """The table α ↦ φ_α(x) of ``op``, or of u ↦ op(multiplier · u), at points.
 

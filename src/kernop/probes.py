@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermeval
 
 from kernop.errors import FloatArray
 from kernop.frame import Frame
@@ -46,15 +47,25 @@ class Probes:
         total = np.zeros((len(functionals), len(self)))
         for start in range(0, len(functionals), ROWS):
             rows = slice(start, start + ROWS)
+            turns = self._quarter_turns(functionals.x[rows])
             for alpha, phi in zip(functionals.alphas, functionals.coefficients[rows].T, strict=True):
-                total[rows] += phi[:, None] * self.derivative(alpha, functionals.x[rows])
+                total[rows] += phi[:, None] * self._derivative(alpha, turns)
         return total
 
     def derivative(self, alpha: tuple[int, ...], x: FloatArray) -> FloatArray:
         """∂^α u at x (n, d) for each probe: (n, B)."""
-        angle = np.einsum("nd,bjd->nbj", x, self.k) + (self.b + 0.5 * np.pi * sum(alpha))
+        return self._derivative(alpha, self._quarter_turns(x))
+
+    def _quarter_turns(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """cos and sin of the phases k·x + b, (n, B, J): all derivatives of the waves are multiples of these."""
+        angle = np.einsum("nd,bjd->nbj", x, self.k) + self.b
+        return np.cos(angle), np.sin(angle)
+
+    def _derivative(self, alpha: tuple[int, ...], turns: tuple[FloatArray, FloatArray]) -> FloatArray:
         weights = np.prod(self.k ** np.asarray(alpha), axis=-1) / np.sqrt(self.k.shape[1])
-        return np.einsum("nbj,bj->nb", np.cos(angle), weights)
+        quarter = sum(alpha) % 4  # cos, −sin, −cos, sin
+        sign = 1.0 if quarter in (0, 3) else -1.0
+        return np.einsum("nbj,bj->nb", turns[quarter % 2], sign * weights)
 
 
 def random_probes(frame: Frame, seed: int = 0, lengths: tuple[float, ...] = LENGTHS) -> Probes:
@@ -91,6 +102,52 @@ def free_waves(form: NormalForm, frame: Frame, seed: int = 0) -> Probes | None:
         return None
     chosen = rng.choice(np.flatnonzero(free[longest]), size=(1, WAVES))
     return Probes(k[longest][chosen], rng.uniform(0.0, 2.0 * np.pi, size=(1, WAVES)))
+
+
+@dataclass(frozen=True, eq=False)
+class Bumps:
+    """B local fields u(x) = exp(−Σ (x − c)² / (2 s²)), with a width s for each axis.
+
+    Arguments:
+        c: where they stand, (B, d).
+        width: s, (d,).
+    """
+
+    c: FloatArray
+    width: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.c)
+
+    def apply(self, functionals: NormalForm) -> FloatArray:
+        """(P_i u) for each of them, exactly: (n, B); ∂^m exp(−t²/2) = (−1)^m He_m(t) exp(−t²/2)."""
+        t = (functionals.x[:, None, :] - self.c) / self.width
+        shape = np.exp(-0.5 * np.sum(np.square(t), axis=-1))
+        total = np.zeros((len(functionals), len(self)))
+        for alpha, phi in zip(functionals.alphas, functionals.coefficients.T, strict=True):
+            factors = [hermeval(t[..., k], [0.0] * m + [(-1.0 / self.width[k]) ** m]) for k, m in enumerate(alpha) if m]
+            total += phi[:, None] * np.prod(np.stack([shape, *factors]), axis=0)
+        return total
+
+
+def oscillations(frame: Frame, periods: float, seed: int = 0) -> Probes:
+    """Waves with so many periods over the shortest side: one along each axis of space or time, and their product.
+
+    The product of d cosines is the mean of 2^(d−1) plane waves, k = (k_1, ±k_2, …).
+    """
+    d = len(frame.units)
+    k = 2.0 * np.pi * periods / frame.shortest
+    signs = np.stack(np.meshgrid([1.0], *[[1.0, -1.0]] * (d - 1), indexing="ij"), axis=-1).reshape(-1, d)
+    count = len(signs)
+    single = [np.tile(k * row, (count, 1)) for row in np.eye(d)]
+    phases = np.random.default_rng(seed).uniform(0.0, 2.0 * np.pi, size=(d + 1, d))
+    b = np.stack([*(np.full(count, phases[j, j]) for j in range(d)), signs @ phases[d]])
+    return Probes(np.stack([*single, signs * k]), b)
+
+
+def bumps(frame: Frame, width: float, places: FloatArray) -> Bumps:
+    """Bumps whose widths are a part of the shortest side, at some places (B, d)."""
+    return Bumps(places, width * frame.shortest)
 
 
 def together(parts: Iterable[Probes | None]) -> Probes:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy.spatial import KDTree
 
 from kernop.domains import Points, Region
 from kernop.domains.cloud import CloudRegion
+from kernop.domains.points import concatenate
 from kernop.domains.sequences import SCHEMES, shares
 from kernop.errors import (
     ArgumentError,
@@ -28,6 +31,8 @@ from kernop.problem import Condition, Problem
 DEFAULT_POINTS = 2000
 #: How much denser than the interior a boundary is sampled, per direction.
 BOUNDARY_DENSITY = 2.0
+#: Points that clouds give by themselves.
+MOST_OF_CLOUDS = 20_000
 
 
 def sample(
@@ -52,6 +57,42 @@ def sample(
         condition.name: _points_of(condition, wanted[condition.name], scheme, int(own))
         for condition, own in zip(problem.conditions, seeds, strict=True)
     }
+
+
+def interior(problem: Problem, number: int, seed: int) -> Points:
+    """About so many points where u lives: in the regions of the highest dimension, by their measures."""
+    top = max(condition.on.intrinsic_dim for condition in problem.conditions)
+    regions = [condition.on for condition in problem.conditions if condition.on.intrinsic_dim == top]
+    counts = shares(number, [region.measure for region in regions])
+    parts = [between(region, n, seed) for region, n in zip(regions, counts, strict=True) if n > 0]
+    return concatenate([Points(part.x) for part in parts])
+
+
+def between(region: Region, number: int, seed: int) -> Points:
+    """Points of a region that no operator learns from: independent ones, or those halfway between points of a cloud.
+
+    Where only some points of a region are known (`Region.known`), it is these.
+    """
+    if isinstance(region, CloudRegion):
+        return _halfway(region, number, seed)
+    if not region.known:
+        return region.sample(min(number, 16), "uniform", seed)
+    return region.sample(number, "uniform", seed)
+
+
+def _halfway(cloud: CloudRegion, number: int, seed: int) -> Points:
+    x = cloud.points.x
+    if len(x) < 2:
+        return cloud.points
+    rows = np.random.default_rng(seed).permutation(len(x))[:number]
+    near = np.asarray(KDTree(x).query(x[rows], k=2)[1])[:, 1]
+    middle = 0.5 * (x[rows] + x[near])
+    return Points(middle, cloud.normals(middle))
+
+
+def can_be_fresh(problem: Problem) -> bool:
+    """Has every condition points beyond those of a cloud?"""
+    return not any(isinstance(condition.on, CloudRegion) for condition in problem.conditions)
 
 
 def _check_names(problem: Problem, points: Mapping[str, Any]) -> None:
@@ -81,23 +122,27 @@ def share_out(problem: Problem, total: int) -> dict[str, int]:
     """Divide a total number of points among the conditions; each gets at least one.
 
     A region of dimension m and measure |Γ| gets |Γ| / h^m points, with one spacing h for all regions and half of it
-    for boundaries. The ends of an interval are both taken. Clouds give all they have if it fits into their part of
-    the total, which is equal for all conditions, and otherwise that part, in proportion to their sizes.
+    for boundaries. The ends of an interval are both taken. Clouds give all they have, up to 20 000 points together: the
+    points are the user's, and there are no others; of larger clouds a warning says how many are used.
     """
     regions = {condition.name: condition.on for condition in problem.conditions}
     clouds = {name: round(region.measure) for name, region in regions.items() if isinstance(region, CloudRegion)}
     others = {name: region for name, region in regions.items() if name not in clouds}
     counts = {name: round(region.measure) for name, region in others.items() if region.intrinsic_dim == 0}
-    counts |= _of_clouds(clouds, (total - sum(counts.values())) * len(clouds) // len(regions))
+    counts |= _of_clouds(clouds)
     spread = {name: region for name, region in others.items() if region.intrinsic_dim > 0}
-    counts |= _by_spacing(spread, frame_of(problem), total - sum(counts.values()))
+    counts |= _by_spacing(spread, frame_of(problem), max(len(spread), total - sum(counts.values())))
     return {name: counts[name] for name in regions}
 
 
-def _of_clouds(sizes: dict[str, int], total: int) -> dict[str, int]:
-    if sum(sizes.values()) <= total:
+def _of_clouds(sizes: dict[str, int]) -> dict[str, int]:
+    if sum(sizes.values()) <= MOST_OF_CLOUDS:
         return sizes
-    return dict(zip(sizes, shares(max(total, len(sizes)), list(sizes.values())), strict=True))
+    used = dict(zip(sizes, shares(MOST_OF_CLOUDS, list(sizes.values())), strict=True))
+    told = ", ".join(f"{used[name]} of the {n} points of {name!r}" for name, n in sizes.items())
+    remedy = "give points={name: number, …}, or stream them with Subspace(batch=…)"
+    warnings.warn(f"points: only {told} are used, spread at random; to use more, {remedy}.", UserWarning, stacklevel=5)
+    return used
 
 
 def _by_spacing(regions: dict[str, Region], frame: Frame, total: int) -> dict[str, int]:

@@ -21,13 +21,15 @@ from kernop.errors import (
     describe,
     fail,
 )
-from kernop.estimates import ErrorEstimate, Known, Learned, can_be_fresh, error_estimate
+from kernop.estimates import ErrorEstimate, Known, Learned, error_estimate
 from kernop.evidence import data_scale
 from kernop.fields import partial
-from kernop.methods import Expansion, Factorisation
+from kernop.frozen import frozen
+from kernop.methods import Combination, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
 from kernop.operators import Operator, identity, normal_form
 from kernop.problem import Condition, Problem
+from kernop.sampling import can_be_fresh
 
 #: Points that cover the domain for a guaranteed bound.
 COVERING = 10_000
@@ -38,23 +40,48 @@ class Solution:
     """A solution u, or B of them: a function of x with its derivatives.
 
     Attributes:
+        function: u as a combination of the functions of a space.
         learned: what is known of T with u = T(…).
         data: what T was given at its points, (N, B); None if T came from a stream.
         inputs: what T was given, by name; None if it is not known.
+        misfits: what least squares left of the data, relative, (B,); None if it is not known.
+        sizes: the norm ‖√W h‖ of the data, (B,); None if it is not known.
     """
 
     problem: Problem
-    expansion: Expansion
-    coefficients: FloatArray
+    function: Combination
     single: bool
     learned: Learned | None = None
     data: FloatArray | None = None
     inputs: Mapping[str, Any] | None = None
+    misfits: FloatArray | None = None
+    sizes: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        frozen((self.function, self.data, self.misfits))
+
+    @property
+    def expansion(self) -> Expansion:
+        """The functions that u is made of."""
+        return self.function.expansion
+
+    @property
+    def misfit(self) -> Any:
+        """‖√W (P u − h)‖ / ‖√W h‖ over the points of T: a float, or (B,); None if it is not known.
+
+        The part of the data that u does not satisfy where it was fitted. It is small where u is resolved; it is not the
+        error of u, which `error_estimate` tells.
+        """
+        if self.misfits is None:
+            return None
+        return float(self.misfits[0]) if self.single else self.misfits
 
     def __repr__(self) -> str:
-        functions, columns = self.coefficients.shape
+        functions, columns = self.function.y.shape
         number = "" if self.single else f"{columns} of them, "
-        return f"Solution(x ↦ u(x) in {self.problem.dim}-D; {number}{functions} functions, {self.expansion.kernel!r})"
+        left = "" if self.misfits is None else f", leaves {np.max(self.misfits):.1e} of the data"
+        space = f"{functions} functions, {self.expansion.kernel!r}"
+        return f"Solution(x ↦ u(x) in {self.problem.dim}-D; {number}{space}{left})"
 
     def __call__(self, x: Any, *, outside: str = "raise") -> FloatArray:
         """u(x) for x of shape (M, d): (M,), or (M, B).
@@ -102,7 +129,7 @@ class Solution:
     def _scale(self, learned: Learned) -> FloatArray:
         """The scale of the prior for each input, (B,): 1 if the noise was stated."""
         if learned.noise is not None:
-            return np.ones(self.coefficients.shape[1])
+            return np.ones(self.function.width)
         if self.data is None:
             got = "a solution of an operator that was learned from a stream, without a level of noise"
             raise fail(ArgumentError, "u.std", got, "state it in learn(noise=…), or learn without batch=")
@@ -129,7 +156,7 @@ class Solution:
         learned = self._learned()
         number = None if covering is None else check_integer("covering", covering, least=16)
         check_memory("covering", 3 * (number or 0) * self.problem.dim, f"{describe(number)} points", "ask for fewer")
-        return error_estimate(learned, self.coefficients, self._known(values, named), self.single, number)
+        return error_estimate(learned, self.function, self._known(values, named), self.single, number)
 
     def report(self) -> str:
         """What `error_estimate` says, as a table for a person: ``print(u.report())``."""
@@ -159,7 +186,7 @@ class Solution:
     def _column(self, condition: Condition, known: Mapping[str, Any], points: Points) -> FloatArray:
         """Data of a condition at points, (n, B)."""
         column = concrete(condition.name, values_at(condition, known.get(condition.name, condition.data), points))
-        width = self.coefficients.shape[1]
+        width = self.function.width
         if column.ndim == 2 and column.shape[1] != width:
             got = f"data for {column.shape[1]} inputs"
             raise fail(ShapeError, condition.name, got, f"u is a batch of {width}: give as many columns, or one (n,)")
@@ -196,7 +223,7 @@ class Solution:
         return h
 
     def _evaluate(self, op: Operator, points: Points) -> FloatArray:
-        values = self.expansion.apply(functionals_of(op, points, self.expansion), self.coefficients)
+        values = self.function.apply(functionals_of(op, points, self.expansion))
         return values[:, 0] if self.single else values
 
     def _blank(self, values: FloatArray, points: Points, outside: str) -> FloatArray:

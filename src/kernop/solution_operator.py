@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -16,8 +17,10 @@ from kernop import storage
 from kernop.changes import added, removed
 from kernop.collocation import Functionals, collocate
 from kernop.data import all_values, concrete, named_inputs, places
+from kernop.diagnosis import Diagnosis
 from kernop.domains import Points
 from kernop.errors import (
+    AccuracyWarning,
     ArgumentError,
     FloatArray,
     check_integer,
@@ -26,15 +29,21 @@ from kernop.errors import (
 from kernop.estimates import Learned
 from kernop.evidence import Evidence, evidence
 from kernop.files import KIND, Writer, write_factorisation, write_operator, write_story
+from kernop.frozen import frozen
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.methods import Factorisation, Method
+from kernop.methods import Answer, Factorisation, Method
 from kernop.methods.base import envelope_of
 from kernop.operators import Operator, identity
 from kernop.precision import float64
 from kernop.problem import Problem
 from kernop.progress import Stages
 from kernop.solution import Solution, functionals_of, with_draws
+
+#: The part of the data that a solution may leave without a word, and with a penalty that the user asked for.
+PROMISE, PENALISED = 1e-3, 0.1
+#: How many times the norm of the stated noise counts as noise.
+NOISE = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +61,9 @@ class SolutionOperator:
         report: what learning to a tolerance did and why it stopped; None if no tolerance was asked for.
         noise: the standard deviation of errors in the data that was stated, by name; None if none was.
         about: when it was learned, the seed of its points, and by which versions a file of it was written.
+        diagnosis: what is doubtful whatever the data: how well the conditions determine u, and coefficients that are
+            not resolved.
+        functionals: the conditions at the points; None if they are made again when they are needed.
     """
 
     problem: Problem
@@ -62,6 +74,26 @@ class SolutionOperator:
     report: Any = None
     noise: Mapping[str, float] | None = None
     about: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    diagnosis: Diagnosis = field(default_factory=Diagnosis)
+    functionals: Functionals | None = None
+
+    def __post_init__(self) -> None:
+        frozen((self.factorisation, self.functionals))
+
+    @property
+    def collocated(self) -> Functionals:
+        """The conditions at the points, as functionals of u (of u / envelope, if the method has one)."""
+        if self.functionals is not None:
+            return self.functionals
+        return collocate(self.problem, self.points, envelope_of(self.method))
+
+    @property
+    def stability(self) -> float | None:
+        """The largest ‖u‖ per unit of data, in natural units: near 1 for well-posed problems, huge for ill-posed ones.
+
+        None if it was not measured.
+        """
+        return None if self.diagnosis.stability is None else self.diagnosis.stability.number
 
     @property
     def kernel(self) -> Kernel:
@@ -86,7 +118,7 @@ class SolutionOperator:
     @property
     def learned(self) -> Learned:
         """What solutions keep of it."""
-        return Learned(self.problem, self.points, self.factorisation, self.noise)
+        return Learned(self.problem, self.points, self.factorisation, self.noise, self.diagnosis, self.functionals)
 
     @property
     def test_points(self) -> dict[str, Points]:
@@ -95,11 +127,65 @@ class SolutionOperator:
 
     def __call__(self, *values: Any, **named: Any) -> Solution:
         """The solution for these inputs, in the order of the problem or by name."""
-        data = self._columns(values, named)
+        u = self.answer(named_inputs(self.problem, values, named))
+        self._speak_up(u)
+        return u
+
+    def answer(self, given: Mapping[str, Any]) -> Solution:
+        """The solution for inputs by name, whatever it leaves of the data."""
+        data = self._columns(given)
         flat = data.reshape(len(data), -1)
-        coefficients = self.factorisation.coefficients(flat)
-        given, expansion = named_inputs(self.problem, values, named), self.factorisation.expansion
-        return Solution(self.problem, expansion, coefficients, data.ndim == 1, self.learned, flat, given)
+        return self.solution(self.factorisation.answer(flat), data.ndim == 1, flat, given)
+
+    def _speak_up(self, u: Solution) -> None:
+        """Warn if a solution leaves more of the data than the operator promises."""
+        if u.misfits is None or u.sizes is None:
+            return
+        noise = NOISE * self._noise_norm / np.where(u.sizes > 0.0, u.sizes, 1.0)
+        if not np.any(u.misfits > self.promise + noise):
+            return
+        worst = float(np.nanmax(u.misfits))
+        warnings.warn(
+            f"T: the solution leaves {worst:.1e} of the data unsatisfied at the points of T, more than the "
+            f"{self.promise:.1e} that it promises: the space does not resolve this input, or the conditions contradict "
+            "each other. Ask u.error_estimate(); learn with tol= and inputs=[…] for such data",
+            AccuracyWarning,
+            stacklevel=3,
+        )
+
+    @property
+    def _noise_norm(self) -> float:
+        """‖√W ε‖ for the errors ε in the data that were stated."""
+        if self.noise is None:
+            return 0.0
+        counts = self.counts
+        parts = zip(self.problem.names, self.factorisation.weights, strict=True)
+        return (
+            np.inf
+            if counts is None
+            else float(np.sqrt(sum(w * counts[name] * self.noise[name] ** 2 for name, w in parts)))
+        )
+
+    @property
+    def counts(self) -> dict[str, int] | None:
+        """The number of points of each condition, by name; None if it is not known."""
+        return {name: len(points) for name, points in self.points.items()}
+
+    @property
+    def promise(self) -> float:
+        """The part of the data that a solution may leave: that of the solutions on which ``tol`` was measured, or 1e-3.
+
+        With a λ of the user the solution is not meant to satisfy the data: 0.1.
+        """
+        if self.report is not None:
+            return self.report.promise
+        return PENALISED if self.factorisation.penalised else PROMISE
+
+    def solution(
+        self, answer: Answer, single: bool, data: FloatArray | None, inputs: Mapping[str, Any] | None
+    ) -> Solution:
+        """The solution that an answer of the factorisation is."""
+        return Solution(self.problem, answer.u, single, self.learned, data, inputs, answer.misfit, answer.size)
 
     def on(self, x: Any, op: Operator = identity, *, outside: str = "raise") -> FixedOperator:
         """T followed by evaluation of ``op(u)`` at x (M, d), precomputed: one matrix (M, N), or two if that is less.
@@ -112,7 +198,7 @@ class SolutionOperator:
         separate = sum(matrix.size for matrix in matrices)
         if separate > len(points) * self.n_points:
             matrices = (_product(matrices),)
-        return FixedOperator(self, points.x, tuple(map(np.ascontiguousarray, matrices)))
+        return FixedOperator(self, points.x, frozen(tuple(map(np.ascontiguousarray, matrices))))
 
     def basis(self, x: Any) -> FloatArray:
         """The kernel basis ψ at x: (M, N), so that u(x) = ψ h. Interior columns approximate the Green's function."""
@@ -154,7 +240,7 @@ class SolutionOperator:
 
     def evidence(self, *values: Any, **named: Any) -> Evidence:
         """The marginal likelihood of these inputs, and the scale of the prior at which it is largest."""
-        h = self._columns(values, named)
+        h = self._columns(named_inputs(self.problem, values, named))
         flat = h.reshape(len(h), -1)
         return evidence(self.factorisation, flat, self.noise is not None, h.ndim == 1)
 
@@ -184,7 +270,7 @@ class SolutionOperator:
     def _write(self, file: Writer) -> None:
         write_operator(file, self.problem, self.points, self.method, self.factorisation)
         write_factorisation(file.below("factorisation"), self.factorisation)
-        write_story(file, self.stats, self.report, self.noise, self.about)
+        write_story(file, self.stats, self.report, self.noise, {**self.about, **self.diagnosis.entries()})
 
     def update(self, points: Mapping[str, Any]) -> SolutionOperator:
         """The operator learned from more points: a new one, at a fraction of the cost of learning again.
@@ -224,14 +310,16 @@ class SolutionOperator:
                 check_smoothness(self.kernel, self.method.derivatives_needed(block.order), name)
         with stage("factorise"):
             factorisation = factorise(functionals)
-        return replace(self, points=points, factorisation=factorisation, stats=stage.seconds, report=None)
+        return replace(
+            self, points=points, factorisation=factorisation, stats=stage.seconds, report=None, functionals=functionals
+        )
 
     def _left(self, op: Operator, points: Points) -> Functionals:
         return functionals_of(op, points, self.factorisation.expansion)
 
-    def _columns(self, values: tuple[Any, ...], named: dict[str, Any]) -> FloatArray:
+    def _columns(self, given: Mapping[str, Any]) -> FloatArray:
         """The data of these inputs, (N,) or (N, B), as numbers."""
-        h = all_values(self.problem, named_inputs(self.problem, values, named), self.points)
+        h = all_values(self.problem, given, self.points)
         return concrete("T", h, "inside jit, grad or vmap use S = T.on(x), then S(f, g)")
 
     def __repr__(self) -> str:

@@ -2,7 +2,7 @@
 
 from kernop.estimates.estimate import ErrorEstimate, Known, Residual, error_estimate
 from kernop.estimates.maximum import MaximumBound
-from kernop.estimates.stability import Learned, can_be_fresh
+from kernop.estimates.stability import Learned
 
 __all__ = [
     "ErrorEstimate",
@@ -10,6 +10,5 @@ __all__ = [
     "Learned",
     "MaximumBound",
     "Residual",
-    "can_be_fresh",
     "error_estimate",
 ]

@@ -14,6 +14,7 @@ from rich.table import Table
 from kernop.errors import ArgumentError, FloatArray, NonFiniteError, fail
 from kernop.estimates.maximum import Data, MaximumBound, NotApplicableError, maximum_bound
 from kernop.estimates.stability import Fresh, Learned, LeftOut, Sizes, Source, fresh, left_out, rms
+from kernop.methods import Combination
 
 #: The correction ê is itself an approximation, and compared at a finite number of points.
 SAFETY = 1.5
@@ -112,17 +113,19 @@ class Known:
     why_not: str = ""
 
 
-def error_estimate(operator: Learned, c: FloatArray, known: Known, single: bool, covering: int | None) -> ErrorEstimate:
-    """Of the solutions with coefficients c (L, B); the bound with so many points of a covering, None for no bound."""
-    knowledge, residuals = _residuals(operator, c, known)
-    found = operator.factorisation.expansion.apply(knowledge.places.functionals, c)
+def error_estimate(
+    operator: Learned, u: Combination, known: Known, single: bool, covering: int | None
+) -> ErrorEstimate:
+    """Of B solutions û; the bound with so many points of a covering, None for no bound."""
+    knowledge, residuals = _residuals(operator, u, known)
+    found = u.apply(knowledge.places.functionals)
     errors = knowledge.errors(residuals, found)
     size, guess, rest = errors.solution, errors.guess, errors.rest
     total = Sizes(SAFETY * guess.l2 + rest.l2, SAFETY * guess.linf + rest.linf)
     if not np.all(np.isfinite(total.linf)):
         raise fail(NonFiniteError, "u", "a solution whose residuals overflow", "choose units in which data is near 1")
     blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)
-    bound, why = _bound(operator, c, known, covering)
+    bound, why = _bound(operator, u, known, covering)
     return ErrorEstimate(
         _one(_relative(total.l2, size.l2), single),
         _one(_relative(total.linf, size.linf), single),
@@ -141,27 +144,27 @@ def error_estimate(operator: Learned, c: FloatArray, known: Known, single: bool,
     )
 
 
-def _residuals(operator: Learned, c: FloatArray, known: Known) -> tuple[Fresh | LeftOut, FloatArray]:
+def _residuals(operator: Learned, u: Combination, known: Known) -> tuple[Fresh | LeftOut, FloatArray]:
     """What turns residuals into errors, and the residuals (n, B)."""
     if known.at_tests is not None:
         tested = fresh(operator)
-        return tested, known.at_tests - operator.factorisation.expansion.apply(tested.functionals, c)
+        return tested, known.at_tests - u.apply(tested.functionals)
     if known.at_points is None:
         remedy = "give the inputs as functions or numbers, or u.error_estimate(…) their values at T.test_points"
         raise fail(ArgumentError, "u", f"a solution whose data is not known at other points ({known.why_not})", remedy)
     left = left_out(operator)
-    return left, left.residuals(operator.factorisation, c, known.at_points)
+    return left, left.residuals(u, known.at_points)
 
 
 def _bound(
-    operator: Learned, c: FloatArray, known: Known, covering: int | None
+    operator: Learned, u: Combination, known: Known, covering: int | None
 ) -> tuple[MaximumBound | None, str | None]:
     if covering is None:
         return None, "it was not asked for (covering=None)"
     if known.anywhere is None:
         return None, f"data is not known on a covering ({known.why_not})"
     try:
-        return maximum_bound(operator.problem, operator.factorisation.expansion, c, known.anywhere, covering), None
+        return maximum_bound(operator.problem, u.expansion, u.coefficients, known.anywhere, covering), None
     except NotApplicableError as reason:
         return None, str(reason)
 

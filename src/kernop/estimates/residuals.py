@@ -6,7 +6,8 @@ import numpy as np
 
 from kernop.collocation import Functionals
 from kernop.errors import ArgumentError, FloatArray, fail
-from kernop.methods import Factorisation
+from kernop.frozen import frozen
+from kernop.methods import Combination, Factorisation
 from kernop.methods.full import FullFactorisation
 
 #: A row with less freedom than this is alone with what it says, like the end of an interval: without it the problem
@@ -28,12 +29,13 @@ class LeaveOneOut:
             if isinstance(factorisation, FullFactorisation)
             else _freedom(factorisation, functionals)
         )
+        frozen(self._divisors)
 
-    def __call__(self, factorisation: Factorisation, c: FloatArray, h: FloatArray) -> FloatArray:
-        """(N, B) for data h (N, B) and its coefficients c (L, B)."""
+    def __call__(self, u: Combination, h: FloatArray) -> FloatArray:
+        """(N, B) for data h (N, B) and the functions u that were found for them."""
         if self._full:
-            return c / self._divisors[:, None]
-        return (h - factorisation.expansion.apply(self._functionals, c)) / self._divisors[:, None]
+            return u.coefficients / self._divisors[:, None]
+        return (h - u.apply(self._functionals)) / self._divisors[:, None]
 
 
 def _inverse_diagonal(factorisation: FullFactorisation) -> FloatArray:

@@ -9,13 +9,13 @@ exceed whose error is known.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kernop.collocation import Functionals, collocate
+from kernop.diagnosis import Diagnosis
 from kernop.domains import Points
 from kernop.domains.cloud import CloudRegion
 from kernop.domains.points import concatenate
@@ -23,11 +23,12 @@ from kernop.domains.sequences import shares
 from kernop.errors import ArgumentError, FloatArray, fail
 from kernop.estimates.residuals import LeaveOneOut
 from kernop.frame import frame_of
-from kernop.methods import Factorisation, Setting, Subspace
+from kernop.frozen import Kept, frozen
+from kernop.methods import Combination, Factorisation, Setting, Subspace
 from kernop.operators import identity, normal_form
 from kernop.probes import Probes, free_waves, random_probes, together
 from kernop.problem import Problem
-from kernop.sampling import sample
+from kernop.sampling import can_be_fresh, sample
 
 #: Whence residuals come.
 Source = Literal["fresh points", "leave-one-out"]
@@ -86,12 +87,23 @@ class Learned:
 
     Attributes:
         noise: the standard deviation of errors in the data that was stated, by name; None if none was.
+        diagnosis: what is doubtful whatever the data.
+        functionals: the conditions at the points; None if they are not kept.
     """
 
     problem: Problem
     points: Mapping[str, Points]
     factorisation: Factorisation
     noise: Mapping[str, float] | None = None
+    diagnosis: Diagnosis = field(default_factory=Diagnosis)
+    functionals: Functionals | None = None
+
+    @property
+    def collocated(self) -> Functionals:
+        """The conditions at the points, as functionals."""
+        if self.functionals is not None:
+            return self.functionals
+        return collocate(self.problem, self.points, self.factorisation.expansion.envelope)
 
     @property
     def test_points(self) -> dict[str, Points]:
@@ -105,11 +117,6 @@ class Learned:
 def rms(values: FloatArray) -> FloatArray:
     """Root mean squares of columns: (n, B) ↦ (B,)."""
     return np.sqrt(np.mean(np.square(values), axis=0))
-
-
-def can_be_fresh(problem: Problem) -> bool:
-    """Has every condition points beyond those of a cloud?"""
-    return not any(isinstance(condition.on, CloudRegion) for condition in problem.conditions)
 
 
 def _richer(factorisation: Factorisation) -> int:
@@ -140,12 +147,12 @@ class Fresh:
         self._richer = method.factorise(Setting(self.functionals, frame))
         self._roots = np.repeat(np.sqrt(self._richer.weights), [len(block) for block in self.functionals.blocks])
         probes = calibration(operator, self.functionals)
-        c = solved(probes, operator)
-        expansion = operator.factorisation.expansion
-        truth = applied(probes, self.places.functionals) - expansion.apply(self.places.functionals, c)
-        guess, left = self._split(applied(probes, self.functionals) - expansion.apply(self.functionals, c))
+        u = solved(probes, operator)
+        truth = applied(probes, self.places.functionals) - u.apply(self.places.functionals)
+        guess, left = self._split(applied(probes, self.functionals) - u.apply(self.functionals))
         missed = self.places.sizes(truth - guess)
         self.constants = (_upper(missed.l2, left), _upper(missed.linf, left))
+        frozen(vars(self))
 
     def errors(self, residuals: FloatArray, found: FloatArray) -> Errors:
         """Of solutions û with values ``found`` at the places, (m, B), and residuals at the fresh points, (n, B)."""
@@ -155,9 +162,9 @@ class Fresh:
 
     def _split(self, residuals: FloatArray) -> tuple[FloatArray, FloatArray]:
         """ê at the places, (n, B), and the size of the residuals that it leaves over, (B,)."""
-        c = self._richer.coefficients(residuals)
-        left = residuals - self._richer.expansion.apply(self.functionals, c)
-        return self._richer.expansion.apply(self.places.functionals, c), rms(self._roots[:, None] * left)
+        correction = self._richer.answer(residuals).u
+        left = residuals - correction.apply(self.functionals)
+        return correction.apply(self.places.functionals), rms(self._roots[:, None] * left)
 
 
 class LeftOut:
@@ -173,19 +180,20 @@ class LeftOut:
     def __init__(self, operator: Learned) -> None:
         factorisation = operator.factorisation
         self.points = operator.points
-        self.functionals = collocate(operator.problem, operator.points, factorisation.expansion.envelope)
+        self.functionals = operator.collocated
         self.places = places(operator)
         self.residuals = LeaveOneOut(factorisation, self.functionals)
         self._roots = np.repeat(np.sqrt(factorisation.weights), [len(block) for block in self.functionals.blocks])
         probes = calibration(operator, self.functionals)
         h = applied(probes, self.functionals)
-        c = factorisation.coefficients(h)
-        found = factorisation.expansion.apply(self.places.functionals, c)
+        u = factorisation.answer(h).u
+        found = u.apply(self.places.functionals)
         truth = self.places.sizes(applied(probes, self.places.functionals) - found)
-        size = rms(self._roots[:, None] * self.residuals(factorisation, c, h))
+        size = rms(self._roots[:, None] * self.residuals(u, h))
         self._relative = size / self.places.sizes(found).l2
         self._ratios = (truth.l2 / size, truth.linf / size)
         self.constants = (_upper(truth.l2, size), _upper(truth.linf, size))
+        frozen(vars(self))
 
     def errors(self, residuals: FloatArray, found: FloatArray) -> Errors:
         """Of solutions û with values ``found`` at the places, (m, B), and leave-one-out residuals (N, B)."""
@@ -201,22 +209,18 @@ class LeftOut:
         return np.max(ratios[nearest], axis=0)
 
 
-_fresh: WeakKeyDictionary[Factorisation, Fresh] = WeakKeyDictionary()
-_left_out: WeakKeyDictionary[Factorisation, LeftOut] = WeakKeyDictionary()
+_fresh: Kept[Factorisation, Fresh] = Kept()
+_left_out: Kept[Factorisation, LeftOut] = Kept()
 
 
 def fresh(operator: Learned) -> Fresh:
     """What an operator knows about errors from fresh residuals; learned when it is first asked for."""
-    if operator.factorisation not in _fresh:
-        _fresh[operator.factorisation] = Fresh(operator)
-    return _fresh[operator.factorisation]
+    return _fresh.of(operator.factorisation, lambda: Fresh(operator))
 
 
 def left_out(operator: Learned) -> LeftOut:
     """The same from leave-one-out residuals."""
-    if operator.factorisation not in _left_out:
-        _left_out[operator.factorisation] = LeftOut(operator)
-    return _left_out[operator.factorisation]
+    return _left_out.of(operator.factorisation, lambda: LeftOut(operator))
 
 
 def calibration(operator: Learned, functionals: Functionals) -> Probes:
@@ -228,10 +232,9 @@ def calibration(operator: Learned, functionals: Functionals) -> Probes:
     return together((random_probes(frame, SEED, lengths), *waves))
 
 
-def solved(probes: Probes, operator: Learned) -> FloatArray:
-    """The coefficients of the operator's answers to the probes, (L, B)."""
-    own = collocate(operator.problem, operator.points, operator.factorisation.expansion.envelope)
-    return operator.factorisation.coefficients(applied(probes, own))
+def solved(probes: Probes, operator: Learned) -> Combination:
+    """The operator's answers to the probes."""
+    return operator.factorisation.answer(applied(probes, operator.collocated)).u
 
 
 def applied(probes: Probes, functionals: Functionals) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernop.errors import ArgumentError, fail
 from kernop.files.parts import Reader, Writer
-from kernop.linalg import Cholesky, Orthogonal, Rotation
+from kernop.linalg import BLOCK, Cholesky, Orthogonal, Rotation, blocked
 from kernop.methods import Expansion, Factorisation, LowRank, Method, Subspace
 from kernop.methods.chain import Chain
 from kernop.methods.full import FullFactorisation
@@ -109,13 +109,13 @@ def _write_qr(file: Writer, f: QRFactorisation) -> None:
     file.array("roots", f.roots)
     first = f.factor.first if isinstance(f.factor, Chain) else f.factor
     file.array("packed", first.packed)
-    file.array("tau", first.tau)
+    file.array("t", first.t)
     if isinstance(f.factor, Chain):
         write_chain(file.below("chain"), f.factor)
 
 
 def _read_qr(file: Reader, common: Common) -> QRFactorisation:
-    first = Orthogonal(file.floats("packed", (None, common.count)), file.floats("tau", (common.count,)))
+    first = _orthogonal(file, common.count)
     added = read_chain(file.below("chain"), first, common.n) if "chain" in file else None
     rows = common.n - (0 if added is None else sum(len(r.reflectors) for r in added.rotations))
     # Those of data, and perhaps those of a penalty below them.
@@ -126,6 +126,16 @@ def _read_qr(file: Reader, common: Common) -> QRFactorisation:
     method = _subspace(file, common, "qr")
     noise, roots = file.number("noise", least=0.0), file.positive("roots", (common.n,))
     return QRFactorisation(*common.base, noise, method, roots, first if added is None else added)
+
+
+def _orthogonal(file: Reader, count: int) -> Orthogonal:
+    packed = file.floats("packed", (None, count))
+    if file.has_array("tau"):  # files of kernop 0.1 held the scalars of the reflectors alone
+        return blocked(packed, file.floats("tau", (count,)))
+    t = file.floats("t", (None, count))
+    if len(t) != min(BLOCK, count):
+        raise file.wrong("t", f"an array of {len(t)} rows")
+    return Orthogonal(packed, t)
 
 
 def write_chain(file: Writer, chain: Chain) -> None:

@@ -98,10 +98,13 @@ def write_story(
 
 
 def _told(report: Any) -> dict[str, Any]:
-    """A report as JSON, which has no infinity: a residual that is not finite is null."""
+    """A report as JSON, which has no infinity: numbers that are not finite are null, and so are lists with one."""
     told = asdict(report)
-    for level in told["levels"]:
-        level["residual"] = level["residual"] if np.isfinite(level["residual"]) else None
+    for part in (told, *told["levels"]):
+        for name, value in part.items():
+            numbers = [number for number in np.atleast_1d(value if value is not None else 0.0) if name != "levels"]
+            if any(isinstance(number, float) and not np.isfinite(number) for number in numbers):
+                part[name] = None
     return told
 
 

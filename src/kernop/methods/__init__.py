@@ -1,8 +1,9 @@
 """Methods: from functionals to a factored solution operator."""
 
-from kernop.methods.base import Expansion, Factorisation, Method, Setting
+from kernop.methods.base import Answer, Factorisation, Method, Setting
+from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.full import Full
 from kernop.methods.lowrank import LowRank
 from kernop.methods.subspace import Subspace
 
-__all__ = ["Expansion", "Factorisation", "Full", "LowRank", "Method", "Setting", "Subspace"]
+__all__ = ["Answer", "Combination", "Expansion", "Factorisation", "Full", "LowRank", "Method", "Setting", "Subspace"]

@@ -8,15 +8,35 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from kernop.errors import FloatArray
-from kernop.linalg import Cholesky, add_rows, add_square, add_triangle, cholesky, packed, solve_upper, unpack
+from kernop.linalg import Cholesky, add_rows, add_square, add_triangle, cholesky, left_over, norms, packed, unpack
 
 #: P of a penalty ‖P c‖²: upper triangular (L, L), or p for p · I.
 Penalty = float | FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """Least squares from what was kept of a stream.
+
+    Attributes:
+        upper: R upper triangular (L, L) with RᵀR = AᵀA + PᵀP.
+        y: R times the coefficients, (L, B).
+        residual: what is left of the data and the penalty, in norm, (B,).
+        size: the norm of the data, (B,).
+        failed: 0, or the row that failed + 1.
+    """
+
+    upper: FloatArray
+    y: FloatArray
+    residual: FloatArray
+    size: FloatArray
+    failed: int
 
 
 class Accumulator(ABC):
@@ -75,10 +95,10 @@ class Accumulator(ABC):
         """‖A‖², the sum of the squares of all rows."""
 
     @abstractmethod
-    def solve(self, penalty: Penalty) -> tuple[FloatArray, FloatArray, int]:
-        """R upper triangular (L, L) with RᵀR = AᵀA + PᵀP, the coefficients (L, B), and 0, or the row that failed + 1.
+    def solve(self, penalty: Penalty) -> Solved:
+        """Least squares from what was kept; the accumulator can go on.
 
-        ``penalty`` is P (L, L), upper triangular, or a number times the identity. The accumulator can go on.
+        ``penalty`` is P (L, L), upper triangular, or a number times the identity.
         """
 
     @abstractmethod
@@ -91,7 +111,7 @@ class Accumulator(ABC):
 
 
 class NormalSums(Accumulator):
-    """AᵀA and Aᵀh: half of the work of a triangle, and half of its digits. The paper's Algorithm 1."""
+    """AᵀA, Aᵀh and |h|²: half of the work of a triangle, and half of its digits. The paper's Algorithm 1."""
 
     def __init__(self, count: int, width: int = 0) -> None:
         super().__init__(count, width)
@@ -99,6 +119,7 @@ class NormalSums(Accumulator):
         self._data = np.empty((0, width))
         self.matrix = np.zeros((count, count), order="F")  # lower triangle
         self.moments = np.zeros((count, width))
+        self.squares = np.zeros(width)
 
     def room(self, n: int) -> tuple[FloatArray, FloatArray]:
         if n != len(self._design):
@@ -109,36 +130,43 @@ class NormalSums(Accumulator):
         add_square(self.matrix, self._design)
         if self.width:
             self.moments += self._design.T @ self._data
+            self.squares += np.sum(np.square(self._data), axis=0)
         return len(self._design)
 
     def _merge(self, other: Accumulator) -> None:
         assert isinstance(other, NormalSums)
         self.matrix += other.matrix
         self.moments += other.moments
+        self.squares += other.squares
 
     def _take(self, other: Accumulator) -> None:
         assert isinstance(other, NormalSums)
-        self.matrix[:], self.moments[:] = other.matrix, other.moments
+        self.matrix[:], self.moments[:], self.squares[:] = other.matrix, other.moments, other.squares
 
     @property
     def square(self) -> float:
         return float(np.trace(self.matrix))
 
-    def solve(self, penalty: Penalty) -> tuple[FloatArray, FloatArray, int]:
+    def solve(self, penalty: Penalty) -> Solved:
         matrix = self.matrix.copy(order="F")
         if not isinstance(penalty, np.ndarray):
             matrix[np.diag_indices(self.count)] += penalty**2
         else:
             add_square(matrix, np.ascontiguousarray(penalty))
         factor, failed = cholesky(matrix)
-        return factor.lower.T, factor.solve(self.moments), failed or _first_bad(factor)
+        y, size = factor.half_solve(self.moments), np.sqrt(self.squares)
+        return Solved(factor.lower.T, y, left_over(size, y), size, failed or _first_bad(factor))
 
     def arrays(self) -> dict[str, FloatArray]:
-        return {"packed": packed(self.matrix, lower=True), "moments": self.moments.copy()}
+        return {
+            "packed": packed(self.matrix, lower=True),
+            "moments": self.moments.copy(),
+            "squares": self.squares.copy(),
+        }
 
     def restore(self, arrays: Mapping[str, FloatArray]) -> None:
         unpack(arrays["packed"], self.matrix, lower=True)
-        self.moments[:] = arrays["moments"]
+        self.moments[:], self.squares[:] = arrays["moments"], arrays["squares"]
 
 
 class Triangle(Accumulator):
@@ -170,14 +198,15 @@ class Triangle(Accumulator):
     def square(self) -> float:
         return float(np.sum(np.square(np.triu(self.upper[: self.count, : self.count]))))
 
-    def solve(self, penalty: Penalty) -> tuple[FloatArray, FloatArray, int]:
+    def solve(self, penalty: Penalty) -> Solved:
         upper = self.upper.copy(order="F")
         if isinstance(penalty, np.ndarray) or penalty > 0.0:
             add_triangle(upper, self._rows_of(penalty))
-        r, rotated = np.asfortranarray(upper[: self.count, : self.count]), upper[: self.count, self.count :]
+        r = np.asfortranarray(upper[: self.count, : self.count])
+        columns = np.triu(upper)[:, self.count :]
         diagonal = np.abs(np.diagonal(r))
         failed = int(np.argmin(diagonal)) + 1 if np.min(diagonal) == 0.0 else 0
-        return r, solve_upper(r, rotated) if not failed else rotated, failed
+        return Solved(r, columns[: self.count], norms(columns[self.count :]), norms(columns), failed)
 
     def _rows_of(self, penalty: Penalty) -> FloatArray:
         rows = np.zeros_like(self.upper)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop import gram
 from kernop.collocation import Functionals
 from kernop.errors import ArgumentError, FloatArray, KernopError, fail
 from kernop.frame import Frame
 from kernop.functions import Function
 from kernop.kernels import Kernel
+from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.posterior import Posterior
 from kernop.methods.weights import Weights
 from kernop.progress import Tick
@@ -25,29 +25,6 @@ Order = NDArray[np.intp]
 
 #: Functionals whose variances are computed at a time.
 PIECE = 4096
-
-
-@dataclass(frozen=True, eq=False)
-class Expansion:
-    """Functions of the form u = ρ Σ_j c_j Q_j^(2) K(·, y_j).
-
-    Arguments:
-        kernel: K.
-        functionals: the Q_j, L of them.
-        envelope: ρ, or None for 1.
-    """
-
-    kernel: Kernel
-    functionals: Functionals
-    envelope: Function | None = None
-
-    def matrix(self, left: Functionals) -> FloatArray:
-        """E_ij = P_i applied to the j-th function, shape (M, L). ``left`` was collocated with the envelope."""
-        return gram.cross(self.kernel, left, self.functionals)
-
-    def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
-        """E c without holding E; c is (L, B)."""
-        return gram.apply(self.kernel, left, self.functionals, c)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +49,31 @@ class Setting:
 
 
 @dataclass(frozen=True, eq=False)
+class Answer:
+    """The functions û that were found for B columns of data, and what they leave of the data.
+
+    Arguments:
+        u: the functions.
+        residual: ‖√W (P û − h)‖₂ over the points, (B,); NaN where it is not known.
+        size: ‖√W h‖₂, (B,).
+    """
+
+    u: Combination
+    residual: FloatArray
+    size: FloatArray
+
+    @property
+    def misfit(self) -> FloatArray:
+        """residual / size, (B,); 0 for data that are 0."""
+        return np.divide(self.residual, self.size, out=np.zeros_like(self.size), where=self.size > 0.0)
+
+    def column(self, columns: slice) -> Answer:
+        """Some of the functions."""
+        u = replace(self.u, y=self.u.y[:, columns])
+        return Answer(u, self.residual[columns], self.size[columns])
+
+
+@dataclass(frozen=True, eq=False)
 class Factorisation(ABC):
     """The learned map C from data h (N,) to coefficients c (L,) of an expansion; a matrix that is kept factored.
 
@@ -91,8 +93,12 @@ class Factorisation(ABC):
         return self.expansion.kernel
 
     @abstractmethod
+    def answer(self, h: FloatArray) -> Answer:
+        """What least squares makes of data h of shape (N, B)."""
+
     def coefficients(self, h: FloatArray) -> FloatArray:
-        """c = C h for h of shape (N, B)."""
+        """c = C h for h of shape (N, B): (L, B)."""
+        return self.answer(h).u.coefficients
 
     @abstractmethod
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
@@ -101,6 +107,11 @@ class Factorisation(ABC):
     @property
     def proper(self) -> bool:
         """Is there a prior? Without one the unit of `posterior` is the noise of a row of weight 1."""
+        return True
+
+    @property
+    def penalised(self) -> bool:
+        """Is the solution kept from satisfying the data, by a λ that is more than a safeguard against rounding?"""
         return True
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernop.errors import FloatArray
-from kernop.linalg import Orthogonal, Rotation, add_rows, right_solve_upper, solve_upper
+from kernop.linalg import Orthogonal, Rotation, add_rows
 from kernop.methods.base import Order, Rows
 
 
@@ -27,22 +27,15 @@ class Chain:
     upper: FloatArray
     order: Order
 
-    def least_squares(self, b: FloatArray) -> FloatArray:
-        """argmin |[A; B₁; …] c − b|, with zeros for the penalty, for b of shape (N, B): (L, B)."""
+    def rotated(self, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Qᵀ b for b of shape (N, B), with zeros for the penalty: its first L rows, and the others."""
         start, *parts = np.split(b[self.order], self._cuts)
-        top = self.first.rotated(start)
-        for rotation, part in zip(self.rotations, parts, strict=True):
-            top, _ = rotation.transpose_times(top, part)
-        return solve_upper(self.upper, top)
-
-    def remainder(self, b: FloatArray) -> FloatArray:
-        """min |[A; B₁; …] c − b|², with zeros for the penalty, for each column of b (N, B): (B,)."""
-        start, *parts = np.split(b[self.order], self._cuts)
-        top, found = self.first.rotated(start), self.first.remainder(start)
+        top, below = self.first.rotated(start)
+        rest = [below]
         for rotation, part in zip(self.rotations, parts, strict=True):
             top, below = rotation.transpose_times(top, part)
-            found = found + np.sum(np.square(below), axis=0)
-        return found
+            rest.append(below)
+        return top, np.concatenate(rest)
 
     def columns(self, n: int) -> FloatArray:
         """The n = N rows of Q that belong to data, (N, L)."""
@@ -51,10 +44,6 @@ class Chain:
             top, q[self.order[cuts[k] : cuts[k + 1]]] = self.rotations[k].times(top)
         q[self.order[: cuts[0]]] = self.first.times(top)[: cuts[0]]
         return q
-
-    def right_solve(self, e: FloatArray) -> FloatArray:
-        """e R⁻¹ for e of shape (M, L)."""
-        return right_solve_upper(self.upper, e)
 
     @property
     def _cuts(self) -> list[int]:

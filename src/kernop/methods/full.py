@@ -11,8 +11,9 @@ from kernop.collocation import Functionals
 from kernop.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, check_memory, fail
 from kernop.frame import Frame
 from kernop.kernels import Gaussian, Kernel
-from kernop.linalg import EPS, Cholesky, cholesky
-from kernop.methods.base import Expansion, Factorisation, Method, Order, Rows, Setting, others, woven
+from kernop.linalg import EPS, Cholesky, cholesky, norms
+from kernop.methods.base import Answer, Factorisation, Method, Order, Rows, Setting, others, woven
+from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.posterior import Posterior
 from kernop.methods.weights import condition_weights, repeated
 
@@ -57,8 +58,13 @@ class FullFactorisation(Factorisation):
     scales: FloatArray
     order: Order
 
-    def coefficients(self, h: FloatArray) -> FloatArray:
-        return self._solve(self.scales[:, None] * h)
+    def answer(self, h: FloatArray) -> Answer:
+        """û = k_xᵀ L⁻ᵀ y with y = L⁻¹ S h, and h − P û = λN W⁻¹ A⁻¹ h."""
+        y = self.factor.half_solve((self.scales[:, None] * h)[self.order])
+        u = Combination(self.expansion, y, self.factor.lower.T, self.order)
+        weights = repeated(self.weights, self.expansion.functionals)
+        left = self.regularization * len(h) * (self.scales / np.sqrt(weights))[:, None] * u.coefficients
+        return Answer(u, norms(left), norms(np.sqrt(weights)[:, None] * h))
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         return (self._solve(e.T).T * self.scales,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +12,10 @@ import numpy as np
 from kernop import gram
 from kernop.collocation import Functionals
 from kernop.errors import FloatArray, NonFiniteError, SingularGramError, fail
-from kernop.linalg import EPS, Cholesky, Orthogonal, cholesky
-from kernop.methods.base import Expansion, Factorisation, Rows, others, woven
+from kernop.linalg import EPS, Cholesky, Orthogonal, cholesky, left_over, norms, right_solve_upper
+from kernop.methods.base import Answer, Factorisation, Rows, others, woven
 from kernop.methods.chain import Chain, chained
+from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.posterior import Posterior
 from kernop.methods.weights import repeated
 
@@ -35,6 +37,10 @@ class SubspaceFactorisation(Factorisation):
     @property
     def proper(self) -> bool:
         return self.noise > 0.0
+
+    @property
+    def penalised(self) -> bool:
+        return self.proper
 
     def posterior(self, left: Functionals) -> Posterior:
         """(K_ij − b_iᵀ M⁻¹ b_j) + σ² b_iᵀ (RᵀR)⁻¹ b_j, with the trial functions b and their Gram matrix M.
@@ -121,19 +127,27 @@ class QRFactorisation(HeldFactorisation):
 
     factor: Orthogonal | Chain
 
-    def coefficients(self, h: FloatArray) -> FloatArray:
-        return self.factor.least_squares(self.roots[:, None] * h)
+    def answer(self, h: FloatArray) -> Answer:
+        """û = Φ R⁻¹ y with y = Q₁ᵀ √W h; what Qᵀ has below y is what û leaves of the data."""
+        data = self.roots[:, None] * h
+        y, below = self.factor.rotated(data)
+        return Answer(Combination(self.expansion, y, self.upper), norms(below), norms(data))
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         q = self.factor.columns(len(self.roots))
         q *= self.roots[:, None]
-        return self.factor.right_solve(e), q.T
+        return right_solve_upper(self.upper, e), q.T
 
     def half_solve(self, b: FloatArray) -> FloatArray:
-        return self.factor.right_solve(b.T).T
+        return right_solve_upper(self.upper, b.T).T
+
+    @cached_property
+    def upper(self) -> FloatArray:
+        """R, (L, L), in one piece."""
+        return np.asfortranarray(self.factor.upper)
 
     def remainder(self, y: FloatArray) -> FloatArray:
-        return self.factor.remainder(y)
+        return np.sum(np.square(self.factor.rotated(y)[1]), axis=0)
 
     def normal_log_determinant(self) -> float:
         return 2.0 * float(np.sum(np.log(np.abs(np.diagonal(self.factor.upper)))))
@@ -152,11 +166,15 @@ class NormalFactorisation(HeldFactorisation):
     factor: Cholesky
     design: FloatArray  # √W A
 
-    def coefficients(self, h: FloatArray) -> FloatArray:
-        return self.factor.solve(self.design.T @ (self.roots[:, None] * h))
+    def answer(self, h: FloatArray) -> Answer:
+        """û = Φ L⁻ᵀ y with y = L⁻¹ Aᵀ √W h. The residual |√W h|² − |y|² cancels: it is known to half of the digits."""
+        data = self.roots[:, None] * h
+        y = self.factor.half_solve(self.design.T @ data)
+        size = norms(data)
+        return Answer(Combination(self.expansion, y, self.factor.lower.T), left_over(size, y), size)
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
-        return self.factor.solve(e.T).T, (self.roots[:, None] * self.design).T
+        return right_solve_upper(self.factor.lower.T, e), self.factor.half_solve(self.design.T) * self.roots
 
     def half_solve(self, b: FloatArray) -> FloatArray:
         return self.factor.half_solve(b)

@@ -14,15 +14,16 @@ from kernop.linalg import (
     EPS,
     Cholesky,
     cholesky,
+    norms,
     one_thread,
     pivoted_cholesky,
     right_solve_lower,
     solve_lower,
-    solve_upper,
     subtract_product,
     syrk,
 )
-from kernop.methods.base import Expansion, Factorisation, Method, Order, Rows, Setting, others, woven
+from kernop.methods.base import Answer, Factorisation, Method, Order, Rows, Setting, others, woven
+from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.full import ridge, squared_norms, wide_gaussian
 from kernop.methods.posterior import Posterior
 from kernop.methods.weights import repeated
@@ -166,9 +167,14 @@ class LowRankFactorisation(Factorisation):
         """The number of pivots."""
         return self.columns.shape[1]
 
-    def coefficients(self, h: FloatArray) -> FloatArray:
-        reduced = self.factor.solve(self.columns.T @ (self.scales[:, None] * h))
-        return solve_upper(self.triangle.T, reduced)[self.order]
+    def answer(self, h: FloatArray) -> Answer:
+        """û = φ(x)ᵀ y with the features φ = T⁻¹ P K(pivots) and y = (I + FᵀF)⁻¹ Fᵀ S h."""
+        scaled = self.scales[:, None] * h
+        y = self.factor.solve(self.columns.T @ scaled)
+        # S = √W / √(λN): the data are in units of the noise.
+        unit = np.sqrt(self.regularization * len(h))
+        u = Combination(self.expansion, y, self.triangle.T, self._unsorted)
+        return Answer(u, unit * norms(scaled - self.columns @ y), unit * norms(scaled))
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         return self.factor.solve(self._features(e)).T, (self.scales[:, None] * self.columns).T
@@ -241,9 +247,14 @@ class LowRankFactorisation(Factorisation):
 
     def _features(self, e: FloatArray) -> FloatArray:
         """T⁻¹ eᵀ with the columns of e in the order of the pivots, (r, M)."""
+        return solve_lower(self.triangle, e[:, self._unsorted].T)
+
+    @property
+    def _unsorted(self) -> Order:
+        """The inverse of `order`: which function of the expansion each pivot is."""
         unsorted = np.empty_like(self.order)
         unsorted[self.order] = np.arange(len(self.order))
-        return solve_lower(self.triangle, e[:, unsorted].T)
+        return unsorted
 
 
 def regularised(columns: FloatArray) -> Cholesky:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernop.errors import FloatArray
-from kernop.linalg import Cholesky, right_solve_upper, solve_upper
+from kernop.linalg import Cholesky, left_over, norms, right_solve_upper
+from kernop.methods.base import Answer
+from kernop.methods.expansion import Combination
 from kernop.methods.leastsquares import SubspaceFactorisation
 from kernop.methods.subspace import Subspace
 
@@ -31,8 +33,10 @@ class MaterializedFactorisation(SubspaceFactorisation):
     roots: FloatArray
     method: Subspace
 
-    def coefficients(self, h: FloatArray) -> FloatArray:
-        return solve_upper(self.upper, self.square.solve(self.q.T @ (self.roots[:, None] * h)))
+    def answer(self, h: FloatArray) -> Answer:
+        data = self.roots[:, None] * h
+        y, size = self.square.solve(self.q.T @ data), norms(data)
+        return Answer(Combination(self.expansion, y, self.upper), left_over(size, y), size)
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         left = self.square.solve(right_solve_upper(self.upper, e).T).T

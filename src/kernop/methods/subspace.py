@@ -26,8 +26,9 @@ from kernop.errors import (
 from kernop.functions import Function
 from kernop.kernels import Gaussian, Kernel
 from kernop.linalg import EPS, Cholesky, Orthogonal, cholesky, orthogonal, syrk
-from kernop.methods.base import Expansion, Method, Setting
+from kernop.methods.base import Method, Setting
 from kernop.methods.centres import default_number, fill
+from kernop.methods.expansion import Expansion
 from kernop.methods.full import wide_gaussian
 from kernop.methods.leastsquares import (
     HeldFactorisation,

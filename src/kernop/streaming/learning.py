@@ -15,14 +15,14 @@ from kernop.frame import Frame
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
 from kernop.linalg import EPS, add_triangle
-from kernop.methods import Setting, Subspace
+from kernop.methods import Answer, Combination, Setting, Subspace
 from kernop.methods.accumulators import Accumulator
 from kernop.methods.centres import default_number
 from kernop.problem import Problem
 from kernop.progress import Stages, Tick
 from kernop.streaming.checkpoint import Checkpoint, Guard
 from kernop.streaming.cluster import OnWorkers
-from kernop.streaming.operator import Here, Passes, StreamedFactorisation, StreamedOperator, StreamPoints, split
+from kernop.streaming.operator import Here, Passes, StreamedFactorisation, StreamedOperator, StreamPoints
 from kernop.streaming.places import Places
 from kernop.streaming.plan import Plan
 from kernop.streaming.rows import Input, Rows, balanced, functionals_of
@@ -140,16 +140,16 @@ def finish(
         # The norm of the kernel may leave some coefficients free, all but for rounding.
         penalty = np.asfortranarray(penalty)
         add_triangle(penalty, np.asfortranarray(np.sqrt(tiny) * np.eye(len(penalty))))
-    upper, coefficients, failed = accumulator.solve(penalty)
-    if failed:
-        got = f"{chosen:g}, with which the least-squares problem has no unique solution (row {failed})"
+    solved = accumulator.solve(penalty)
+    if solved.failed:
+        got = f"{chosen:g}, with which the least-squares problem has no unique solution (row {solved.failed})"
         raise fail(SingularGramError, "regularization", got, "give a larger λ, more points, or solver='qr'")
     noise = (accumulator.rows if method.penalty == "rkhs" else 1) * (regularization or 0.0)
     factorisation = StreamedFactorisation(
-        plan.rows.expansion, chosen, plan.rows.weights, noise, plan, upper, penalty, passes or Here()
+        plan.rows.expansion, chosen, plan.rows.weights, noise, plan, solved.upper, penalty, passes or Here()
     )
     operator = StreamedOperator(
         plan.rows.problem, StreamPoints(plan.stream), method, factorisation, stats, rows=accumulator.rows
     )
-    found = zip(split(plan, plan.widths, coefficients), plan.inputs, strict=True)
-    return replace(operator, solutions=tuple(replace(u, learned=operator.learned, inputs=given) for u, given in found))
+    found = Answer(Combination(plan.rows.expansion, solved.y, solved.upper), solved.residual, solved.size)
+    return operator.with_solutions(found, plan.widths, plan.inputs)

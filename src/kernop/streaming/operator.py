@@ -15,7 +15,8 @@ from kernop.data import named_inputs
 from kernop.domains import Points
 from kernop.errors import ArgumentError, ArgumentTypeError, FloatArray, ShapeError, check_array, describe, fail
 from kernop.files import Writer, write_story
-from kernop.linalg import add_rows, solve_upper, transpose_solve_upper
+from kernop.linalg import add_rows, left_over, norms, solve_upper, transpose_solve_upper
+from kernop.methods import Answer, Combination
 from kernop.methods.accumulators import Penalty
 from kernop.methods.leastsquares import SubspaceFactorisation
 from kernop.solution import Solution
@@ -36,7 +37,7 @@ class Passes(Protocol):
     """Runs a pass over a stream: here, or spread over workers."""
 
     def moments(self, plan: Plan, data: BatchData, c: FloatArray | None) -> FloatArray:
-        """Σ_k A_kᵀ (h_k − A_k c) over all batches, (L, B)."""
+        """Σ_k A_kᵀ r_k with r_k = h_k − A_k c over all batches, and below it Σ_k |r_k|²: (L + 1, B)."""
         ...
 
 
@@ -66,7 +67,7 @@ class StreamedFactorisation(SubspaceFactorisation):
     penalty: Penalty
     passes: Passes
 
-    def coefficients(self, h: FloatArray) -> FloatArray:
+    def answer(self, h: FloatArray) -> Answer:
         roots, place = (
             dict(zip(self.plan.rows.problem.names, np.sqrt(self.weights), strict=True)),
             Places(self.plan.stream),
@@ -75,33 +76,34 @@ class StreamedFactorisation(SubspaceFactorisation):
             lambda k, batch: np.concatenate([roots[name] * h[rows] for name, rows in place.rows(k, batch).items()])
         )
 
-    def solve(self, data: BatchData) -> FloatArray:
-        """The coefficients (L, B) for the data of every batch."""
+    def solve(self, data: BatchData) -> Answer:
+        """The functions for the data of every batch, B columns of them."""
         self.check_again()
-        c = self._step(self.passes.moments(self.plan, data, None))[0]
-        if self.plan.method.solver == "normal":
-            return c
-        last = np.inf
-        for _ in range(MOST_CORRECTIONS):
-            step, change = self._step(self.passes.moments(self.plan, data, c) - self._penalty_times(c))
-            worst = np.max(change / np.maximum(np.linalg.norm(np.triu(self.upper) @ c, axis=0), TINIEST))
+        moments, squares = self._pass(data, None)
+        y, size = transpose_solve_upper(self.upper, moments), np.sqrt(squares)
+        residual, last = left_over(size, y), np.inf
+        for _ in range(MOST_CORRECTIONS if self.plan.method.solver == "qr" else 0):
+            c = solve_upper(self.upper, y)
+            gradient, squares = self._pass(data, c)
+            residual = np.sqrt(squares)
+            step = transpose_solve_upper(self.upper, gradient - self._penalty_times(c))
+            worst = np.max(norms(step) / np.maximum(norms(y), TINIEST))
             if not worst < last:
                 break
-            c, last = c + step, worst
+            y, last = y + step, worst
             if worst <= SMALL_CORRECTION:
                 break
-        return c
+        return Answer(Combination(self.expansion, y, self.upper), residual, size)
+
+    def _pass(self, data: BatchData, c: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+        found = self.passes.moments(self.plan, data, c)
+        return found[:-1], found[-1]
 
     def check_again(self) -> None:
         """Refuse a pass over points that came from an iterator."""
         if not self.plan.stream.again:
             remedy = "give arrays or ko.Batches to learn, or this input in learn(inputs=[…]), for T.solutions"
             raise fail(ArgumentError, "T", "an operator whose points have passed (they came from an iterator)", remedy)
-
-    def _step(self, gradient: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """R⁻¹ R⁻ᵀ g, and ‖R⁻ᵀ g‖, by how much it changes the fit, for each column."""
-        half = transpose_solve_upper(self.upper, gradient)
-        return solve_upper(self.upper, half), np.linalg.norm(half, axis=0)
 
     def _penalty_times(self, c: FloatArray) -> FloatArray:
         if not isinstance(self.penalty, np.ndarray):
@@ -159,7 +161,13 @@ class StreamedOperator(SolutionOperator):
 
     def __call__(self, *values: Any, **named: Any) -> Solution:
         """The solution for these inputs: a few passes over the points."""
-        return self._solve([named_inputs(self.problem, values, named)])[0]
+        u = self._solve([named_inputs(self.problem, values, named)])[0]
+        self._speak_up(u)
+        return u
+
+    @property
+    def counts(self) -> dict[str, int] | None:
+        return self._streamed.plan.stream.counts
 
     def solve(self, inputs: Sequence[Any]) -> tuple[Solution, ...]:
         """The solutions of several inputs, each a tuple in the order of the problem or a dictionary, in one go."""
@@ -175,10 +183,24 @@ class StreamedOperator(SolutionOperator):
         known = [{name: self._checked(name, value) for name, value in given.items()} for given in inputs]
         widths = plan.rows.widths([plan.stream[0]], known)
         found = factor.solve(lambda k, batch: plan.rows.data(batch, known, widths, _start(plan.stream, k, known)))
+        return self._solutions(found, widths, known)
+
+    def _solutions(
+        self, found: Answer, widths: Sequence[int | None], inputs: Sequence[Mapping[str, Any]]
+    ) -> tuple[Solution, ...]:
+        """One solution for each input; those without a width are single."""
+        ends = np.cumsum([width or 1 for width in widths])
+        columns = [slice(end - (width or 1), end) for end, width in zip(ends.tolist(), widths, strict=True)]
         return tuple(
-            replace(u, learned=self.learned, inputs=given)
-            for u, given in zip(split(plan, widths, found), known, strict=True)
+            self.solution(found.column(own), width is None, None, given)
+            for own, width, given in zip(columns, widths, inputs, strict=True)
         )
+
+    def with_solutions(
+        self, found: Answer, widths: Sequence[int | None], inputs: Sequence[Mapping[str, Any]]
+    ) -> StreamedOperator:
+        """The operator with the solutions of inputs that were known in advance."""
+        return replace(self, solutions=self._solutions(found, widths, inputs) if widths else ())
 
     def _checked(self, name: str, value: Any) -> Any:
         """A function, or an array: a number (), or values at all points, (N_k,) or (N_k, B)."""
@@ -242,7 +264,7 @@ class StreamedOperator(SolutionOperator):
         write_stream(file, factor.plan.stream, self.problem, self.method, factor)
         write_triangle(file.below("factorisation"), factor.upper, factor.penalty, factor.noise)
         write_solutions(file, self.solutions)
-        write_story(file, self.stats, self.report, self.noise, self.about)
+        write_story(file, self.stats, self.report, self.noise, {**self.about, **self.diagnosis.entries()})
 
     def __repr__(self) -> str:
         inputs = ", ".join(self.problem.inputs)
@@ -252,16 +274,6 @@ class StreamedOperator(SolutionOperator):
     def _streamed(self) -> StreamedFactorisation:
         assert isinstance(self.factorisation, StreamedFactorisation)
         return self.factorisation
-
-
-def split(plan: Plan, widths: Sequence[int | None], coefficients: FloatArray) -> tuple[Solution, ...]:
-    """One solution for each input; those without a width are single."""
-    ends = np.cumsum([width or 1 for width in widths])[:-1]
-    parts = np.split(coefficients, ends, axis=1) if widths else []
-    return tuple(
-        Solution(plan.rows.problem, plan.rows.expansion, part, width is None)
-        for part, width in zip(parts, widths, strict=True)
-    )
 
 
 def _unpacked(value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from kernop.batches import Batch, Stream
 from kernop.errors import FloatArray
 from kernop.methods import Subspace
@@ -49,14 +51,15 @@ class Plan:
             yield k + 1
 
     def moments(self, data: BatchData, c: FloatArray | None, batches: Sequence[int]) -> FloatArray:
-        """Σ_k A_kᵀ (h_k − A_k c) over some batches, (L, B): the gradient of least squares; without c, Σ_k A_kᵀ h_k."""
+        """Σ A_kᵀ r_k with r_k = h_k − A_k c (without c: h_k) over some batches, and below it Σ |r_k|²: (L + 1, B)."""
         total: FloatArray | None = None
         for k in batches:
             batch = self.stream[k]
             design, left = self.rows.design(batch), data(k, batch)
             if c is not None:
                 left = left - design @ c
-            total = design.T @ left if total is None else total + design.T @ left
+            part = np.vstack([design.T @ left, np.sum(np.square(left), axis=0)])
+            total = part if total is None else total + part
         assert total is not None
         return total
 

@@ -77,4 +77,5 @@ def write_solutions(file: Writer, solutions: Sequence[Solution]) -> None:
     for k, u in enumerate(solutions):
         part = file.below(f"solution {k}")
         part["single"] = u.single
-        part.array("coefficients", u.coefficients)
+        part.array("y", u.function.y)
+        part.array("misfit", np.full(u.function.width, np.nan) if u.misfits is None else u.misfits)

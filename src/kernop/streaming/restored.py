@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kernop.errors import FloatArray
 from kernop.files import Contents, Reader
-from kernop.methods import Subspace
+from kernop.methods import Combination, Subspace
 from kernop.methods.accumulators import Penalty
 from kernop.solution import Solution
 from kernop.streaming.operator import Here, StreamedFactorisation, StreamedOperator, StreamPoints
@@ -29,7 +27,7 @@ def read_streamed(file: Reader, contents: Contents) -> StreamedOperator:
     factorisation = StreamedFactorisation(
         *common.base, noise, Plan(rows, stream, common.method), upper, penalty, Here()
     )
-    solutions = tuple(_solution(file.below(f"solution {k}"), contents) for k in range(file.integer("solutions")))
+    solutions = tuple(_solution(file.below(f"solution {k}"), contents, upper) for k in range(file.integer("solutions")))
     return StreamedOperator(
         contents.problem,
         StreamPoints(stream),
@@ -49,10 +47,13 @@ def _penalty(file: Reader, count: int) -> Penalty:
     return file.number("penalty", least=0.0)
 
 
-def _solution(file: Reader, contents: Contents) -> Solution:
+def _solution(file: Reader, contents: Contents, upper: FloatArray) -> Solution:
     single, count = file.flag("single"), contents.common.count
-    coefficients: FloatArray = file.floats("coefficients", (count, 1 if single else None))
-    if not np.all(coefficients.shape):
-        raise file.wrong("coefficients", "empty")
-    arguments: Any = (contents.problem, contents.common.expansion, coefficients, single)
-    return Solution(*arguments)
+    old = file.has_array("coefficients")  # files of kernop 0.1 held R⁻¹ y
+    name = "coefficients" if old else "y"
+    y: FloatArray = file.floats(name, (count, 1 if single else None))
+    if not np.all(y.shape):
+        raise file.wrong(name, "empty")
+    misfit = None if old else file.floats("misfit", (y.shape[1],))
+    u = Combination(contents.common.expansion, y, None if old else upper)
+    return Solution(contents.problem, u, single, misfits=misfit)
