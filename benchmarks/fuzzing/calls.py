@@ -254,7 +254,7 @@ def conditions() -> list[Call]:
     cylinder = ko.SpaceTime(ko.Interval(0, 1), (0.0, 1.0))
 
     def initial(**arguments: Any) -> Any:
-        heat = ko.Equation(lambda u: ko.partial(u, 1) - ko.partial(u, 0, 2), on=cylinder, name="first")
+        heat = ko.Equation(lambda u: ko.dt(u) - ko.laplacian(u), on=cylinder, name="first")
         problem = ko.Problem(heat, ko.Initial(**arguments))
         return answer(ko.learn(problem, points=64, kernel=KERNEL, method=ko.Subspace(12)))
 

@@ -5,7 +5,7 @@ from kernop.batches import Batches
 from kernop.domains import Ball, Box, Interval, PointCloud, Points, Region, SpaceTime
 from kernop.estimates import ErrorEstimate, MaximumBound
 from kernop.evidence import Evidence
-from kernop.fields import div, dot, grad, laplacian, matvec, normal_derivative, partial
+from kernop.fields import div, dot, dt, grad, laplacian, matvec, normal_derivative, partial
 from kernop.io import load
 from kernop.kernels import CustomKernel, Gaussian, InverseMultiquadric, Kernel, Matern, Wendland
 from kernop.learn import learn
@@ -59,6 +59,7 @@ __all__ = [
     "bounds",
     "div",
     "dot",
+    "dt",
     "errors",
     "grad",
     "laplacian",

@@ -114,6 +114,7 @@ def places(problem: Problem, x: Any, outside: str | None, name: str = "x") -> Po
     points = x if isinstance(x, Points) else Points(check_coordinates(name, x, problem.dim))
     if points.dim != problem.dim:
         raise fail(ShapeError, name, f"points in {points.dim} dimensions", f"the problem has {problem.dim}")
+    points = points.placed(problem.timed)
     if outside in ("raise", None):
         beyond = ~problem.contains(points.x)
         if np.any(beyond):

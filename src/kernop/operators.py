@@ -132,7 +132,8 @@ def tabulate(x: FloatArray, values: Mapping[MultiIndex, FloatArray]) -> NormalFo
 def apply_operator(op: Operator, u: Function, points: Points, *, name: str = "op") -> FloatArray:
     """(P u)(x_i) for a known function u, by automatic differentiation; (n,), or (n, B) if u gives B functions.
 
-    This is how data for a manufactured solution is made: f = P u to rounding.
+    This is how data for a manufactured solution is made: f = P u to rounding. Points of a region (``region.sample(n)``,
+    ``region.adopt(x)``) know whether the last coordinate is time; others say it, ``Points(x, timed=False)``.
     """
     if not isinstance(points, Points):
         raise fail(ArgumentTypeError, "points", describe(points), "give Points, such as region.sample(100)")
@@ -146,7 +147,7 @@ def _places(points: Points) -> tuple[Any, Any]:
 def _linear_terms(
     op: Operator, points: Points, multiplier: Function | None, name: str
 ) -> dict[MultiIndex, Coefficient]:
-    unknown = Unknown(points.dim)
+    unknown = Unknown(points.dim, points.timed)
     if multiplier is not None:
         with naming(name):
             unknown = unknown.times(Coefficient.of(multiplier))
@@ -171,7 +172,7 @@ def _result(op: Operator, field: FieldT, name: str) -> FieldT:
     except (TypeError, AttributeError, ValueError) as error:
         why = str(error).partition("\n")[0]  # JAX goes on to explain what does not apply here
         remedy = (
-            "an operator is linear: build it from u with grad, div, laplacian, partial, normal_derivative, dot,"
+            "an operator is linear: build it from u with grad, div, laplacian, partial, dt, normal_derivative, dot,"
             " + and -, and * and / by numbers and functions of x"
         )
         raise fail(NonlinearOperatorError, name, f"an operator that fails on a field ({why})", remedy) from error
@@ -192,7 +193,7 @@ def _applied(op: Operator, u: Function, points: Points, name: str) -> FloatArray
     if not callable(u):
         raise fail(ArgumentTypeError, "u", describe(u), "give a function of x, such as lambda x: jnp.sin(x[..., 0])")
     with eagerly():
-        result = _result(op, Known(points.dim, lambda x, _: evaluate("u", u, x)), name)
+        result = _result(op, Known(points.dim, points.timed, lambda x, _: evaluate("u", u, x)), name)
         with naming(name):
             return _known(result.at(*_places(points)))[: len(points)]
 

@@ -64,7 +64,7 @@ class Solution:
         return self.apply(identity, x, outside=outside)
 
     def grad(self, x: Any, *, outside: str = "raise") -> FloatArray:
-        """∇u(x): (M, d), or (M, d, B)."""
+        """The derivatives of u along all coordinates: (M, d), or (M, d, B). On a SpaceTime the last is ∂u/∂t."""
         points = places(self.problem, x, outside)
         parts = [self._evaluate(lambda u, k=k: partial(u, k), points) for k in range(points.dim)]
         return self._blank(np.stack(parts, axis=1), points, outside)
