@@ -1,6 +1,6 @@
 """Constraints for pip: of every package that pyproject.toml names for these extras, the lowest version it allows.
 
-    python tools/lowest.py test > constraints.txt
+python tools/lowest.py test > constraints.txt
 """
 
 import re

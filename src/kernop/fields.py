@@ -417,7 +417,8 @@ def _entries(name: str, value: Any, shape: tuple[int, ...]) -> list[Any]:
         return [Coefficient(None, _entry(name, value, shape, index)) for index in indices]
     if isinstance(value, Sequence | VectorField) and len(shape) == 1 and len(value) == shape[0]:
         return [part if isinstance(part, Field) else Coefficient.of(part) for part in value]
-    array = check_array(name, value, remedy=f"give numbers of shape {shape} or a function of x")
+    remedy = f"give numbers of shape {shape} or a function of x"
+    array = check_array(name, value, remedy=remedy, what="coefficients")
     if array.shape != shape:
         raise fail(ShapeError, name, f"shape {array.shape}", f"give shape {shape}, or a function of x")
     return [Coefficient.of(array[index]) for index in indices]

@@ -55,7 +55,7 @@ class Condition:
                 InputNameError, "name", describe(name), "give a name that can be a keyword argument, such as 'f'"
             )
         if self.data is not None and not callable(self.data):
-            check_number("data", self.data, remedy="give a number or a function of x")
+            check_number("data", self.data, remedy="give a number or a function of x", what="data")
 
     def __repr__(self) -> str:
         fixed = "" if self.data is None else ", data fixed"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernop.collocation import Functionals
-from kernop.data import concrete, places, values_at
+from kernop.data import check_untraced, concrete, places, values_at
 from kernop.domains import Points
 from kernop.errors import (
     ArgumentError,
@@ -172,6 +172,7 @@ class Solution:
         T was given; if that was an array, it is known at the points of T alone. P_k u itself: ``u.apply(op, points)``.
         """
         condition = self.problem[name]
+        check_untraced("points", points)
         places = condition.on.adopt(points, "points")
         h = self._own(condition, places) if data is None else data
         found = self._evaluate(condition.op, places)
