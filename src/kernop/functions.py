@@ -113,7 +113,8 @@ def _call(name: str, function: Function, x: Any) -> Any:
             check_memory(name, array.size, f"values of shape {array.shape}", "return one value for each point")
         array = jnp.asarray(array)
     if jnp.iscomplexobj(array):
-        raise fail(ArgumentTypeError, name, "a function with complex values", no_complex("values"))
+        remedy = f"return real numbers; {no_complex('values')}"
+        raise fail(ArgumentTypeError, name, "a function with complex values", remedy)
     return array.astype(jnp.float64)
 
 
@@ -122,11 +123,11 @@ def _not_for_jax(name: str, x: Any) -> KernopError:
     if not isinstance(x, Tracer):
         got = "a function that hands values which JAX traces to NumPy or SciPy"
         return fail(OperatorError, name, got, "write it with jax.numpy instead of numpy")
-    got = (
-        "a function that JAX cannot differentiate, because it hands x to NumPy or SciPy; its derivative is needed,"
-        " since it stands under grad, div, laplacian or partial"
+    remedy = (
+        "write it with jax.numpy instead of NumPy or SciPy: its derivative is needed, because it stands under grad,"
+        " div, laplacian or partial"
     )
-    return fail(OperatorError, name, got, "write it with jax.numpy, as in lambda x: jnp.exp(x[..., 0])")
+    return fail(OperatorError, name, "a function that JAX cannot differentiate", remedy)
 
 
 def _at_points(name: str, function: Function, x: FloatArray) -> Any:

@@ -114,7 +114,7 @@ def _short(value: Any) -> str:
         return _short(value.tolist())
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_short, value))}]"
-    return f"{value:.3g}" if isinstance(value, float) else repr(value)
+    return repr(float(f"{value:.3g}")) if isinstance(value, float) else repr(value)
 
 
 def _flatten(kernel: Kernel) -> tuple[list[Any], tuple[tuple[str, Any], ...]]:
