@@ -1,8 +1,9 @@
 # Every target sets itself up in .venv: Python 3.11 or newer and make are all that is needed.
 PYTHON ?= python3
 BIN := .venv/bin
+LOWEST := .venv-lowest
 
-.PHONY: demo test check bench clean
+.PHONY: demo test test-lowest check bench clean
 
 demo: .venv/plot
 	$(BIN)/kernop demo
@@ -10,6 +11,10 @@ demo: .venv/plot
 # As many processes as cores, so one thread of BLAS for each: otherwise they wait for each other.
 test: .venv/test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
+
+# The same with the lowest versions that pyproject.toml allows.
+test-lowest: $(LOWEST)/test
+	OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest
 
 check: .venv/dev
 	$(BIN)/ruff check .
@@ -29,5 +34,12 @@ bench: .venv/test
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kernop needs Python 3.11 or newer")'
 	$(PYTHON) -m venv .venv
 
+$(LOWEST)/test: pyproject.toml tools/lowest.py
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python tools/lowest.py test > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint $(LOWEST)/constraints.txt --editable '.[test]'
+	touch $@
+
 clean:
-	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv $(LOWEST) build dist .pytest_cache .ruff_cache .hypothesis

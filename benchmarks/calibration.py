@@ -47,7 +47,7 @@ def cases() -> dict[str, Case]:
     )
     rod = ko.SpaceTime(ko.Interval(0, 1), (0, 1))
     heat = ko.Problem(
-        ko.Equation(lambda u: ko.partial(u, 1) - 0.1 * ko.partial(u, 0, 2), on=rod, name="f"),
+        ko.Equation(lambda u: ko.dt(u) - 0.1 * ko.laplacian(u), on=rod, name="f"),
         ko.Dirichlet(on=rod.walls, name="g"),
         ko.Initial(on=rod.initial, name="u0"),
     )

@@ -23,7 +23,12 @@ from kernop.batches import stream
 from kernop.frame import frame_of
 from kernop.linalg import cholesky, one_thread
 from kernop.streaming import make_plan
-from kernop.streaming.cluster import ROWS_PER_FUNCTION, _accumulated, _merged, chunks  # pyright: ignore[reportPrivateUsage]
+from kernop.streaming.cluster import (
+    ROWS_PER_FUNCTION,
+    _accumulated,  # pyright: ignore[reportPrivateUsage]
+    _merged,  # pyright: ignore[reportPrivateUsage]
+    chunks,
+)
 from kernop.streaming.plan import Plan
 
 BATCH = 2000

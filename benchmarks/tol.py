@@ -29,7 +29,7 @@ PROBLEMS = {
     "Darcy a2": dirichlet(SQUARE, lambda u: -ko.div((lambda x: jnp.exp(x[..., 0] + x[..., 1])) * ko.grad(u))),
     "Helmholtz 20": dirichlet(LINE, lambda u: -ko.laplacian(u) - 400.0 * u),
     "heat": ko.Problem(
-        ko.Equation(lambda u: ko.partial(u, -1) - 0.1 * ko.partial(u, 0, 2), on=CYLINDER, name="f"),
+        ko.Equation(lambda u: ko.dt(u) - 0.1 * ko.laplacian(u), on=CYLINDER, name="f"),
         ko.Dirichlet(on=CYLINDER.walls, name="g"),
         ko.Initial(on=CYLINDER.initial, name="u0"),
     ),

@@ -131,7 +131,7 @@ def compare(operator: ko.SolutionOperator, u: Function) -> Compared:
 
 
 def manufactured(problem: ko.Problem, name: str, u: Function) -> Function:
-    return lambda x: apply_operator(problem[name].op, u, ko.Points(np.asarray(x)))
+    return lambda x: apply_operator(problem[name].op, u, problem[name].on.adopt(x))
 
 
 def operators(name: str, problem: ko.Problem) -> Iterator[tuple[str, ko.SolutionOperator]]:

@@ -7,7 +7,7 @@ import kernop as ko
 
 cylinder = ko.SpaceTime(ko.Interval(0, 1), (0, 1))
 problem = ko.Problem(
-    ko.Equation(lambda u: ko.partial(u, -1) - 0.1 * ko.laplacian(u, axes=(0,)), on=cylinder, name="f"),
+    ko.Equation(lambda u: ko.dt(u) - 0.1 * ko.laplacian(u), on=cylinder, name="f"),
     ko.Dirichlet(on=cylinder.walls, name="g"),
     ko.Initial(on=cylinder.initial, name="u0"),
 )

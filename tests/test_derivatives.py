@@ -102,7 +102,7 @@ PAIRS = {
 
 
 def points(count, dim):
-    return ko.Points(np.random.default_rng(count).uniform(-0.5, 1.5, (count, dim)))
+    return ko.Points(np.random.default_rng(count).uniform(-0.5, 1.5, (count, dim)), timed=False)
 
 
 def by_autodiff(p, q_by_hand, naive, left, right):
@@ -157,7 +157,7 @@ def test_normal_derivatives():
     """∂K/∂n = n·(y − x) 2K/η²."""
     angle = np.array([0.3, 2.0, 4.4])
     normal = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    left, right = ko.Points(normal, normal), points(4, 2)
+    left, right = ko.Points(normal, normal, timed=False), points(4, 2)
     z = right.x[None] - left.x[:, None]
     wanted = 2.0 / 0.9**2 * np.einsum("ijk,ik->ij", z, normal) * np.exp(-np.sum(z**2, axis=-1) / 0.9**2)
     assert_close(by_kernop(ko.Gaussian(0.9), ko.normal_derivative, lambda u: u, left, right), wanted)

@@ -123,7 +123,7 @@ def helmholtz(omega):
 
 POISSON = dirichlet(SQUARE, poisson)
 HEAT = ko.Problem(
-    ko.Equation(lambda u: ko.partial(u, -1) - 0.1 * ko.laplacian(u, axes=(0,)), on=CYLINDER),
+    ko.Equation(lambda u: ko.dt(u) - 0.1 * ko.laplacian(u), on=CYLINDER),
     ko.Dirichlet(on=CYLINDER.walls),
     ko.Initial(on=CYLINDER.initial),
 )

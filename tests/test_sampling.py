@@ -18,8 +18,8 @@ from kernop import (
     Points,
     Problem,
     SpaceTime,
+    dt,
     laplacian,
-    partial,
 )
 from kernop.errors import (
     ArgumentError,
@@ -41,7 +41,7 @@ def poisson(domain):
 
 def heat(space, times=(0.0, 1.0)):
     cylinder = SpaceTime(space, times)
-    heat_operator = lambda u: partial(u, -1) - laplacian(u)
+    heat_operator = lambda u: dt(u) - laplacian(u)
     return Problem(Equation(heat_operator, cylinder), Initial(cylinder.initial), Dirichlet(cylinder.walls))
 
 

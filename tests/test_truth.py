@@ -92,7 +92,7 @@ CASES = {
     "advection-diffusion": dirichlet(SQUARE, advection_diffusion, 1e-6),
     "heat": Case(
         [
-            ko.Equation(lambda u: ko.partial(u, -1) - 0.1 * ko.laplacian(u, axes=(0,)), on=CYLINDER),
+            ko.Equation(lambda u: ko.dt(u) - 0.1 * ko.laplacian(u), on=CYLINDER),
             ko.Dirichlet(on=CYLINDER.walls),
             ko.Initial(on=CYLINDER.initial),
         ],
@@ -101,7 +101,7 @@ CASES = {
     ),
     "wave": Case(
         [
-            ko.Equation(lambda u: ko.partial(u, 1, 2) - ko.partial(u, 0, 2), on=CYLINDER),
+            ko.Equation(lambda u: ko.dt(u, 2) - ko.laplacian(u), on=CYLINDER),
             ko.Dirichlet(on=CYLINDER.walls),
             ko.Initial(on=CYLINDER.initial),
             ko.Initial(on=CYLINDER.initial, order=1, name="u1"),

@@ -65,6 +65,7 @@ def given() -> dict[str, Any]:
 
 PROBLEM = ko.Problem(ko.Equation(poisson, on=SQUARE), ko.Dirichlet(on=SQUARE.boundary))
 CLOUD = ko.PointCloud(INSIDE.x, RIM.x, RIM.normal)
+ROD = ko.SpaceTime(ko.Interval(0, 1), (0, 1))
 
 
 @cache
@@ -132,8 +133,8 @@ def domains() -> list[Call]:
         whole = ko.Ball(center, radius)
         return of_region(whole), of_region(whole.boundary)
 
-    def cloud(interior: Any, boundary: Any, normals: Any) -> Any:
-        whole = ko.PointCloud(interior, boundary, normals)
+    def cloud(interior: Any, boundary: Any, normals: Any, timed: Any) -> Any:
+        whole = ko.PointCloud(interior, boundary, normals, timed)
         return whole.sample(3), whole.boundary.sample(3), whole.contains(X).astype(float)
 
     corners = {"lo": ("lo, hi",), "hi": ("lo, hi",)}
@@ -148,10 +149,10 @@ def domains() -> list[Call]:
         Call(
             "PointCloud",
             cloud,
-            {"interior": INSIDE.x, "boundary": RIM.x, "normals": RIM.normal},
+            {"interior": INSIDE.x, "boundary": RIM.x, "normals": RIM.normal, "timed": False},
             {"normals": ("normal",), "interior": ("boundary",), "boundary": ("normal",)},
         ),
-        Call("Points", ko.Points, {"x": RIM.x, "normal": RIM.normal}, {"x": ("normal",)}),
+        Call("Points", ko.Points, {"x": RIM.x, "normal": RIM.normal, "timed": False}, {"x": ("normal",)}),
         Call("Points[…]", lambda rows: RIM[rows], {"rows": np.array([0, 3, 5])}),
         *(
             Call(f"{name}.sample", region.sample, sampling, {"n": ("predicate",)})
@@ -194,6 +195,7 @@ def language() -> list[Call]:
             {"axes": (0, 1)},
             {"axes": ("laplacian", "axis")},
         ),
+        Call("dt", lambda order: ko.apply_operator(lambda u: ko.dt(u, order), sine, ROD.sample(6)), {"order": 2}),
         Call("partial", lambda axis, order: of_operator(lambda u: ko.partial(u, axis, order)), {"axis": 1, "order": 2}),
         Call(
             "dot",
@@ -254,7 +256,7 @@ def conditions() -> list[Call]:
     cylinder = ko.SpaceTime(ko.Interval(0, 1), (0.0, 1.0))
 
     def initial(**arguments: Any) -> Any:
-        heat = ko.Equation(lambda u: ko.partial(u, 1) - ko.partial(u, 0, 2), on=cylinder, name="first")
+        heat = ko.Equation(lambda u: ko.dt(u) - ko.laplacian(u), on=cylinder, name="first")
         problem = ko.Problem(heat, ko.Initial(**arguments))
         return answer(ko.learn(problem, points=64, kernel=KERNEL, method=ko.Subspace(12)))
 

@@ -109,7 +109,7 @@ class Task:
         """Exact solutions of frequency k."""
         u, condition = self.family(k), self.experiment.problem["f"]
         exact = ko.apply_operator(lambda v: v, u, ko.Points(self.grid))
-        return Test(lambda x: ko.apply_operator(condition.op, u, ko.Points(x)), exact)
+        return Test(lambda x: ko.apply_operator(condition.op, u, condition.on.adopt(x)), exact)
 
 
 @dataclass(frozen=True, eq=False)

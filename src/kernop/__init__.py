@@ -6,7 +6,7 @@ from kernop.domains import Ball, Box, Interval, PointCloud, Points, Region, Spac
 from kernop.errors import AccuracyWarning, IllPosedWarning
 from kernop.estimates import ErrorEstimate, MaximumBound
 from kernop.evidence import Evidence
-from kernop.fields import div, dot, grad, laplacian, matvec, normal_derivative, partial
+from kernop.fields import div, dot, dt, grad, laplacian, matvec, normal_derivative, partial
 from kernop.io import load
 from kernop.kernels import CustomKernel, Gaussian, InverseMultiquadric, Kernel, Matern, Wendland
 from kernop.learn import learn
@@ -62,6 +62,7 @@ __all__ = [
     "bounds",
     "div",
     "dot",
+    "dt",
     "errors",
     "grad",
     "laplacian",

@@ -39,7 +39,7 @@ class Coefficient:
         if callable(value):
             return Coefficient(None, lambda x, _: evaluate("coefficient", value, x, ()))
         remedy = "a coefficient is a number or a function of x, such as lambda x: jnp.exp(x[..., 0])"
-        number = check_number("coefficient", value, remedy=remedy)
+        number = check_number("coefficient", value, remedy=remedy, what="coefficients")
         return Coefficient(number, lambda x, _: jnp.full(x.shape[0], number))
 
     def __add__(self, other: Coefficient) -> Coefficient:

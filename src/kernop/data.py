@@ -23,6 +23,7 @@ from kernop.errors import (
     check_squares,
     describe,
     fail,
+    no_complex,
 )
 from kernop.functions import evaluate_at
 from kernop.precision import float64
@@ -74,11 +75,13 @@ def values_at(condition: Condition, value: Any, points: Points) -> Any:
     if callable(value):
         value = evaluate_at(name, value, points.x)
     if isinstance(value, Tracer):
+        if jnp.iscomplexobj(value):  # the conversion would drop the imaginary part
+            raise fail(ArgumentTypeError, name, f"values of dtype {value.dtype} that JAX traces", no_complex("data"))
         with float64():
             column = jnp.asarray(value, dtype=np.float64)
             column = jnp.broadcast_to(column, (n,)) if column.ndim == 0 else column
     else:
-        column = check_array(name, value, remedy=remedy, copy=False)
+        column = check_array(name, value, remedy=remedy, copy=False, what="data")
         column = check_squares(name, column, "choose units in which data is near 1")
         column = np.full(n, column) if column.ndim == 0 else column
         if isinstance(value, jax.Array):
@@ -92,7 +95,7 @@ def values_at(condition: Condition, value: Any, points: Points) -> Any:
 def concrete(name: str, values: Any, remedy: str = "call it outside jit, grad and vmap") -> FloatArray:
     """Data as numbers; values that JAX traces are refused."""
     if isinstance(values, Tracer):
-        raise fail(ArgumentTypeError, name, "traced JAX values", remedy)
+        raise fail(ArgumentTypeError, name, "data that JAX traces, as inside jit, grad or vmap", remedy)
     return np.asarray(values)
 
 
@@ -107,13 +110,25 @@ def _stacked(columns: Mapping[str, Any], library: Any) -> Any:
     )
 
 
+def check_untraced(name: str, x: Any) -> None:
+    """Raise if JAX traces the places at which u is asked for: u is computed in NumPy."""
+    if isinstance(x, Tracer):
+        remedy = (
+            "for derivatives by x use u.grad(x) or u.apply(op, x), outside of them; for derivatives by the data use"
+            " S = T.on(x) with fixed x, then S(f, g)"
+        )
+        raise fail(ArgumentTypeError, name, "coordinates that JAX traces, as inside jit, grad or vmap", remedy)
+
+
 def places(problem: Problem, x: Any, outside: str | None, name: str = "x") -> Points:
     """Evaluation points, checked: shape, finite, and inside the domain unless told otherwise (None: no choice)."""
     if outside is not None:
         check_choice("outside", outside, ("raise", "nan", "extrapolate"))
+    check_untraced(name, x)
     points = x if isinstance(x, Points) else Points(check_coordinates(name, x, problem.dim))
     if points.dim != problem.dim:
         raise fail(ShapeError, name, f"points in {points.dim} dimensions", f"the problem has {problem.dim}")
+    points = points.placed(problem.timed)
     if outside in ("raise", None):
         beyond = ~problem.contains(points.x)
         if np.any(beyond):

@@ -27,7 +27,7 @@ def environment() -> dict[str, Any]:
         "processors": count,
         "free memory, GiB": None if free is None else round(free / 2**30, 1),
         "BLAS": sorted({f"{b['internal_api']} {b['version']}, threads: {b['num_threads']}" for b in _blas()}),
-        "JAX devices": [str(device) for device in jax.devices()],
+        "JAX devices": [f"{device.platform}:{device.id}" for device in jax.devices()],
         "JAX in float64 by default": bool(jax.config.jax_enable_x64),  # pyright: ignore[reportAttributeAccessIssue]
     }
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from jax.errors import TracerArrayConversionError
 from numpy.typing import NDArray
 
 from kernop.memory import available_memory
@@ -147,7 +148,10 @@ def as_array(name: str, value: Any, remedy: str, source: str = "") -> NDArray[An
         check_memory(name, (value.stop - value.start) // value.step, describe(value), remedy)
     try:
         array = np.asarray(value)
-    except Exception as error:  # ragged lists, tracers: whatever the conversion says
+    except TracerArrayConversionError as error:
+        got = f"{source}values that JAX traces, as inside jit, grad or vmap"
+        raise fail(ArgumentTypeError, name, got, f"call it outside of them; {remedy}") from error
+    except Exception as error:  # ragged lists: whatever the conversion says
         raise fail(ArgumentTypeError, name, f"{source}{describe(value)}", remedy) from error
     if np.ma.is_masked(value):
         got = f"{source}{np.ma.count_masked(value)} of {array.size} values that are masked"
@@ -155,9 +159,19 @@ def as_array(name: str, value: Any, remedy: str, source: str = "") -> NDArray[An
     return array
 
 
-def check_array(name: str, value: Any, *, remedy: str, copy: bool = True) -> FloatArray:
-    """A finite float64 copy of ``value``; never complex, never objects. ``copy=False`` copies only if it must."""
+def no_complex(what: str) -> str:
+    """The remedy where what was given is complex, and could be: data and coefficients."""
+    return f"complex {what} are not supported yet: split into real and imaginary part"
+
+
+def check_array(name: str, value: Any, *, remedy: str, copy: bool = True, what: str = "") -> FloatArray:
+    """A finite float64 copy of ``value``; never complex, never objects. ``copy=False`` copies only if it must.
+
+    ``what`` is given for data and coefficients, which have a real and an imaginary part if they are complex.
+    """
     array = as_array(name, value, remedy)
+    if what and array.dtype.kind == "c":
+        raise fail(ArgumentTypeError, name, f"an array of dtype {array.dtype}", no_complex(what))
     if array.dtype.kind not in "fiub":
         raise fail(ArgumentTypeError, name, f"an array of dtype {array.dtype}", f"real numbers are needed; {remedy}")
     # A broadcast array takes no memory, and its sum forever.
@@ -196,12 +210,23 @@ def check_coordinates(name: str, value: Any, dim: int | None = None) -> FloatArr
 
 
 def check_number(
-    name: str, value: Any, *, above: float = -math.inf, least: float = -math.inf, remedy: str | None = None
+    name: str,
+    value: Any,
+    *,
+    above: float = -math.inf,
+    least: float = -math.inf,
+    remedy: str | None = None,
+    what: str = "",
 ) -> float:
-    """A finite real number, greater than ``above`` and at least ``least``; ``remedy`` is for what is no number."""
+    """A finite real number, greater than ``above`` and at least ``least``; ``remedy`` is for what is no number.
+
+    ``what`` is given for data and coefficients, which have a real and an imaginary part if they are complex.
+    """
     bound = f"greater than {above:g}" if above > -math.inf else f"at least {least:g}" if least > -math.inf else "finite"
     instead = remedy or f"give one real number that is {bound}"
     array = as_array(name, value, instead)
+    if what and array.dtype.kind == "c":
+        raise fail(ArgumentTypeError, name, describe(value), no_complex(what))
     if array.shape != () or array.dtype.kind not in "fiu":
         raise fail(ArgumentTypeError, name, describe(value), instead)
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""The language of operators: u, grad, div, laplacian, partial, normal_derivative, and arithmetic.
+"""The language of operators: u, grad, div, laplacian, partial, dt, normal_derivative, and arithmetic.
 
 An operator is written as a function of a field, ``lambda u: -div(a * grad(u)) + V * u``. It is read in two ways, with
 the same words:
@@ -9,6 +9,9 @@ the same words:
   manufactured solutions, and the counterexample that an error message shows for a nonlinear operator.
 
 Coefficients are numbers or functions of x; x has shape (n, d) and the result (n,).
+
+In space–time the last coordinate is time: grad, div, laplacian and normal_derivative are spatial, and dt is ∂/∂t. A
+field knows from its points whether there is a time; where they do not say, these words are refused.
 """
 
 from __future__ import annotations
@@ -58,6 +61,25 @@ class Field(ABC):
     @abstractmethod
     def dim(self) -> int:
         """The number of coordinates."""
+
+    @property
+    @abstractmethod
+    def timed(self) -> bool | None:
+        """Is the last coordinate time? None if that is not known."""
+
+    @property
+    def space(self) -> tuple[int, ...]:
+        """The spatial coordinates."""
+        return tuple(range(self.dim - self.has_time))
+
+    @property
+    def has_time(self) -> bool:
+        """Is the last coordinate time? An error if that is not known."""
+        if self.timed is None:
+            got = f"points with {self.dim} coordinates that do not say whether the last one is time"
+            remedy = "take points of a region, region.sample(n) or region.adopt(x), or say it: Points(x, timed=False)"
+            raise fail(OperatorError, "points", got, remedy)
+        return self.timed
 
     @abstractmethod
     def partial(self, axis: int) -> Field:
@@ -130,13 +152,17 @@ def _negative(value: Any) -> Coefficient:
 class Unknown(Field):
     """The unknown u and what linear operators make of it: Σ_α φ_α(x) ∂^α u, as the table α ↦ φ_α."""
 
-    def __init__(self, dim: int, terms: dict[MultiIndex, Coefficient] | None = None) -> None:
-        self._dim = dim
+    def __init__(self, dim: int, timed: bool | None, terms: dict[MultiIndex, Coefficient] | None = None) -> None:
+        self._dim, self._timed = dim, timed
         self._terms = {(0,) * dim: Coefficient.of(1.0)} if terms is None else terms
 
     @property
     def dim(self) -> int:
         return self._dim
+
+    @property
+    def timed(self) -> bool | None:
+        return self._timed
 
     @property
     def terms(self) -> dict[MultiIndex, Coefficient]:
@@ -146,10 +172,13 @@ class Unknown(Field):
     def partial(self, axis: int) -> Field:
         raised = {tuple(a + (k == axis) for k, a in enumerate(alpha)): c for alpha, c in self._terms.items()}
         product_rule = {alpha: c.partial(axis) for alpha, c in self._terms.items() if c.constant is None}
-        return Unknown(self._dim, raised)._plus(Unknown(self._dim, product_rule))
+        return self._with(raised)._plus(self._with(product_rule))
 
     def times(self, coefficient: Coefficient) -> Unknown:
-        return Unknown(self._dim, {alpha: c * coefficient for alpha, c in self._terms.items()})
+        return self._with({alpha: c * coefficient for alpha, c in self._terms.items()})
+
+    def _with(self, terms: dict[MultiIndex, Coefficient]) -> Unknown:
+        return Unknown(self._dim, self._timed, terms)
 
     def _plus(self, other: Field) -> Field:
         if not isinstance(other, Unknown):
@@ -157,7 +186,7 @@ class Unknown(Field):
         terms = dict(self._terms)
         for alpha, c in other._terms.items():
             terms[alpha] = terms[alpha] + c if alpha in terms else c
-        return Unknown(self._dim, terms)
+        return self._with(terms)
 
     def _plus_function(self, other: Coefficient) -> Field:
         raise AffineError
@@ -172,16 +201,20 @@ class Unknown(Field):
 class Known(Field):
     """A known function, x ↦ values of shape (n,) or (n, B), and what operators make of it."""
 
-    def __init__(self, dim: int, at: PlaceFunction) -> None:
-        self._dim = dim
+    def __init__(self, dim: int, timed: bool | None, at: PlaceFunction) -> None:
+        self._dim, self._timed = dim, timed
         self.at = at
 
     @property
     def dim(self) -> int:
         return self._dim
 
+    @property
+    def timed(self) -> bool | None:
+        return self._timed
+
     def partial(self, axis: int) -> Field:
-        return Known(self._dim, directional(self.at, axis))
+        return self._with(directional(self.at, axis))
 
     def times(self, coefficient: Coefficient) -> Field:
         return self._pointwise(coefficient, operator.mul)
@@ -198,7 +231,10 @@ class Known(Field):
     def _power(self, exponent: Field | float) -> Field:
         if isinstance(exponent, Field):
             return self._pointwise(exponent, operator.pow)
-        return Known(self._dim, lambda x, n: self.at(x, n) ** exponent)
+        return self._with(lambda x, n: self.at(x, n) ** exponent)
+
+    def _with(self, at: PlaceFunction) -> Known:
+        return Known(self._dim, self._timed, at)
 
     def _pointwise(self, other: Field | Coefficient, rule: Callable[[Any, Any], Any]) -> Field:
         if not isinstance(other, Known | Coefficient):
@@ -209,7 +245,7 @@ class Known(Field):
             # A coefficient (n,) goes with each column of values (n, B).
             return rule(mine, theirs.reshape(theirs.shape + (1,) * (mine.ndim - theirs.ndim)))
 
-        return Known(self._dim, at)
+        return self._with(at)
 
 
 @dataclass(frozen=True)
@@ -280,25 +316,38 @@ def _axis(axis: Any, dim: int) -> int:
     return int(axis) % dim
 
 
-def _axes(name: str, axes: Iterable[int] | None, dim: int) -> tuple[int, ...]:
+def _axes(name: str, axes: Iterable[int] | None, field: Field) -> tuple[int, ...]:
+    """The axes that were named, or those of space."""
     if axes is None:
-        return tuple(range(dim))
+        with naming(name):
+            return field.space
     if not isinstance(axes, Iterable) or getattr(axes, "ndim", 1) == 0:
         raise fail(OperatorError, name, f"axes = {describe(axes)}", "give axes as a tuple, such as axes=(0,)")
     with naming(f"{name}, axes"):
-        chosen = tuple(_axis(axis, dim) for axis in axes)
+        chosen = tuple(_axis(axis, field.dim) for axis in axes)
     if not chosen:
         raise fail(OperatorError, name, "no axes", "name at least one, as in axes=(0,)")
     return chosen
 
 
 def partial(u: Field, axis: int, order: int = 1) -> Field:
-    """∂^order u / ∂x_axis^order. In space–time the last axis is time: ``partial(u, -1)`` is u_t."""
+    """∂^order u / ∂x_axis^order along any coordinate; in space–time the last axis is time, see `dt`."""
     field = _scalar("partial(u)", u)
     index = _axis(axis, field.dim)
     for _ in range(check_order(order)):
         field = field.partial(index)
     return field
+
+
+def dt(u: Field, order: int = 1) -> Field:
+    """∂^order u / ∂t^order, on a SpaceTime."""
+    field = _scalar("dt(u)", u)
+    with naming("dt(u)"):
+        timed = field.has_time
+    if not timed:
+        remedy = "state the problem on a SpaceTime; along a coordinate of your choice, use partial(u, axis)"
+        raise fail(OperatorError, "dt(u)", "a problem that has no time", remedy)
+    return partial(field, -1, order)
 
 
 def check_order(order: Any) -> int:
@@ -310,15 +359,15 @@ def check_order(order: Any) -> int:
 
 
 def grad(u: Field, axes: Iterable[int] | None = None) -> VectorField:
-    """∇u along all coordinates, or along ``axes`` (in space–time: the spatial ones)."""
+    """∇u along the spatial coordinates, or along ``axes``: d parts, in space–time d − 1."""
     field = _scalar("grad(u)", u)
-    return VectorField(tuple(field.partial(axis) for axis in _axes("grad(u)", axes, field.dim)))
+    return VectorField(tuple(field.partial(axis) for axis in _axes("grad(u)", axes, field)))
 
 
 def div(v: VectorField, axes: Iterable[int] | None = None) -> Field:
-    """∇·v; part k of v is differentiated along coordinate k, or along ``axes[k]``."""
+    """∇·v; part k of v is differentiated along spatial coordinate k, or along ``axes[k]``."""
     parts = _vector("div(v)", v).parts
-    chosen = _axes("div(v)", axes, parts[0].dim)
+    chosen = _axes("div(v)", axes, parts[0])
     if len(chosen) != len(parts):
         got = f"a vector of {len(parts)} parts for {len(chosen)} axes"
         raise fail(OperatorError, "div(v)", got, "give one part for each axis; name the axes, as in div(v, axes=(0,))")
@@ -326,25 +375,34 @@ def div(v: VectorField, axes: Iterable[int] | None = None) -> Field:
 
 
 def laplacian(u: Field, axes: Iterable[int] | None = None) -> Field:
-    """Δu over all coordinates, or over ``axes`` (in space–time: the spatial ones)."""
+    """Δu over the spatial coordinates, or over ``axes``."""
     field = _scalar("laplacian(u)", u)
-    return _sum([partial(field, axis, 2) for axis in _axes("laplacian(u)", axes, field.dim)])
+    return _sum([partial(field, axis, 2) for axis in _axes("laplacian(u)", axes, field)])
 
 
-def normal_derivative(u: Field) -> Field:
-    """∂u/∂n = n·∇u with the outward unit normal n; only on boundaries."""
+def normal_derivative(u: Field, axes: Iterable[int] | None = None) -> Field:
+    """∂u/∂n = n·∇u with the outward unit normal n; only on boundaries.
+
+    In space–time it is spatial, and belongs on walls: the normal of an initial or final slice is along time, which
+    ``dt(u)`` differentiates by. ``axes`` names the coordinates to be used instead, all of them or some.
+    """
     field = _scalar("normal_derivative(u)", u)
-    return _sum([field.partial(axis).times(_normal_part(axis)) for axis in range(field.dim)])
+    chosen = _axes("normal_derivative(u)", axes, field)
+    walls = axes is None and field.has_time
+    return _sum([field.partial(axis).times(_normal_part(axis, walls)) for axis in chosen])
 
 
 def dot(b: Any, v: VectorField) -> Field:
-    """b·v for a vector b: d numbers, d functions, or one function that maps (n, d) to (n, d)."""
+    """b·v for a vector b with as many parts as v: numbers, functions, or one function from (n, d) to (n, parts)."""
     parts = _vector("dot(b, v)", v).parts
     return _sum([part * c for part, c in zip(parts, _entries("b", b, (len(parts),)), strict=True)])
 
 
 def matvec(a: Any, v: VectorField) -> VectorField:
-    """A v for a matrix A: d × d numbers, or a function that maps (n, d) to (n, d, d). For anisotropic diffusion."""
+    """A v for a matrix A, for anisotropic diffusion: m × m numbers for the m parts of v, or a function of x.
+
+    A function maps (n, d) to (n, m, m); for v = grad(u), m is the number of spatial coordinates.
+    """
     parts = _vector("matvec(a, v)", v).parts
     m = len(parts)
     entries = _entries("a", a, (m, m))
@@ -359,7 +417,8 @@ def _entries(name: str, value: Any, shape: tuple[int, ...]) -> list[Any]:
         return [Coefficient(None, _entry(name, value, shape, index)) for index in indices]
     if isinstance(value, Sequence | VectorField) and len(shape) == 1 and len(value) == shape[0]:
         return [part if isinstance(part, Field) else Coefficient.of(part) for part in value]
-    array = check_array(name, value, remedy=f"give numbers of shape {shape} or a function of x")
+    remedy = f"give numbers of shape {shape} or a function of x"
+    array = check_array(name, value, remedy=remedy, what="coefficients")
     if array.shape != shape:
         raise fail(ShapeError, name, f"shape {array.shape}", f"give shape {shape}, or a function of x")
     return [Coefficient.of(array[index]) for index in indices]
@@ -369,11 +428,16 @@ def _entry(name: str, function: Function, shape: tuple[int, ...], index: tuple[i
     return lambda x, _: evaluate(name, function, x, shape)[(slice(None), *index)]
 
 
-def _normal_part(axis: int) -> Coefficient:
+def _normal_part(axis: int, walls: bool) -> Coefficient:
+    """n_axis; with ``walls``, only where the normal is not along time."""
+
     def at(_: Any, n: Any) -> Any:
         if n is None:
             remedy = "use it on a boundary; a PointCloud needs normals=, and Points need normal="
             raise fail(OperatorError, "normal_derivative", "points without normals", remedy)
+        if walls and not np.all(np.any(np.asarray(n)[:, :-1], axis=1)):
+            remedy = "use it on the walls; on an initial or final slice give Initial(…, order=1), or dt(u)"
+            raise fail(OperatorError, "normal_derivative", "points whose normal is along time", remedy)
         return n[:, axis]
 
     return Coefficient(None, at)

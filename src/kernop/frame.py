@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernop.domains import Region, SpaceTime
+from kernop.domains import Region
 from kernop.errors import ArgumentError, FloatArray, fail
 from kernop.problem import Problem
 
@@ -48,6 +48,6 @@ def frame_of(problem: Problem) -> Frame:
         remedy = "add the equation, on a domain"
         raise fail(ArgumentError, "problem", f"conditions at one point only, {low}", remedy)
     units = np.full(problem.dim, float(np.max(sides)))
-    if any(isinstance(condition.on, SpaceTime) for condition in problem.conditions):
+    if problem.timed and min(np.max(sides[:-1]), sides[-1]) > 0.0:
         units[:-1], units[-1] = float(np.max(sides[:-1])), float(sides[-1])
     return Frame(low, high, units)

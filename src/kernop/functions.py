@@ -14,6 +14,7 @@ from kernop.errors import (
     LARGE,
     ArgumentTypeError,
     FloatArray,
+    KernopError,
     OperatorError,
     ShapeError,
     as_array,
@@ -22,6 +23,7 @@ from kernop.errors import (
     check_memory,
     describe,
     fail,
+    no_complex,
 )
 from kernop.precision import float64
 
@@ -97,8 +99,7 @@ def _call(name: str, function: Function, x: Any) -> Any:
     try:
         values = _at_points(name, function, x) if isinstance(x, np.ndarray) else called(name, function, x, remedy=_ONE)
     except jax.errors.JAXTypeError as error:
-        remedy = "write it with jax.numpy instead of numpy"
-        raise fail(OperatorError, name, "a function that JAX cannot differentiate", remedy) from error
+        raise _not_for_jax(name, x) from error
     except IndexError as error:
         got = f"a function that fails on x of shape {x.shape}: {error}"
         raise fail(ShapeError, name, got, _LAST_AXIS) from error
@@ -112,8 +113,21 @@ def _call(name: str, function: Function, x: Any) -> Any:
             check_memory(name, array.size, f"values of shape {array.shape}", "return one value for each point")
         array = jnp.asarray(array)
     if jnp.iscomplexobj(array):
-        raise fail(ArgumentTypeError, name, "a function with complex values", "return real numbers")
+        remedy = f"return real numbers; {no_complex('values')}"
+        raise fail(ArgumentTypeError, name, "a function with complex values", remedy)
     return array.astype(jnp.float64)
+
+
+def _not_for_jax(name: str, x: Any) -> KernopError:
+    """For a function that hands what JAX traces to NumPy: x, when we differentiate it, or what a user traces."""
+    if not isinstance(x, Tracer):
+        got = "a function that hands values which JAX traces to NumPy or SciPy"
+        return fail(OperatorError, name, got, "write it with jax.numpy instead of numpy")
+    remedy = (
+        "write it with jax.numpy instead of NumPy or SciPy: its derivative is needed, because it stands under grad,"
+        " div, laplacian or partial"
+    )
+    return fail(OperatorError, name, "a function that JAX cannot differentiate", remedy)
 
 
 def _at_points(name: str, function: Function, x: FloatArray) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -140,7 +141,8 @@ def tabulate(x: FloatArray, values: Mapping[MultiIndex, FloatArray]) -> NormalFo
 def apply_operator(op: Operator, u: Function, points: Points, *, name: str = "op") -> FloatArray:
     """(P u)(x_i) for a known function u, by automatic differentiation; (n,), or (n, B) if u gives B functions.
 
-    This is how data for a manufactured solution is made: f = P u to rounding.
+    This is how data for a manufactured solution is made: f = P u to rounding. Points of a region (``region.sample(n)``,
+    ``region.adopt(x)``) know whether the last coordinate is time; others say it, ``Points(x, timed=False)``.
     """
     if not isinstance(points, Points):
         raise fail(ArgumentTypeError, "points", describe(points), "give Points, such as region.sample(100)")
@@ -154,7 +156,7 @@ def _places(points: Points) -> tuple[Any, Any]:
 def _linear_terms(
     op: Operator, points: Points, multiplier: Function | None, name: str
 ) -> dict[MultiIndex, Coefficient]:
-    unknown = Unknown(points.dim)
+    unknown = Unknown(points.dim, points.timed)
     if multiplier is not None:
         with naming(name):
             unknown = unknown.times(Coefficient.of(multiplier))
@@ -177,16 +179,34 @@ def _result(op: Operator, field: FieldT, name: str) -> FieldT:
     except KernopError:
         raise
     except (TypeError, AttributeError, ValueError) as error:
-        why = str(error).partition("\n")[0]  # JAX goes on to explain what does not apply here
-        remedy = (
-            "an operator is linear: build it from u with grad, div, laplacian, partial, normal_derivative, dot,"
-            " + and -, and * and / by numbers and functions of x"
-        )
-        raise fail(NonlinearOperatorError, name, f"an operator that fails on a field ({why})", remedy) from error
+        raise _failed(name, str(error).partition("\n")[0]) from error  # JAX goes on about what does not apply here
     if not isinstance(result, type(field)):
         got = f"an operator that returns {describe(result)}"
         raise fail(OperatorError, name, got, "return a scalar field, such as -laplacian(u)")
     return result
+
+
+#: What Python calls functions, in messages about operators that it has not for them.
+_FUNCTIONS = r"'(?:function|method|builtin_function_or_method|functools\.partial|[\w.]*PjitFunction|numpy\.ufunc)'"
+_PLAIN = r"'(?:str|bytes|list|tuple|dict|set|NoneType)'"
+
+
+def _failed(name: str, why: str) -> KernopError:
+    """For an operator that raised on a field, and why."""
+    got = f"an operator that fails on a field ({why})"
+    if re.search(rf"unary -: (?!{_PLAIN})", why):
+        got = f"-a for a function a, and Python cannot negate a function ({why})"
+        return fail(OperatorError, name, got, "put the sign before the term, as in -(a * laplacian(u))")
+    number = r"'(?:int|float|numpy\.\w+)'"
+    if re.search(rf"{_FUNCTIONS} and (?:{_FUNCTIONS}|{number})|{number} and {_FUNCTIONS}", why):
+        got = f"arithmetic with functions alone, and Python cannot compute with functions ({why})"
+        remedy = "multiply the field, as in 2 * (a * laplacian(u)), or write one function, lambda x: 2 * a(x)"
+        return fail(OperatorError, name, got, remedy)
+    remedy = (
+        "an operator is linear: build it from u with grad, div, laplacian, partial, dt, normal_derivative, dot,"
+        " + and -, and * and / by numbers and functions of x"
+    )
+    return fail(NonlinearOperatorError, name, got, remedy)
 
 
 def _values(c: Coefficient, x: Any, normal: Any, points: Points, alpha: MultiIndex, name: str) -> FloatArray:
@@ -200,7 +220,7 @@ def _applied(op: Operator, u: Function, points: Points, name: str) -> FloatArray
     if not callable(u):
         raise fail(ArgumentTypeError, "u", describe(u), "give a function of x, such as lambda x: jnp.sin(x[..., 0])")
     with eagerly():
-        result = _result(op, Known(points.dim, lambda x, _: evaluate("u", u, x)), name)
+        result = _result(op, Known(points.dim, points.timed, lambda x, _: evaluate("u", u, x)), name)
         with naming(name):
             return _known(result.at(*_places(points)))[: len(points)]
 

@@ -55,7 +55,7 @@ class Condition:
                 InputNameError, "name", describe(name), "give a name that can be a keyword argument, such as 'f'"
             )
         if self.data is not None and not callable(self.data):
-            check_number("data", self.data, remedy="give a number or a function of x")
+            check_number("data", self.data, remedy="give a number or a function of x", what="data")
 
     def __repr__(self) -> str:
         fixed = "" if self.data is None else ", data fixed"
@@ -126,6 +126,10 @@ class Problem:
         if len(dims) > 1:
             got = ", ".join(f"{c.name!r} in {c.on.dim} dimensions" for c in conditions)
             raise fail(ShapeError, "conditions", got, "put all conditions in the same space")
+        if len({condition.on.timed for condition in conditions}) > 1:
+            got = ", ".join(f"{c.name!r} on {c.on!r}, with{'' if c.on.timed else 'out'} time" for c in conditions)
+            remedy = "state all on parts of one SpaceTime; points of it are PointCloud(…, timed=True)"
+            raise fail(ArgumentError, "conditions", got, remedy)
         self._conditions = conditions
 
     @property
@@ -147,6 +151,11 @@ class Problem:
     def dim(self) -> int:
         """The number of coordinates."""
         return self._conditions[0].on.dim
+
+    @property
+    def timed(self) -> bool:
+        """Is the last coordinate time, as on a SpaceTime?"""
+        return self._conditions[0].on.timed
 
     def __getitem__(self, name: str) -> Condition:
         for condition in self._conditions:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernop.collocation import Functionals
-from kernop.data import concrete, places, values_at
+from kernop.data import check_untraced, concrete, places, values_at
 from kernop.domains import Points
 from kernop.errors import (
     ArgumentError,
@@ -91,7 +91,7 @@ class Solution:
         return self.apply(identity, x, outside=outside)
 
     def grad(self, x: Any, *, outside: str = "raise") -> FloatArray:
-        """∇u(x): (M, d), or (M, d, B)."""
+        """The derivatives of u along all coordinates: (M, d), or (M, d, B). On a SpaceTime the last is ∂u/∂t."""
         points = places(self.problem, x, outside)
         parts = [self._evaluate(lambda u, k=k: partial(u, k), points) for k in range(points.dim)]
         return self._blank(np.stack(parts, axis=1), points, outside)
@@ -199,6 +199,7 @@ class Solution:
         T was given; if that was an array, it is known at the points of T alone. P_k u itself: ``u.apply(op, points)``.
         """
         condition = self.problem[name]
+        check_untraced("points", points)
         places = condition.on.adopt(points, "points")
         h = self._own(condition, places) if data is None else data
         found = self._evaluate(condition.op, places)

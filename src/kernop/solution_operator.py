@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -24,6 +24,7 @@ from kernop.errors import (
     ArgumentError,
     FloatArray,
     check_integer,
+    describe,
     fail,
 )
 from kernop.estimates import Learned
@@ -32,7 +33,7 @@ from kernop.files import KIND, Writer, write_factorisation, write_operator, writ
 from kernop.frozen import frozen
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.methods import Answer, Factorisation, Method
+from kernop.methods import Answer, Factorisation, Method, Subspace
 from kernop.methods.base import envelope_of
 from kernop.operators import Operator, identity
 from kernop.precision import float64
@@ -320,12 +321,23 @@ class SolutionOperator:
     def _columns(self, given: Mapping[str, Any]) -> FloatArray:
         """The data of these inputs, (N,) or (N, B), as numbers."""
         h = all_values(self.problem, given, self.points)
-        return concrete("T", h, "inside jit, grad or vmap use S = T.on(x), then S(f, g)")
+        return concrete("T", h, "use S = T.on(x), then S(f, g), which JAX differentiates, jits and vmaps")
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {len(points)}" for name, points in self.points.items())
         inputs = ", ".join(self.problem.inputs)
-        return f"SolutionOperator(({inputs}) ↦ u; points {{{sizes}}}, {self.kernel!r}, {self.method!r})"
+        return f"SolutionOperator(({inputs}) ↦ u; points {{{sizes}}}, {self.kernel!r}, {self.how})"
+
+    @property
+    def how(self) -> str:
+        """The method in short: how many functions u is written in, and what of it is not the default."""
+        count = len(self.factorisation.expansion.functionals)
+        parts = [f"{count} {'centres' if isinstance(self.method, Subspace) else 'functions'}"]
+        for part in fields(self.method) if is_dataclass(self.method) else ():
+            value = getattr(self.method, part.name)
+            if part.name != "centers" and value is not part.default and value != part.default:
+                parts.append(f"{part.name}={_shown(value)}")
+        return f"{type(self.method).__name__}({', '.join(parts)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,6 +373,13 @@ class FixedOperator:
         for matrix in reversed(self.matrices):
             h = matrix @ h
         return h
+
+
+def _shown(value: Any) -> str:
+    """A setting of a method, in short."""
+    if callable(value):
+        return getattr(value, "__name__", type(value).__name__)
+    return f"{value:.3g}" if isinstance(value, float) else describe(value)
 
 
 def _product(matrices: tuple[FloatArray, ...]) -> FloatArray:

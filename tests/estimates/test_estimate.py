@@ -24,7 +24,7 @@ def dirichlet(domain, op):
 
 
 def functions(problem, u):
-    return {name: lambda x, op=problem[name].op: apply_operator(op, u, ko.Points(x)) for name in problem.inputs}
+    return {name: lambda x, c=problem[name]: apply_operator(c.op, u, c.on.adopt(x)) for name in problem.inputs}
 
 
 PROBLEM = dirichlet(SQUARE, lambda u: -ko.laplacian(u) + ko.partial(u, 0))

@@ -56,7 +56,7 @@ def disk():
 def heat():
     D = ko.SpaceTime(ko.Interval(0.0, 1.0), (0.0, 0.5))
     return ko.Problem(
-        ko.Equation(lambda u: ko.partial(u, -1) - ko.laplacian(u, axes=(0,)), on=D, name="f"),
+        ko.Equation(lambda u: ko.dt(u) - ko.laplacian(u), on=D, name="f"),
         ko.Initial(on=D.initial),
         ko.Dirichlet(on=D.walls, name="g", data=0.0),
     )

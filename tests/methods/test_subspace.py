@@ -319,7 +319,7 @@ class TestDefault:
     def test_heat_in_any_unit_of_time(self, duration):
         cylinder = ko.SpaceTime(ko.Interval(0, 1), (0, duration))
         problem = ko.Problem(
-            ko.Equation(lambda u: ko.partial(u, -1) - 0.1 / duration * ko.laplacian(u, axes=(0,)), on=cylinder),
+            ko.Equation(lambda u: ko.dt(u) - 0.1 / duration * ko.laplacian(u), on=cylinder),
             ko.Dirichlet(on=cylinder.walls),
             ko.Initial(on=cylinder.initial),
         )

@@ -11,7 +11,7 @@ from scipy.spatial import KDTree
 
 from kernop.domains.points import Points
 from kernop.domains.region import LONGEST, SHORTEST, Predicate, Region, holds, slack
-from kernop.errors import ArgumentError, FloatArray, check_coordinates, fail
+from kernop.errors import ArgumentError, FloatArray, check_coordinates, check_flag, fail
 
 
 class CloudRegion(Region):
@@ -30,6 +30,10 @@ class CloudRegion(Region):
     @property
     def dim(self) -> int:
         return self._points.dim
+
+    @property
+    def timed(self) -> bool:
+        return bool(self._points.timed)
 
     @property
     def intrinsic_dim(self) -> int:
@@ -86,12 +90,12 @@ class PointCloud(CloudRegion):
     """A domain given by interior points, boundary points and, for Neumann conditions, boundary normals.
 
     A point counts as inside when it is nearer to the cloud than twice the widest gap between neighbours: the
-    geometry is not known better than that.
+    geometry is not known better than that. With ``timed=True`` the last coordinate is time.
     """
 
-    def __init__(self, interior: Any, boundary: Any, normals: Any = None) -> None:
-        inner = Points(check_coordinates("interior", interior))
-        outer = Points(check_coordinates("boundary", boundary, inner.dim), normals)
+    def __init__(self, interior: Any, boundary: Any, normals: Any = None, timed: bool = False) -> None:
+        inner = Points(check_coordinates("interior", interior), timed=check_flag("timed", timed))
+        outer = Points(check_coordinates("boundary", boundary, inner.dim), normals, inner.timed)
         super().__init__(inner, inner.dim, "PointCloud")
         self._boundary = CloudRegion(outer, inner.dim - 1, "PointCloud.boundary")
         with np.errstate(over="ignore"):

@@ -70,6 +70,11 @@ class Region(ABC):
     known: bool = True
 
     @property
+    def timed(self) -> bool:
+        """Is the last coordinate time? Then grad, div, laplacian and normal_derivative are spatial."""
+        return False
+
+    @property
     @abstractmethod
     def dim(self) -> int:
         """The number d of coordinates."""
@@ -118,14 +123,15 @@ class Region(ABC):
         n = check_integer("n", n, least=1)
         self._check_room(n)
         scheme = check_choice("scheme", scheme, SCHEMES)
-        return self._draw(n, scheme, np.random.default_rng(check_integer("seed", seed, least=0)))
+        drawn = self._draw(n, scheme, np.random.default_rng(check_integer("seed", seed, least=0)))
+        return drawn.placed(self.timed)
 
     def _check_room(self, n: int) -> None:
         """Raise before drawing points that would not fit in memory: they are copied once or twice."""
         check_memory("n", 3 * n * self.dim, f"{describe(n)} points", "ask for fewer, or use Subspace(batch=…)")
 
     def adopt(self, x: Any, name: str = "points") -> Points:
-        """The user's own points as points of this region: checked to lie in it, with normals."""
+        """The user's own points as points of this region: checked to lie in it, with normals, and with its time."""
         given = x if isinstance(x, Points) else None
         coordinates = check_coordinates(name, x.x if isinstance(x, Points) else x, self.dim)
         outside = ~self.contains(coordinates)
@@ -135,7 +141,7 @@ class Region(ABC):
             remedy = "give points of the region" if self.known else "give stored points, or use load(path, problem=…)"
             raise fail(OutsideDomainError, name, got, remedy)
         normal = given.normal if given is not None and given.normal is not None else self.normals(coordinates)
-        return Points(coordinates, normal)
+        return Points(coordinates, normal, self.timed)
 
     def where(self, predicate: Predicate) -> Region:
         """The part of the region where ``predicate(x)`` is true; x is (n, d), the answer (n,)."""
@@ -212,6 +218,10 @@ class Part(Region):
     @property
     def dim(self) -> int:
         return self._base.dim
+
+    @property
+    def timed(self) -> bool:
+        return self._base.timed
 
     @property
     def intrinsic_dim(self) -> int:

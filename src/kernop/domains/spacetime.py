@@ -35,6 +35,10 @@ class SpaceTime(Patchwork):
         return self._space.dim + 1
 
     @property
+    def timed(self) -> bool:
+        return True
+
+    @property
     def space(self) -> Box | Ball:
         """The spatial domain."""
         return self._space
@@ -103,6 +107,10 @@ class Cylinder(Patchwork):
     @property
     def dim(self) -> int:
         return self._spacetime.dim
+
+    @property
+    def timed(self) -> bool:
+        return True
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:

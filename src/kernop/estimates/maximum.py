@@ -93,7 +93,7 @@ def maximum_bound(problem: Problem, expansion: Expansion, c: FloatArray, data: D
     owners = [_owners(piece, others, expansion.envelope) for piece in pieces]
     rim = [_rim(piece, own, expansion, c, data) for piece, own in zip(pieces, owners, strict=True)]
     boundary = np.max(np.stack(rim), axis=0)
-    points = Points(within.covering.x)
+    points = Points(within.covering.x, timed=domain.timed)
     residual = data(equation, points) - _applied(equation, points, expansion, c)
     candidates = _scalings(within, domain)
     suprema = [within.covering.supremum(residual / scale[:, None]) for scale, _, _ in candidates]
@@ -127,7 +127,7 @@ def _domain(equation: Condition) -> Box | Ball | SpaceTime:
 
 def _inside(equation: Condition, domain: Box | Ball | SpaceTime, number: int) -> _Inside:
     covering = inside(domain, number)
-    form = normal_form(equation.op, Points(covering.x), name=equation.name)
+    form = normal_form(equation.op, Points(covering.x, timed=domain.timed), name=equation.name)
     if form.order != 2:
         raise NotApplicableError(f"{equation.name!r} is of order {form.order}, not 2")
     second = -_hessian(form)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from kernop.domains import Interval, SpaceTime
 from kernop.experiments.experiment import Experiment, Reported, square_grid
 from kernop.experiments.families import heat_modes
-from kernop.fields import partial
+from kernop.fields import dt, laplacian
 from kernop.problem import Dirichlet, Equation, Initial, Problem
 
 
@@ -16,7 +16,7 @@ def heat() -> Experiment:
     """The paper's experiment."""
     cylinder = SpaceTime(Interval(0, 1), (0, 1))
     problem = Problem(
-        Equation(lambda u: partial(u, -1) - 0.1 * partial(u, 0, 2), on=cylinder, name="f"),
+        Equation(lambda u: dt(u) - 0.1 * laplacian(u), on=cylinder, name="f"),
         Dirichlet(on=cylinder.walls, name="g", data=0),
         Initial(on=cylinder.initial, name="u0"),
     )

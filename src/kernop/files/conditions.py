@@ -50,6 +50,7 @@ def read_condition(file: Reader, dim: int, envelope: bool) -> tuple[Condition, P
     region = read_region(file.below("region"), points)
     if region.dim != dim:
         raise file.wrong("region", f"in {region.dim} dimensions and not in {dim}")
+    points = points.placed(region.timed)
     if not np.all(region.contains(points.x)):
         raise file.wrong("points", "outside its region")
     op = _read_operator(file.below("operator"), name, points, envelope)

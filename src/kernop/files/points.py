@@ -23,7 +23,7 @@ def write_points(file: Writer, points: Points) -> None:
 
 
 def read_points(file: Reader, dim: int) -> Points:
-    """At least one point."""
+    """At least one point; whether it has a time, its region knows."""
     x = file.floats("x", (None, dim))
     normal = file.floats("normal", x.shape) if file.flag("normals") else None
     return Points(x, normal)

@@ -116,17 +116,18 @@ def _read_cylinder(file: Reader, points: Points) -> Cylinder:
 
 def _write_cloud(file: Writer, region: CloudRegion) -> None:
     file["label"], file["dimension"], file["intrinsic dimension"] = region.label, region.dim, region.intrinsic_dim
+    file["timed"] = region.timed
     write_points(file, region.points)
 
 
 def _read_cloud(file: Reader, _: Points) -> CloudRegion:
     dim = file.integer("dimension", least=1, most=MOST_DIMENSIONS)
     intrinsic = file.integer("intrinsic dimension", least=0, most=dim)
-    return CloudRegion(read_points(file, dim), intrinsic, file.text("label"))
+    return CloudRegion(read_points(file, dim).placed(_timed(file, dim)), intrinsic, file.text("label"))
 
 
 def _write_pointcloud(file: Writer, region: PointCloud) -> None:
-    file["dimension"] = region.dim
+    file["dimension"], file["timed"] = region.dim, region.timed
     write_points(file.below("interior"), region.points)
     write_points(file.below("boundary"), region.boundary.points)
 
@@ -134,7 +135,16 @@ def _write_pointcloud(file: Writer, region: PointCloud) -> None:
 def _read_pointcloud(file: Reader, _: Points) -> PointCloud:
     dim = file.integer("dimension", least=1, most=MOST_DIMENSIONS)
     inner, outer = read_points(file.below("interior"), dim), read_points(file.below("boundary"), dim)
-    return PointCloud(inner.x, outer.x, outer.normal)
+    return PointCloud(inner.x, outer.x, outer.normal, _timed(file, dim))
+
+
+def _timed(file: Reader, dim: int) -> bool:
+    """Is the last coordinate time? In files from before clouds had times it is not."""
+    if "timed" not in file or not file.flag("timed"):
+        return False
+    if dim == 1:
+        raise file.wrong("timed", "true for one coordinate")
+    return True
 
 
 def _write_part(file: Writer, region: Where | Remembered) -> None:

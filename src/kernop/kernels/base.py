@@ -109,7 +109,12 @@ def _together(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
 
 
 def _short(value: Any) -> str:
-    return repr(np.asarray(value).tolist()) if isinstance(value, np.ndarray) else repr(value)
+    """Three significant digits of numbers, one or several."""
+    if isinstance(value, np.ndarray):
+        return _short(value.tolist())
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_short, value))}]"
+    return repr(float(f"{value:.3g}")) if isinstance(value, float) else repr(value)
 
 
 def _flatten(kernel: Kernel) -> tuple[list[Any], tuple[tuple[str, Any], ...]]:
@@ -274,4 +279,4 @@ class Multiple(Kernel):
         return {gamma: self.factor * value for gamma, value in self.kernel.partials(z, gammas).items()}
 
     def __repr__(self) -> str:
-        return f"{float(self.factor):g} * ({self.kernel!r})"
+        return f"{float(self.factor):.3g} * ({self.kernel!r})"

@@ -207,7 +207,7 @@ class StreamedOperator(SolutionOperator):
         if callable(value):
             return value
         array = check_array(
-            name, value, remedy=f"give a function, a number, or values at T.points[{name!r}]", copy=False
+            name, value, remedy=f"give a function, a number, or values at T.points[{name!r}]", copy=False, what="data"
         )
         if array.ndim > 0:
             count = (self._streamed.plan.stream.counts or {}).get(name)
@@ -268,7 +268,7 @@ class StreamedOperator(SolutionOperator):
 
     def __repr__(self) -> str:
         inputs = ", ".join(self.problem.inputs)
-        return f"StreamedOperator(({inputs}) ↦ u; {self.rows} points, {self.kernel!r}, {self.method!r})"
+        return f"StreamedOperator(({inputs}) ↦ u; {self.rows} points, {self.kernel!r}, {self.how})"
 
     @property
     def _streamed(self) -> StreamedFactorisation:

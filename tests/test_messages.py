@@ -1,0 +1,272 @@
+"""What kernop says of mistakes that everybody makes once, and how it shows what it made."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.special
+from scipy.interpolate import CubicSpline, RegularGridInterpolator
+
+import kernop as ko
+from kernop.errors import ArgumentTypeError, NonlinearOperatorError, OperatorError
+from kernop.operators import normal_form
+
+SQUARE = ko.Box([0, 0], [1, 1])
+PROBLEM = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE), ko.Dirichlet(on=SQUARE.boundary))
+X = SQUARE.sample(4).x
+
+
+@pytest.fixture(scope="module")
+def operator():
+    return ko.learn(PROBLEM, points=200, method=ko.Subspace(60))
+
+
+@pytest.fixture(scope="module")
+def u(operator):
+    return operator(1.0, 0.0)
+
+
+def read(op):
+    return normal_form(op, SQUARE.sample(3), name="f")
+
+
+# --- Values that JAX traces -------------------------------------------------------------------------------------------
+
+BY_PLACE = {
+    "grad of u(x)": lambda T, u: jax.grad(lambda x: u(x)[0])(jnp.asarray(X)),
+    "grad of u at one point": lambda T, u: jax.grad(lambda x: u(x[None])[0])(jnp.asarray(X[0])),
+    "jit of u": lambda T, u: jax.jit(u)(jnp.asarray(X)),
+    "vmap of u": lambda T, u: jax.vmap(lambda x: u(x[None])[0])(jnp.asarray(X)),
+    "u.grad(x)": lambda T, u: jax.grad(lambda x: u.grad(x)[0, 0])(jnp.asarray(X)),
+    "u.apply(op, x)": lambda T, u: jax.grad(lambda x: u.apply(lambda v: v, x)[0])(jnp.asarray(X)),
+    "u.std(x)": lambda T, u: jax.grad(lambda x: u.std(x)[0])(jnp.asarray(X)),
+    "T.on(x)": lambda T, u: jax.grad(lambda x: T.on(x)(1.0, 0.0)[0])(jnp.asarray(X)),
+    "u.residual(name, x)": lambda T, u: jax.grad(lambda x: u.residual("f", x)[0])(jnp.asarray(X)),
+}
+
+
+@pytest.mark.parametrize("use", BY_PLACE.values(), ids=BY_PLACE)
+def test_places_that_jax_traces(operator, u, use):
+    message = r"(x|points): got coordinates that JAX traces, .*; for derivatives by x use u.grad\(x\) .* S = T.on\(x\)"
+    with pytest.raises(ArgumentTypeError, match=message):
+        use(operator, u)
+
+
+@pytest.mark.parametrize("data", [lambda s: s, lambda s: lambda x: s * x[..., 0]], ids=["number", "function"])
+def test_data_that_jax_traces(operator, data):
+    message = (
+        r"T: got data that JAX traces, as inside jit, grad or vmap; use S = T.on\(x\), then S\(f, g\), which JAX diff"
+    )
+    with pytest.raises(ArgumentTypeError, match=message):
+        jax.grad(lambda s: operator(data(s), 0.0)(X)[0])(1.0)
+
+
+def test_other_arguments_that_jax_traces():
+    with pytest.raises(
+        ArgumentTypeError, match=r"lengthscale: got values that JAX traces, .*; call it outside of them"
+    ):
+        jax.grad(lambda eta: ko.Gaussian(eta)(X[0], X[1]))(1.0)
+
+
+# --- Complex numbers --------------------------------------------------------------------------------------------------
+
+COMPLEX_COEFFICIENTS = {
+    "number": (lambda: read(lambda v: -ko.laplacian(v) + 1j * v), "f: coefficient: got 1j; complex coefficients"),
+    "NumPy number": (lambda: read(lambda v: np.complex64(2) * v), "f: coefficient: got .*; complex coefficients"),
+    "function": (
+        lambda: read(lambda v: (lambda x: 1j * x[..., 0]) * v),
+        "f: coefficient: .*; return real numbers; complex values",
+    ),
+    "dot": (lambda: read(lambda v: ko.dot([1j, 0.0], ko.grad(v))), "f: coefficient: got 1j; complex coefficients"),
+    "dot, array": (lambda: read(lambda v: ko.dot(np.array([1j, 0]), ko.grad(v))), "f: b: got .*; complex coefficients"),
+    "matvec": (lambda: read(lambda v: ko.div(ko.matvec(1j * np.eye(2), ko.grad(v)))), "f: a: .*; complex coefficients"),
+    "Robin": (lambda: ko.Robin(1.0, 2j, SQUARE.boundary), "beta: coefficient: got 2j; complex coefficients"),
+    "fixed data": (lambda: ko.Dirichlet(SQUARE.boundary, data=1j), "data: got 1j; complex data"),
+}
+NOT_YET = " are not supported yet: split into real and imaginary part"
+
+
+@pytest.mark.parametrize(("make", "message"), COMPLEX_COEFFICIENTS.values(), ids=COMPLEX_COEFFICIENTS)
+def test_complex_coefficients(make, message):
+    with pytest.raises(ArgumentTypeError, match="^" + message + NOT_YET):
+        make()
+
+
+COMPLEX_DATA = {
+    "number": lambda n: 1j,
+    "array": lambda n: np.full(n, 1j),
+    "list": lambda n: [1j] * n,
+    "JAX array": lambda n: jnp.full(n, 1j),
+    "function": lambda n: lambda x: 1j * x[..., 0],
+}
+
+
+@pytest.mark.parametrize("data", COMPLEX_DATA.values(), ids=COMPLEX_DATA)
+def test_complex_data(operator, u, data):
+    n = len(operator.points["f"])
+    for use in (operator, operator.on(X)):
+        with pytest.raises(ArgumentTypeError, match="^f: got .*; complex (data|values)" + NOT_YET):
+            use(data(n), 0.0)
+    with pytest.raises(ArgumentTypeError, match="^f: got .*; complex (data|values)" + NOT_YET):
+        u.residual("f", X, data(len(X)))
+
+
+def test_complex_data_within_jit(operator):
+    """The imaginary part was dropped in silence."""
+    with pytest.raises(
+        ArgumentTypeError, match="^f: got values of dtype complex64 that JAX traces; complex data" + NOT_YET
+    ):
+        jax.jit(lambda f: operator.on(X)(f, 0.0))(jnp.full(len(operator.points["f"]), 1j))
+
+
+def test_complex_data_of_a_stream():
+    T = ko.learn(PROBLEM, points=100, method=ko.Subspace(20, batch=60))
+    with pytest.raises(ArgumentTypeError, match="^f: got .*; complex data" + NOT_YET):
+        T(1j, 0.0)
+
+
+# --- Coefficients that JAX cannot differentiate -----------------------------------------------------------------------
+
+GRID = RegularGridInterpolator((np.linspace(0, 1, 5),) * 2, np.ones((5, 5)))
+SPLINE = CubicSpline(np.linspace(0, 1, 5), np.ones(5))
+NOT_JAX = {
+    "NumPy": lambda x: np.exp(x[..., 0]),
+    "SciPy": lambda x: scipy.special.erf(x[..., 0]),
+    "interpolation": lambda x: np.interp(x[..., 0], [0, 1], [1, 2]),
+    "grid": GRID,
+    "spline": lambda x: SPLINE(x[..., 1]),
+}
+UNDER = {
+    "div, grad": lambda a: lambda v: -ko.div(a * ko.grad(v)),
+    "laplacian": lambda a: lambda v: ko.laplacian(a * v),
+    "partial": lambda a: lambda v: ko.partial(a * v, 1),
+}
+
+
+@pytest.mark.parametrize("a", NOT_JAX.values(), ids=NOT_JAX)
+@pytest.mark.parametrize("under", UNDER.values(), ids=UNDER)
+def test_coefficients_that_are_differentiated(under, a):
+    message = (
+        r"^f: coefficient: got a function that JAX cannot differentiate; write it with jax.numpy instead of NumPy or"
+        r" SciPy: its derivative is needed, because it stands under grad, div, laplacian or partial"
+    )
+    with pytest.raises(OperatorError, match=message):
+        read(under(a))
+
+
+@pytest.mark.parametrize("a", NOT_JAX.values(), ids=NOT_JAX)
+def test_elsewhere_they_are_welcome(a):
+    form = read(lambda v: -(a * ko.laplacian(v)))
+    np.testing.assert_allclose(-form.coefficients[:, 0], a(form.x), rtol=1e-12)
+
+
+def test_what_a_user_traces_is_told_apart(operator):
+    with pytest.raises(OperatorError, match=r"^f: got a function that hands values which JAX traces to NumPy or SciPy"):
+        jax.grad(lambda s: operator.on(X)(lambda x: np.exp(s) * x[..., 0], 0.0)[0])(1.0)
+
+
+# --- Arithmetic with functions alone ----------------------------------------------------------------------------------
+
+
+def a(x):
+    return 1.0 + x[..., 0]
+
+
+@pytest.mark.parametrize("function", [a, jax.jit(a), functools.partial(a), GRID], ids=["def", "jit", "partial", "grid"])
+def test_functions_cannot_be_negated(function):
+    message = (
+        r"^f: got -a for a function a, and Python cannot negate a .*; put the sign .*, as in -\(a \* laplacian\(u\)\)"
+    )
+    with pytest.raises(OperatorError, match=message) as caught:
+        read(lambda v: -function * ko.laplacian(v))
+    assert not isinstance(caught.value, NonlinearOperatorError)
+    assert np.all(read(lambda v: -(function * ko.laplacian(v))).coefficients < 0)
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        lambda v: 2 * a * ko.laplacian(v),
+        lambda v: 1.0 / a * ko.laplacian(v),
+        lambda v: (a + 1) * ko.laplacian(v),
+        lambda v: a * a * ko.laplacian(v),
+        lambda v: a**2 * ko.laplacian(v),
+    ],
+    ids=["2 a", "1/a", "a + 1", "a b", "a²"],
+)
+def test_functions_cannot_be_computed_with(op):
+    message = (
+        r"^f: got arithmetic with functions alone, and Python cannot .*; multiply the field, as in 2 \* \(a \* lapl"
+    )
+    with pytest.raises(OperatorError, match=message) as caught:
+        read(op)
+    assert not isinstance(caught.value, NonlinearOperatorError)
+
+
+def test_other_failures_are_told_as_before():
+    with pytest.raises(
+        NonlinearOperatorError, match=r"^f: got an operator that fails on a field \(unsupported .*linear"
+    ):
+        read(lambda v: v @ a)
+
+
+# --- How things are shown ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shown"),
+    [
+        (ko.Gaussian(1 / 3), "Gaussian(lengthscale=0.333)"),
+        (ko.Gaussian([1 / 3, 12345.678]), "Gaussian(lengthscale=[0.333, 12300.0])"),
+        (ko.Matern(2.5, 2 / 3), "Matern(nu=2.5, lengthscale=0.667)"),
+        (ko.Wendland(2, 2), "Wendland(k=2, lengthscale=2.0)"),
+        (
+            ko.Gaussian(0.1) + 2 / 3 * ko.Gaussian(1 / 7),
+            "Gaussian(lengthscale=0.1) + 0.667 * (Gaussian(lengthscale=0.143))",
+        ),
+    ],
+)
+def test_kernels(kernel, shown):
+    assert repr(kernel) == shown
+
+
+def bump(x):
+    return x[..., 0] * (1 - x[..., 0]) * x[..., 1] * (1 - x[..., 1])
+
+
+ALONE = ko.Problem(PROBLEM["f"])
+KERNEL = ko.Gaussian(1 / 3)
+SHOWN = {
+    "default": ({"points": 100}, "Gaussian(lengthscale=[0.849, 0.849]), Subspace(50 centres))"),
+    "own centres": (
+        {"points": 100, "kernel": KERNEL, "method": ko.Subspace(X)},
+        "Gaussian(lengthscale=0.333), Subspace(4 centres))",
+    ),
+    "representers": (
+        {"points": 100, "kernel": KERNEL, "method": ko.Subspace(30, basis="representers")},
+        "Gaussian(lengthscale=0.333), Subspace(30 centres, basis='representers'))",
+    ),
+    "full": (
+        {"points": 100, "kernel": KERNEL, "method": ko.Full()},
+        "Gaussian(lengthscale=0.333), Full(100 functions))",
+    ),
+    "low rank": (
+        {"points": 100, "kernel": KERNEL, "method": ko.LowRank(rank=30, tol=1 / 30000)},
+        "Gaussian(lengthscale=0.333), LowRank(30 functions, rank=30, tol=3.33e-05))",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "shown"), SHOWN.values(), ids=SHOWN)
+def test_operators(arguments, shown):
+    T = ko.learn(PROBLEM, **arguments)
+    assert repr(T) == f"SolutionOperator((f, g) ↦ u; points {{f: 46, g: 54}}, {shown}"
+
+
+def test_streams_envelopes_and_solutions(u):
+    T = ko.learn(ALONE, points=100, method=ko.Subspace(20, envelope=bump, batch=60), kernel=ko.Gaussian(1 / 3))
+    method = "Subspace(20 centres, envelope=bump, batch=60)"
+    assert repr(T) == f"StreamedOperator((f) ↦ u; 100 points, Gaussian(lengthscale=0.333), {method})"
+    assert "60 functions, Gaussian(lengthscale=[0.775, 0.775])" in repr(u)
