@@ -179,10 +179,14 @@ class _Sliced(Stream):
 
     def __getitem__(self, k: int) -> Batch:
         first, last = self.start(k), self.start(k + 1)
+        if k not in self._seen:
+            for name in self._lazy:
+                self._arrays[name].check_date()
         batch = {name: self._part(name, slice(first[name], last[name])) for name in first if last[name] > first[name]}
-        if not self._unchanged(k, (batch[name] for name in self._lazy if name in batch)):
-            got = f"{', '.join(map(self._source, self._lazy))}, where batch {k} is not what it was when it was read first"
-            raise fail(FileError, "points", got, "bring the old contents back, or learn again from the new ones")
+        if self._lazy and not self._unchanged(k, (batch[name] for name in self._lazy if name in batch)):
+            sources = " or ".join(self._arrays[name].described for name in self._lazy)
+            got = f"{sources}, where batch {k} is not what it was when it was read first"
+            raise fail(FileError, "points", got, _BRING_BACK)
         return batch
 
     def _part(self, name: str, rows: slice) -> Points:
@@ -190,10 +194,6 @@ class _Sliced(Stream):
         if isinstance(part, Points):
             return part
         return self.problem[name].on.adopt(np.asarray(part), f"points[{name!r}]")
-
-    def _source(self, name: str) -> str:
-        array = self._arrays[name]
-        return array.described if isinstance(array, _Mapped) else f"an array for {name!r}"
 
     def start(self, k: int) -> dict[str, int]:
         return {name: k * count // self._parts for name, count in self._counts.items()}
@@ -282,7 +282,23 @@ def chain(first: Stream, points: Mapping[str, Points], size: int) -> Stream:
     return _Chain(first, _Sliced(first.problem, dict(points), size))
 
 
-class _Mapped:
+_BRING_BACK = "bring the old contents back, or learn again from the new ones"
+
+
+class _Held:
+    """An array (n, d) of the user, of which rows are read when their turn comes."""
+
+    def __init__(self, name: str, array: Any) -> None:
+        self.described, self.shape, self._array = f"an array for {name}", array.shape, array
+
+    def __getitem__(self, rows: slice) -> Any:
+        return self._array[rows]
+
+    def check_date(self) -> None:
+        """An array in memory has none."""
+
+
+class _Mapped(_Held):
     """A memory-mapped array (n, d), which travels to other processes as its place in a file, not as its contents.
 
     Its file may change while it is mapped. What is read twice is compared by the stream; here is looked after what the
@@ -290,34 +306,32 @@ class _Mapped:
     that is not the same any more, because other processes would map the new one.
     """
 
-    def __init__(self, array: np.memmap[Any, Any]) -> None:
+    def __init__(self, name: str, array: np.memmap[Any, Any]) -> None:
+        super().__init__(name, array)
         root = array
         while isinstance(root.base, np.memmap):
             root = root.base
         self._file, self._start = str(array.filename), root.offset + array.ctypes.data - root.ctypes.data
-        self.shape, self._strides, self._dtype = array.shape, array.strides, array.dtype
-        self._array, self._map = array, root.base
-        self._length = root.offset + root.nbytes
+        self._strides, self._dtype = array.strides, array.dtype
+        self.described = f"a mapped array of {self._file!r}"
+        self._map, self._length = root.base, root.offset + root.nbytes
         if array.mode in ("r+", "w+"):
             array.flush()  # else the system may write, and date, it later
         self._date = _date(self._file)
 
-    @property
-    def described(self) -> str:
-        """For a message."""
-        return f"a mapped array of {self._file!r}"
-
     def __getitem__(self, rows: slice) -> FloatArray:
         part = self._array[rows]
         if isinstance(self._map, mmap.mmap) and self._map.size() < self._length:
-            got = f"{self.described}, which is shorter than it was"
-            raise fail(FileError, "points", got, "bring the old contents back, or learn again from the new ones")
+            raise fail(FileError, "points", f"{self.described}, which is shorter than it was", _BRING_BACK)
         return part
 
-    def __getstate__(self) -> dict[str, Any]:
+    def check_date(self) -> None:
+        """Refuse a file that has been written, or replaced, since it was given."""
         if self._date is not None and _date(self._file) not in (None, self._date):
-            got = f"{self.described}, which has changed since it was given"
-            raise fail(FileError, "points", got, "bring the old file back, or learn again from the new one")
+            raise fail(FileError, "points", f"{self.described}, which has changed since it was given", _BRING_BACK)
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.check_date()
         return {name: value for name, value in vars(self).items() if name not in ("_array", "_map", "_date")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -331,7 +345,7 @@ class _Mapped:
             self._map = whole.base
             return np.ndarray(self.shape, self._dtype, whole, self._start, self._strides)
         except (OSError, TypeError, ValueError) as error:
-            got = f"a mapped array of {self._file!r}, which cannot be mapped here ({error})"
+            got = f"{self.described}, which cannot be mapped here ({error})"
             raise fail(FileError, "points", got, "let every worker see the same files") from error
 
 
@@ -358,4 +372,4 @@ def _lazy(name: str, a: Any, dim: int) -> Any:
         raise fail(ShapeError, name, f"an empty array of shape {a.shape}", "give at least one point")
     # What was changed in a copy on write is not in the file.
     on_disk = isinstance(a, np.memmap) and a.filename is not None and a.mode != "c"
-    return _Mapped(a) if on_disk else a
+    return _Mapped(name, a) if on_disk else _Held(name, a)

@@ -184,21 +184,17 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def set_aside(file: BinaryIO, size: int) -> None:
-    """Make a file so long, and take the space on the disk now: an OSError if there is not enough of it.
-
-    Else a mapped file that the disk turns out to have no room for kills the process that writes to it.
-    """
+def set_aside(file: BinaryIO, start: int, size: int) -> None:
+    """Make a file longer, from ``start`` on, and take the space on the disk now: an OSError if there is not enough."""
     if hasattr(os, "posix_fallocate"):
         try:
-            os.posix_fallocate(file.fileno(), 0, size)
-            return
+            return os.posix_fallocate(file.fileno(), start, max(size, 1))
         except OSError as error:
             if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS):
                 raise
     zeros = bytes(ZEROS)
-    file.seek(0)
-    for start in range(0, size, ZEROS):
-        file.write(zeros[: size - start])
+    file.seek(start)
+    for done in range(0, size, ZEROS):
+        file.write(zeros[: size - done])
     file.flush()
-    file.seek(0)
+    return None
