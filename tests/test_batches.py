@@ -429,7 +429,9 @@ class TestChanges:
         before = operator(1.0, 0.0)([[0.5]])
         self.rewrite(path, row, 0.5004)
         remedy = "bring the old contents back, or learn again"
-        with pytest.raises(FileError, match=rf"points: got a mapped array of '.*x\.npy', where batch \d+ is .*; {remedy}"):
+        with pytest.raises(
+            FileError, match=rf"points: got a mapped array of '.*x\.npy', where batch \d+ is .*; {remedy}"
+        ):
             operator(1.0, 0.0)
         with pytest.raises(FileError, match=r"points: got a mapped array of '.*x\.npy'"):
             operator.materialize()
@@ -490,12 +492,16 @@ class TestChanges:
         x = np.linspace(0.01, 0.99, 100)[:, None]
         operator = self.learned({"f": x, "g": LINE.boundary.sample(2)})
         x[70] = 0.5
-        with pytest.raises(FileError, match=r"points: got an array for points\['f'\], where batch 7 is not what it was"):
+        with pytest.raises(
+            FileError, match=r"points: got an array for points\['f'\], where batch 7 is not what it was"
+        ):
             operator(1.0, 0.0)
 
     def test_functions_that_give_other_points(self):
         rng = np.random.default_rng(0)
-        with pytest.raises(ArgumentError, match="take: got a function that gives other points for batch 0 than it gave"):
+        with pytest.raises(
+            ArgumentError, match="take: got a function that gives other points for batch 0 than it gave"
+        ):
             self.learned(ko.Batches(5, lambda k: {"f": LINE.sample(10, seed=rng.integers(100)), "g": G}))
 
 

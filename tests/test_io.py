@@ -276,7 +276,10 @@ MISFITS = {
     "NaN": (shape(f"{FACTOR}/tau", lambda a: a * np.nan), f"{FACTOR}/tau is an array with numbers that are not finite"),
     "infinity": (shape("condition 0/x", lambda a: a + np.inf), "condition 0/x is an array with numbers that are not"),
     **{
-        f"squares that overflow in {name}": (shape(name, lambda a: np.full_like(a, 1e308)), rf"{part} is an array with sq")
+        f"squares that overflow in {name}": (
+            shape(name, lambda a: np.full_like(a, 1e308)),
+            rf"{part} is an array with sq",
+        )
         for name, part in {
             f"{FACTOR}/packed.T": f"{FACTOR}/packed",
             f"{FACTOR}/tau": f"{FACTOR}/tau",

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import jax
 
-from kernop.errors import ForkError, MemoryLimitError, fail
+from kernop.errors import ArgumentError, ForkError, MemoryLimitError, fail
 from kernop.memory import address_space
 
 #: Bytes of address space that JAX takes for its threads when it starts. With less it aborts, or waits for ever.
@@ -38,7 +38,11 @@ def float64() -> AbstractContextManager[Any]:
 def eagerly() -> Generator[None]:
     """The same, and what is known is computed now, not when the jit ends in which a user may have called us."""
     with float64(), jax.ensure_compile_time_eval():
-        yield
+        try:
+            yield
+        except StopIteration as error:  # of a user's operator; a loop around us would take it for its end
+            got = "a function that raised StopIteration"
+            raise fail(ArgumentError, "op", got, "let it return a value, or catch what next(…) raises in it") from error
 
 
 def _begin() -> None:

@@ -297,8 +297,11 @@ CRAFTED = {
     "a shorter triangle": array_with("packed", lambda a: a[1:]),
     "a triangle by rows": array_with("packed", lambda a: a[None]),
     "a triangle of whole numbers": array_with("packed", lambda a: a.astype(np.int64)),
-    **{f"{value} in {key}": array_with(key, spoilt(value)) for value in (np.nan, np.inf, 1e308)
-       for key in ("packed", "identity")},
+    **{
+        f"{value} in {key}": array_with(key, spoilt(value))
+        for value in (np.nan, np.inf, 1e308)
+        for key in ("packed", "identity")
+    },
     "a longer identity": array_with("identity", lambda a: np.append(a, 1.0)),
     "a square identity": array_with("identity", lambda a: a[:, None]),
     "an array too many": lambda header, arrays: arrays.update(more=np.ones(2)),
@@ -381,7 +384,9 @@ class TestRefusals:
 
     def test_places(self, tmp_path):
         cut = Cut(None)
-        with pytest.raises(FileError, match=r"checkpoint: got .*which cannot be written \(not a file but a directory\)"):
+        with pytest.raises(
+            FileError, match=r"checkpoint: got .*which cannot be written \(not a file but a directory\)"
+        ):
             learn(tmp_path, points=ko.Batches(NUMBER, cut))
         (tmp_path / "file").write_text("in the way")
         with pytest.raises(FileError, match=r"checkpoint: got .*below', which cannot be written"):

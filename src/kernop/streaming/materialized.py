@@ -47,9 +47,7 @@ def materialize(
     )
 
 
-def _fill(
-    put: Put, place: Places, plan: Plan, factor: Factorisation, upper: FloatArray, penalty: Penalty
-) -> Cholesky:
+def _fill(put: Put, place: Places, plan: Plan, factor: Factorisation, upper: FloatArray, penalty: Penalty) -> Cholesky:
     """Write Q row by row; S = QᵀQ + (P R⁻¹)ᵀ(P R⁻¹), factorised."""
     count = len(upper)
     root = penalty * np.eye(count) if isinstance(penalty, float | int) else penalty

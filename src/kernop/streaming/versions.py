@@ -36,7 +36,9 @@ def _check(worker: str, answer: Any) -> None:
     for name, here in versions().items():
         there = str(answer.get(name))
         if _significant(name, there) != _significant(name, here):
-            raise fail(ClusterError, "client", f"the worker {worker} with {name} {there}, where {here} runs here", remedy)
+            raise fail(
+                ClusterError, "client", f"the worker {worker} with {name} {there}, where {here} runs here", remedy
+            )
 
 
 def _significant(name: str, version: str) -> list[str]:
