@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import mmap
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +15,6 @@ from kernop.errors import (
     ArgumentError,
     ArgumentTypeError,
     FileError,
-    FloatArray,
     InputNameError,
     ShapeError,
     called,
@@ -27,6 +23,7 @@ from kernop.errors import (
     describe,
     fail,
 )
+from kernop.mapped import BRING_BACK, Held, Mapped
 from kernop.problem import Problem
 from kernop.sampling import sample
 
@@ -186,7 +183,7 @@ class _Sliced(Stream):
         if self._lazy and not self._unchanged(k, (batch[name] for name in self._lazy if name in batch)):
             sources = " or ".join(self._arrays[name].described for name in self._lazy)
             got = f"{sources}, where batch {k} is not what it was when it was read first"
-            raise fail(FileError, "points", got, _BRING_BACK)
+            raise fail(FileError, "points", got, BRING_BACK)
         return batch
 
     def _part(self, name: str, rows: slice) -> Points:
@@ -282,82 +279,6 @@ def chain(first: Stream, points: Mapping[str, Points], size: int) -> Stream:
     return _Chain(first, _Sliced(first.problem, dict(points), size))
 
 
-_BRING_BACK = "bring the old contents back, or learn again from the new ones"
-
-
-class _Held:
-    """An array (n, d) of the user, of which rows are read when their turn comes."""
-
-    def __init__(self, name: str, array: Any) -> None:
-        self.described, self.shape, self._array = f"an array for {name}", array.shape, array
-
-    def __getitem__(self, rows: slice) -> Any:
-        return self._array[rows]
-
-    def check_date(self) -> None:
-        """An array in memory has none."""
-
-
-class _Mapped(_Held):
-    """A memory-mapped array (n, d), which travels to other processes as its place in a file, not as its contents.
-
-    Its file may change while it is mapped. What is read twice is compared by the stream; here is looked after what the
-    stream cannot see: a file that became shorter, where reading would kill the process, and, before it travels, a file
-    that is not the same any more, because other processes would map the new one.
-    """
-
-    def __init__(self, name: str, array: np.memmap[Any, Any]) -> None:
-        super().__init__(name, array)
-        root = array
-        while isinstance(root.base, np.memmap):
-            root = root.base
-        self._file, self._start = str(array.filename), root.offset + array.ctypes.data - root.ctypes.data
-        self._strides, self._dtype = array.strides, array.dtype
-        self.described = f"a mapped array of {self._file!r}"
-        self._map, self._length = root.base, root.offset + root.nbytes
-        if array.mode in ("r+", "w+"):
-            array.flush()  # else the system may write, and date, it later
-        self._date = _date(self._file)
-
-    def __getitem__(self, rows: slice) -> FloatArray:
-        part = self._array[rows]
-        if isinstance(self._map, mmap.mmap) and self._map.size() < self._length:
-            raise fail(FileError, "points", f"{self.described}, which is shorter than it was", _BRING_BACK)
-        return part
-
-    def check_date(self) -> None:
-        """Refuse a file that has been written, or replaced, since it was given."""
-        if self._date is not None and _date(self._file) not in (None, self._date):
-            raise fail(FileError, "points", f"{self.described}, which has changed since it was given", _BRING_BACK)
-
-    def __getstate__(self) -> dict[str, Any]:
-        self.check_date()
-        return {name: value for name, value in vars(self).items() if name not in ("_array", "_map", "_date")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _date=None)
-
-    @cached_property
-    def _array(self) -> Any:
-        """Mapped again where it has travelled to."""
-        try:
-            whole = np.memmap(self._file, dtype=np.uint8, mode="r")
-            self._map = whole.base
-            return np.ndarray(self.shape, self._dtype, whole, self._start, self._strides)
-        except (OSError, TypeError, ValueError) as error:
-            got = f"{self.described}, which cannot be mapped here ({error})"
-            raise fail(FileError, "points", got, "let every worker see the same files") from error
-
-
-def _date(file: str) -> tuple[int, int, int] | None:
-    """What tells a file from a newer one of the same name; None if it is not there."""
-    try:
-        found = os.stat(file)
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
 def _has_rows(a: Any) -> bool:
     shape = getattr(a, "shape", ())
     return not isinstance(a, Points) and isinstance(shape, tuple) and len(shape) > 0 and hasattr(a, "__getitem__")
@@ -372,4 +293,4 @@ def _lazy(name: str, a: Any, dim: int) -> Any:
         raise fail(ShapeError, name, f"an empty array of shape {a.shape}", "give at least one point")
     # What was changed in a copy on write is not in the file.
     on_disk = isinstance(a, np.memmap) and a.filename is not None and a.mode != "c"
-    return _Mapped(name, a) if on_disk else _Held(name, a)
+    return Mapped(name, a) if on_disk else Held(name, a)

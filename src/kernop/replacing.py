@@ -39,7 +39,7 @@ def check_path(path: object, argument: str = "path") -> None:
     if not isinstance(path, str | os.PathLike):
         raise fail(ArgumentTypeError, argument, describe(path), remedy)
     text: object = os.fspath(path)
-    if not isinstance(text, str) or "\0" in text or not text.isascii() and not _encodable(text):
+    if not isinstance(text, str) or "\0" in text or (not text.isascii() and not _encodable(text)):
         raise fail(ArgumentTypeError, argument, describe(path), remedy)
     if not Path(text).name:
         raise fail(FileError, argument, f"{text!r}, which does not name a file", remedy)

@@ -308,7 +308,7 @@ class TestOtherWorkers:
     def test_versions(self, fresh, single):
         for name in ("kernop", "jax", "scipy"):
             fresh.run(strange, name, "0.0.1")
-            match = rf"client: got the worker tcp.* with {name} 0\.0\.1, where .* runs here; start the workers with the same"
+            match = rf"client: got the worker tcp.* with {name} 0\.0\.1, where .* runs here; start the workers with"
             self.refused(lambda: learn(fresh), match)
             self.refused(lambda: single.with_client(fresh)(wave, 1.0), match)
             self.refused(lambda: cluster.evaluate(fresh, single.solutions[0], X), match)
