@@ -1,5 +1,8 @@
 """Streams of points: every point once and in order, whatever they come from; read in slices; sent as paths."""
 
+import os
+import shutil
+
 import cloudpickle
 import numpy as np
 import pytest
@@ -34,6 +37,7 @@ COUNTS = {"f": 23, "g": 7, "q": 2}
 POINTS = {name: PROBLEM[name].on.sample(n, "uniform", seed) for seed, (name, n) in enumerate(COUNTS.items())}
 ARRAYS = {name: points.x for name, points in POINTS.items()}
 LINE = ko.Interval(0, 1)
+G = LINE.boundary.sample(2)
 ODE = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=LINE), ko.Dirichlet(on=LINE.boundary))
 
 
@@ -397,6 +401,147 @@ class TestPickle:
             (tmp_path / "large.npy").write_bytes(content[:size])
             with pytest.raises(FileError, match=r"large\.npy.*; let every worker see the same files"):
                 cloudpickle.loads(pickled)[0]
+
+
+class TestChanges:
+    """What is read again is what was read first, or refused."""
+
+    def learned(self, points, **more):
+        method = ko.Subspace(np.linspace(0, 1, 5)[:, None], batch=10)
+        return ko.learn(ODE, points=points, kernel=ko.Gaussian([0.3]), method=method, regularization=1e-6, **more)
+
+    @pytest.fixture
+    def path(self, tmp_path):
+        np.save(tmp_path / "x.npy", np.linspace(0.01, 0.99, 100)[:, None])
+        return tmp_path / "x.npy"
+
+    @pytest.fixture
+    def operator(self, path):
+        return self.learned({"f": np.load(path, mmap_mode="r"), "g": LINE.boundary.sample(2)})
+
+    def rewrite(self, path, row, value):
+        with open(path, "r+b") as file:
+            file.seek(-8 * (100 - row), os.SEEK_END)
+            file.write(np.float64(value).tobytes())
+
+    @pytest.mark.parametrize("row", [0, 37, 99])
+    def test_a_number_in_a_mapped_file(self, operator, path, row):
+        before = operator(1.0, 0.0)([[0.5]])
+        self.rewrite(path, row, 0.5004)
+        remedy = "bring the old contents back, or learn again"
+        with pytest.raises(
+            FileError, match=rf"points: got a mapped array of '.*x\.npy', where batch \d+ is .*; {remedy}"
+        ):
+            operator(1.0, 0.0)
+        with pytest.raises(FileError, match=r"points: got a mapped array of '.*x\.npy'"):
+            operator.materialize()
+        self.rewrite(path, row, np.linspace(0.01, 0.99, 100)[row])
+        np.testing.assert_array_equal(operator(1.0, 0.0)([[0.5]]), before)
+
+    def test_without_a_new_date(self, operator, path):
+        date = path.stat()
+        self.rewrite(path, 50, 0.5004)
+        os.utime(path, ns=(date.st_atime_ns, date.st_mtime_ns))
+        with pytest.raises(FileError, match=r"points: got a mapped array of '.*x\.npy', where batch 5 is"):
+            operator(1.0, 0.0)
+
+    def test_a_mapped_file_that_becomes_shorter(self, operator, path):
+        """To read beyond its end would kill the process."""
+        os.truncate(path, 200)
+        with pytest.raises(FileError, match=r"points: got a mapped array of '.*x\.npy', which is shorter than it was"):
+            operator(1.0, 0.0)
+
+    def test_a_new_date_alone(self, operator, path):
+        before = operator(1.0, 0.0)([[0.5]])
+        os.utime(path)
+        np.testing.assert_array_equal(operator(1.0, 0.0)([[0.5]]), before)
+
+    def test_what_has_not_been_read_yet(self, path):
+        s = streamed({"f": np.load(path, mmap_mode="r"), "g": LINE.boundary.sample(2)}, 10, ODE)
+        s[0]
+        self.rewrite(path, 50, 0.5004)
+        s[0]
+        with pytest.raises(FileError, match=r"a mapped array of '.*x\.npy', which has changed since it was given"):
+            s[5]
+
+    def test_before_it_travels(self, operator, path):
+        os.replace(shutil.copy(path, path.with_name("copy")), path)
+        operator(1.0, 0.0)  # here the old file is mapped still
+        with pytest.raises(FileError, match=r"a mapped array of '.*x\.npy', which has changed since it was given"):
+            cloudpickle.dumps(operator.factorisation.plan.stream)
+
+    def test_where_it_has_travelled(self, operator, path):
+        there = sent(operator.factorisation.plan.stream)
+        self.rewrite(path, 50, 0.5004)
+        there[0]
+        with pytest.raises(FileError, match="where batch 5 is not what it was"):
+            there[5]
+
+    def test_maps_that_are_written_to(self, path):
+        """The pages that are not on the disk yet get there, and their date, before the date is noted."""
+        x = np.load(path, mmap_mode="r+")
+        x[3] = 0.123
+        operator = self.learned({"f": x, "g": LINE.boundary.sample(2)})
+        x.flush()
+        operator(1.0, 0.0)
+        x[3] = 0.124
+        with pytest.raises(FileError, match="where batch 0 is not what it was"):
+            operator(1.0, 0.0)
+
+    def test_arrays_in_memory(self):
+        x = np.linspace(0.01, 0.99, 100)[:, None]
+        operator = self.learned({"f": x, "g": LINE.boundary.sample(2)})
+        x[70] = 0.5
+        with pytest.raises(
+            FileError, match=r"points: got an array for points\['f'\], where batch 7 is not what it was"
+        ):
+            operator(1.0, 0.0)
+
+    def test_functions_that_give_other_points(self):
+        rng = np.random.default_rng(0)
+        with pytest.raises(
+            ArgumentError, match="take: got a function that gives other points for batch 0 than it gave"
+        ):
+            self.learned(ko.Batches(5, lambda k: {"f": LINE.sample(10, seed=rng.integers(100)), "g": G}))
+
+
+def stops(*_):
+    raise StopIteration
+
+
+class TestEndsThatAreNone:
+    """StopIteration from a user's function is an error, never the end of a loop around it."""
+
+    learned = TestChanges.learned
+    MESSAGE = r"{}: got a function that raised StopIteration; let it return a value"
+
+    @pytest.mark.parametrize("at", [0, 1, 3])
+    def test_take(self, at):
+        batches = ko.Batches(5, lambda k: stops() if k == at else {"f": LINE.sample(10, seed=k), "g": G})
+        with pytest.raises(ArgumentError, match=self.MESSAGE.format("take")):
+            self.learned(batches)
+        with pytest.raises(ArgumentError, match=self.MESSAGE.format("take")):
+            list(streamed(batches, problem=ODE))
+
+    def test_coefficients_data_and_predicates(self):
+        problem = ko.Problem(ko.Equation(lambda u: stops * u, on=LINE), ko.Dirichlet(on=LINE.boundary))
+        points = {"f": np.linspace(0.1, 0.9, 40)[:, None], "g": G}
+        with pytest.raises(ArgumentError, match="StopIteration"):
+            ko.learn(problem, points=points, method=ko.Subspace(5, batch=10))
+        with pytest.raises(ArgumentError, match="StopIteration"):
+            self.learned(points, inputs=[(stops, 0.0)])
+        with pytest.raises(ArgumentError, match="StopIteration"):
+            self.learned(points)(stops, 0.0)
+        with pytest.raises(ArgumentError, match="StopIteration"):
+            LINE.where(stops).sample(5)
+
+    def test_operators(self):
+        with pytest.raises(ko.errors.KernopError, match="StopIteration"):
+            ko.learn(ko.Problem(ko.Equation(lambda u: stops(), on=LINE, name="f")), points=12)
+
+    def test_an_iterator_that_ends_is_no_error(self):
+        batches = ({"f": LINE.sample(10, seed=k), "g": G} for k in range(3))
+        assert self.learned(batches).n_points == 36
 
 
 def test_more_batches_than_there_is_time_for():

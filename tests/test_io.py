@@ -2,12 +2,16 @@
 
 import dataclasses
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.errors import ArgumentError, ArgumentTypeError, FileError, MissingFunctionError
+from kernop import errors
+from kernop.errors import ArgumentError, ArgumentTypeError, FileError, MemoryLimitError, MissingFunctionError
 from kernop.io import summary
 from kernop.refine import Level, Report
 from kernop.storage import read, write
@@ -48,6 +52,76 @@ class TestArguments:
     def test_no_such_file(self, tmp_path):
         with pytest.raises(FileError, match="which is not a file"):
             ko.load(tmp_path / "missing")
+
+    @pytest.mark.skipif(os.name != "posix", reason="POSIX")
+    def test_what_can_be_no_file(self, tmp_path):
+        os.mkfifo(tmp_path / "fifo")  # to open it would wait for someone to write
+        (tmp_path / "circle").symlink_to(tmp_path / "circle")
+        (tmp_path / "file").write_text("")
+        for path in (tmp_path / "fifo", "/dev/zero", tmp_path, tmp_path / "file" / "below"):
+            with pytest.raises(FileError, match=r"path: got '.*', which is not a file"):
+                ko.load(path)
+        for path in (tmp_path / ("n" * 300), "/".join(["n" * 200] * 30), tmp_path / "circle"):
+            with pytest.raises(FileError, match=r"path: got '.*', which cannot be read"):
+                ko.load(path)
+        with pytest.raises(ArgumentTypeError, match=r"path: got '\\udcff'"):
+            ko.load("\udcff")
+
+    @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="root alone can become another user")
+    def test_no_permission(self, tmp_path, operator):
+        folder = tmp_path / "secret"
+        operator.save(folder / "file")
+        operator.save(tmp_path / "file")
+        (tmp_path / "file").chmod(0)
+        folder.chmod(0)
+        text = (
+            "import os, sys, kernop as ko\n"
+            "os.seteuid(65534)\n"
+            "for path in sys.argv[1:]:\n"
+            "    for call in (lambda: ko.load(path), lambda: ko.Checkpoint(path)):\n"
+            "        try:\n            call()\n"
+            "        except ko.errors.FileError as error:\n            print(error)\n"
+        )
+        # Other users must be able to come to the folder at all.
+        for parent in (tmp_path, *list(tmp_path.parents)[:3]):
+            parent.chmod(0o755)
+        command = [sys.executable, "-c", text, tmp_path / "file", folder / "file"]
+        found = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True).stdout.splitlines()
+        assert len(found) == 2
+        assert all("which cannot be read" in line and "Permission denied" in line for line in found)
+
+    def test_a_file_larger_than_the_memory(self, path, monkeypatch):
+        monkeypatch.setattr(errors, "available_memory", lambda: 1000)
+        with pytest.raises(MemoryLimitError, match=r"path: got '.*file\.kernop', which needs .*more memory"):
+            ko.load(path)
+
+    @pytest.mark.parametrize("step", ["storage._arrays", "io.read_operator"])
+    def test_memory_that_ends_while_it_is_read(self, path, monkeypatch, step):
+        def ended(*_):
+            raise MemoryError("Unable to allocate")
+
+        monkeypatch.setattr(f"kernop.{step}", ended)
+        with pytest.raises(MemoryLimitError, match=r"path: got .*for which there is no memory \(Unable to allocate\)"):
+            ko.load(path)
+
+    @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of the address space are Linux's")
+    @pytest.mark.parametrize(
+        ("room", "error"), [(10**5, "MemoryLimitError"), (10**7, "MemoryLimitError"), (3 * 10**8, "FileError")]
+    )
+    def test_a_limit_of_the_address_space(self, tmp_path, room, error):
+        """Of a file of 16 MB, which is read where there is room, and then refused because it is no operator."""
+        matrix = {"a": np.ones((1000, 2000))}
+        write(tmp_path / "large", "operator", {"format": 1, "dimension": 1, "envelope": False}, matrix)
+        text = (
+            "import resource, sys, kernop as ko\n"
+            "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+            "resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[2]),) * 2)\n"
+            "try:\n    ko.load(sys.argv[1])\n"
+            "except ko.errors.KernopError as error:\n    print(type(error).__name__)\n"
+        )
+        command = [sys.executable, "-c", text, tmp_path / "large", str(room)]
+        found = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split()
+        assert found == [error]
 
     def test_a_folder_cannot_be_written(self, operator, tmp_path):
         with pytest.raises(FileError, match="cannot be written"):
@@ -201,7 +275,22 @@ MISFITS = {
     "columns missing": (shape(f"{FACTOR}/packed.T", lambda a: a[1:]), "shape"),
     "a zero pivot": (shape(f"{FACTOR}/packed.T", lambda a: a * (1.0 - np.eye(*a.shape))), "zero on its diagonal"),
     "roots that are not": (shape(f"{FACTOR}/roots", lambda a: -a), "not positive"),
-    "NaN": (shape(f"{FACTOR}/tau", lambda a: a * np.nan), "not finite"),
+    "NaN": (shape(f"{FACTOR}/tau", lambda a: a * np.nan), f"{FACTOR}/tau is an array with numbers that are not finite"),
+    "infinity": (shape("condition 0/x", lambda a: a + np.inf), "condition 0/x is an array with numbers that are not"),
+    **{
+        f"squares that overflow in {name}": (
+            shape(name, lambda a: np.full_like(a, 1e308)),
+            rf"{part} is an array with sq",
+        )
+        for name, part in {
+            f"{FACTOR}/packed.T": f"{FACTOR}/packed",
+            f"{FACTOR}/tau": f"{FACTOR}/tau",
+            f"{FACTOR}/roots": f"{FACTOR}/roots",
+            "condition 0/x": "condition 0/x",
+            "expansion/block 0/x": "expansion/block 0/x",
+            "expansion/block 0/coefficients": "expansion/block 0/coefficients",
+        }.items()
+    },
     "whole numbers": (shape(f"{FACTOR}/tau", lambda a: a.astype(np.int64)), "int64"),
     "points of another shape": (shape("condition 1/x", lambda a: a[:, 0]), "shape"),
     "normals of another length": (shape("condition 1/normal", lambda a: 2.0 * a), "length"),

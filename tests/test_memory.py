@@ -4,7 +4,7 @@ import pytest
 
 from kernop import errors
 from kernop.errors import MemoryLimitError, check_memory
-from kernop.memory import available_memory
+from kernop.memory import address_space, available_memory
 
 
 def test_this_machine_has_some():
@@ -29,3 +29,15 @@ def test_unknown_memory_is_not_an_obstacle(monkeypatch):
 def test_a_number_that_has_no_float_is_refused_too():
     with pytest.raises(MemoryLimitError, match="n: got too many"):
         check_memory("n", 10**400, "too many", "use fewer")
+
+
+def test_a_limit_of_the_address_space_counts(monkeypatch):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY,) * 2)
+    assert address_space() is None
+    assert available_memory() > 2**20
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (2**20, 2**20))  # less than is in use
+    assert available_memory() == address_space() == 0
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (2**50, 2**50))
+    assert 2**49 < address_space() < 2**50
+    assert available_memory() < 2**49

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from kernop.errors import (
     ArgumentError,
     ArgumentTypeError,
     FileError,
-    FloatArray,
     InputNameError,
     ShapeError,
     called,
@@ -24,6 +23,7 @@ from kernop.errors import (
     describe,
     fail,
 )
+from kernop.mapped import BRING_BACK, Held, Mapped
 from kernop.problem import Problem
 from kernop.sampling import sample
 
@@ -68,6 +68,12 @@ class Stream:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
+        self._seen: dict[int, int] = {}
+
+    def _unchanged(self, k: int, points: Iterable[Points]) -> bool:
+        """Are these points those that batch k had when it was read for the first time? True if this is the first."""
+        found = int.from_bytes(fingerprint(points, 8), "little")
+        return self._seen.setdefault(k, found) == found
 
     def __getitem__(self, k: int) -> Batch:
         """Batch k."""
@@ -118,6 +124,16 @@ class Stream:
         return batch
 
 
+def fingerprint(points: Iterable[Points], size: int = 32) -> bytes:
+    """A digest of coordinates and normals, by which points can be recognised."""
+    digest = hashlib.blake2b(digest_size=size)
+    for own in points:
+        for array in (own.x, own.normal):
+            digest.update(repr(None if array is None else array.shape).encode())
+            digest.update(b"" if array is None else np.ascontiguousarray(array).data)
+    return digest.digest()
+
+
 class _Made(Stream):
     """A stream that a user's function makes."""
 
@@ -127,7 +143,11 @@ class _Made(Stream):
         self._starts: list[dict[str, int]] = []
 
     def __getitem__(self, k: int) -> Batch:
-        return self._adopted(called("take", self._take, k, remedy="give a function of the number of a batch"))
+        batch = self._adopted(called("take", self._take, k, remedy="give a function of the number of a batch"))
+        if not self._unchanged(k, batch.values()):
+            got = f"a function that gives other points for batch {k} than it gave before"
+            raise fail(ArgumentError, "take", got, "let it give the same points for the same k; seed what is random")
+        return batch
 
     def start(self, k: int) -> dict[str, int]:
         """The points are made once more to be counted, if they have not been yet."""
@@ -145,6 +165,8 @@ class _Sliced(Stream):
     def __init__(self, problem: Problem, arrays: dict[str, Any], size: int) -> None:
         super().__init__(problem)
         self._arrays = arrays
+        #: What is read when its turn comes, and may change in the meantime.
+        self._lazy = [name for name, a in arrays.items() if not isinstance(a, Points)]
         self._counts = {name: len(a) if isinstance(a, Points) else a.shape[0] for name, a in arrays.items()}
         # No more parts than points of the largest condition: so none of them is empty.
         self.number = self._parts = min(-(-sum(self._counts.values()) // size), max(self._counts.values()))
@@ -154,13 +176,21 @@ class _Sliced(Stream):
 
     def __getitem__(self, k: int) -> Batch:
         first, last = self.start(k), self.start(k + 1)
-        parts = {name: a[first[name] : last[name]] for name, a in self._arrays.items() if last[name] > first[name]}
-        return {
-            name: part
-            if isinstance(part, Points)
-            else self.problem[name].on.adopt(np.asarray(part), f"points[{name!r}]")
-            for name, part in parts.items()
-        }
+        if k not in self._seen:
+            for name in self._lazy:
+                self._arrays[name].check_date()
+        batch = {name: self._part(name, slice(first[name], last[name])) for name in first if last[name] > first[name]}
+        if self._lazy and not self._unchanged(k, (batch[name] for name in self._lazy if name in batch)):
+            sources = " or ".join(self._arrays[name].described for name in self._lazy)
+            got = f"{sources}, where batch {k} is not what it was when it was read first"
+            raise fail(FileError, "points", got, BRING_BACK)
+        return batch
+
+    def _part(self, name: str, rows: slice) -> Points:
+        part = self._arrays[name][rows]
+        if isinstance(part, Points):
+            return part
+        return self.problem[name].on.adopt(np.asarray(part), f"points[{name!r}]")
 
     def start(self, k: int) -> dict[str, int]:
         return {name: k * count // self._parts for name, count in self._counts.items()}
@@ -202,9 +232,10 @@ class _Once(Stream):
     def __init__(self, problem: Problem, batches: Iterable[Any]) -> None:
         super().__init__(problem)
         self._rest = iter(batches)
-        first = next(self._rest, None)
-        if first is None:
-            raise fail(ArgumentError, "points", "an iterator without batches", "give one that yields points")
+        try:
+            first = next(self._rest)
+        except StopIteration:
+            raise fail(ArgumentError, "points", "an iterator without batches", "give one that yields points") from None
         self._first = self._adopted(first)
         self._used = False
 
@@ -248,34 +279,6 @@ def chain(first: Stream, points: Mapping[str, Points], size: int) -> Stream:
     return _Chain(first, _Sliced(first.problem, dict(points), size))
 
 
-class _Mapped:
-    """A memory-mapped array (n, d), which travels to other processes as its place in a file, not as its contents."""
-
-    def __init__(self, array: np.memmap[Any, Any]) -> None:
-        root = array
-        while isinstance(root.base, np.memmap):
-            root = root.base
-        self._file, self._start = str(array.filename), root.offset + array.ctypes.data - root.ctypes.data
-        self.shape, self._strides, self._dtype = array.shape, array.strides, array.dtype
-        self._array = array
-
-    def __getitem__(self, rows: slice) -> FloatArray:
-        return self._array[rows]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_array"}
-
-    @cached_property
-    def _array(self) -> Any:
-        """Mapped again where it has travelled to."""
-        try:
-            whole = np.memmap(self._file, dtype=np.uint8, mode="r")
-            return np.ndarray(self.shape, self._dtype, whole, self._start, self._strides)
-        except (OSError, TypeError, ValueError) as error:
-            got = f"a mapped array of {self._file!r}, which cannot be mapped here ({error})"
-            raise fail(FileError, "points", got, "let every worker see the same files") from error
-
-
 def _has_rows(a: Any) -> bool:
     shape = getattr(a, "shape", ())
     return not isinstance(a, Points) and isinstance(shape, tuple) and len(shape) > 0 and hasattr(a, "__getitem__")
@@ -290,4 +293,4 @@ def _lazy(name: str, a: Any, dim: int) -> Any:
         raise fail(ShapeError, name, f"an empty array of shape {a.shape}", "give at least one point")
     # What was changed in a copy on write is not in the file.
     on_disk = isinstance(a, np.memmap) and a.filename is not None and a.mode != "c"
-    return _Mapped(a) if on_disk else a
+    return Mapped(name, a) if on_disk else Held(name, a)

@@ -89,6 +89,10 @@ class ClusterError(KernopError, RuntimeError):
     """The workers, or the connection to them, were lost."""
 
 
+class ForkError(KernopError, RuntimeError):
+    """kernop is used in a process that was forked from one in which JAX had begun to work."""
+
+
 class MissingExtraError(KernopError, ImportError):
     """An optional dependency is needed and not installed."""
 
@@ -262,11 +266,15 @@ def called(name: str, function: Callable[..., Any], *arguments: Any, remedy: str
     """What a user's function says.
 
     What it raises passes as it is: it is the user's, and the traceback shows the line. A call that does not even begin,
-    because the function takes other arguments, is reported by us.
+    because the function takes other arguments, is reported by us; and so is StopIteration, which a loop around us would
+    take for its end.
     """
     try:
         with naming(name):
             return function(*arguments)
+    except StopIteration as error:
+        got = "a function that raised StopIteration"
+        raise fail(ArgumentError, name, got, "let it return a value, or catch what next(…) raises in it") from error
     except TypeError as error:
         begun = error.__traceback__ is not None and error.__traceback__.tb_next is not None
         if isinstance(error, KernopError) or (begun and not isinstance(function, type)):

@@ -11,7 +11,7 @@ import numpy as np
 from kernop import storage
 from kernop.agreement import check_envelope, check_problem
 from kernop.diagnosis import from_entries
-from kernop.errors import ArgumentError, ArgumentTypeError, FileError, KernopError, describe, fail
+from kernop.errors import ArgumentError, ArgumentTypeError, FileError, KernopError, MemoryLimitError, describe, fail
 from kernop.files import KIND, Contents, Reader, check_format, read_factorisation, read_operator
 from kernop.files.functions import shown
 from kernop.files.operator import FORMAT
@@ -45,6 +45,16 @@ def load(
         )
     if envelope is not None and not callable(envelope):
         raise fail(ArgumentTypeError, "envelope", describe(envelope), "give the function of x, or leave it out")
+    try:
+        return _loaded(path, problem, envelope)
+    except MemoryError as error:
+        if isinstance(error, KernopError):
+            raise
+        got = f"{os.fspath(path)!r}, for which there is no memory ({error})"
+        raise fail(MemoryLimitError, "path", got, storage.MORE_MEMORY) from error
+
+
+def _loaded(path: str | os.PathLike[str], problem: Problem | None, envelope: Function | None) -> SolutionOperator:
     header, arrays = storage.read(path, KIND)
 
     def refuse(got: str, remedy: str = "write it again") -> KernopError:

@@ -263,9 +263,10 @@ class SolutionOperator:
         envelope) is stored by its values at the points, so T, u and its derivatives work without them; where more is
         needed, an error says so, and ``load(path, problem=…)`` brings it back. A kernel of your own is refused.
         """
-        storage.check_path(path)
+        storage.check_place(path)
         file = Writer()
         self._write(file)
+        file.finish()
         storage.write(path, KIND, file.header, file.arrays)
 
     def _write(self, file: Writer) -> None:

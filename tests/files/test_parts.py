@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernop.errors import FileError, fail
+from kernop.errors import FileError, NonFiniteError, fail
 from kernop.files import Reader, Writer
 
 
@@ -63,9 +63,19 @@ class TestArrays:
         with pytest.raises(FileError, match="no triangle"):
             reader(Writer()).triangle("t", 10**9, lower=True)
 
-    def test_sums_that_overflow_are_finite(self):
+    @pytest.mark.parametrize("value", [1.5e308, -1e200, 1.1e154])
+    def test_squares_that_overflow(self, value):
         file = Writer()
-        file.array("a", np.full(3, 1.5e308))
+        file.below("kernel").array("a", np.full((3, 2), value))
+        with pytest.raises(FileError, match="whose kernel/a is an array with squares that are not finite"):
+            reader(file).below("kernel").floats("a", (3, 2))
+        with pytest.raises(NonFiniteError, match=r"T: got an operator whose kernel/a has numbers .*; choose units"):
+            file.finish()
+
+    def test_large_numbers_with_squares(self):
+        file = Writer()
+        file.array("a", np.full(3, 1e153))
+        file.finish()
         assert reader(file).floats("a", (3,)).shape == (3,)
 
     def test_arrays_that_nobody_asks_for(self):

@@ -1,5 +1,6 @@
 """Passes on real worker processes: the same operator, however many there are and whatever becomes of them."""
 
+import importlib
 import os
 import signal
 import sys
@@ -15,10 +16,19 @@ import pytest
 from distributed import Client, LocalCluster
 
 import kernop as ko
-from kernop.errors import ArgumentError, ArgumentTypeError, ClusterError, NonFiniteError, OutsideDomainError
+from kernop.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ClusterError,
+    FileError,
+    NonFiniteError,
+    OutsideDomainError,
+)
+from kernop.files.operator import versions
 from kernop.methods.accumulators import NormalSums, Triangle
 from kernop.streaming import cluster
 from kernop.streaming.cluster import chunks, preferred, worthwhile
+from kernop.streaming.versions import check_workers
 
 # The workers have no such module: what is in it travels as code.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -268,6 +278,137 @@ class TestErrors:
             pytest.raises(ClusterError, match=r"client: got one without workers; start workers"),
         ):
             learn(connected)
+
+
+def strange(name, version):
+    """A package of another version, on a worker."""
+    importlib.import_module(name).__version__ = version
+
+
+def without(module):
+    """As if it were not installed."""
+    for name in [module, *(name for name in sys.modules if name.startswith(f"{module}."))]:
+        sys.modules[name] = None
+
+
+class TestOtherWorkers:
+    """They are refused within seconds, before they get work."""
+
+    @pytest.fixture
+    def fresh(self):
+        with local(n_workers=1, processes=True) as workers, Client(workers) as connected:
+            yield connected
+
+    def refused(self, act, match, error=ClusterError):
+        started = time.monotonic()
+        with pytest.raises(error, match=match):
+            act()
+        assert time.monotonic() - started < 20.0
+
+    def test_versions(self, fresh, single):
+        for name in ("kernop", "jax", "scipy"):
+            fresh.run(strange, name, "0.0.1")
+            match = rf"client: got the worker tcp.* with {name} 0\.0\.1, where .* runs here; start the workers with"
+            self.refused(lambda: learn(fresh), match)
+            self.refused(lambda: single.with_client(fresh)(wave, 1.0), match)
+            self.refused(lambda: cluster.evaluate(fresh, single.solutions[0], X), match)
+            fresh.run(strange, name, importlib.import_module(name).__version__)
+        same_bits(learn(fresh), learn(fresh))
+        fresh.restart()  # a new worker is asked again
+        fresh.run(without, "kernop")
+        self.refused(lambda: learn(fresh), r"client: got the worker tcp.* without this version of kernop \(.*kernop")
+
+    @pytest.mark.parametrize(
+        ("answer", "match"),
+        [
+            ({"python": "3.9.1"}, r"with python 3\.9\.1, where 3"),
+            ({"numpy": "1.26.0"}, r"with numpy 1\.26\.0, where 2"),
+            ({"jax": None}, "with jax None"),
+            (ModuleNotFoundError("No module named 'kernop'"), r"without this version of kernop \(ModuleNotFoundError"),
+            (AttributeError("no attribute 'versions'"), r"without this version of kernop \(AttributeError: no"),
+        ],
+    )
+    def test_answers(self, answer, match):
+        given = {**versions(), **answer} if isinstance(answer, dict) else answer
+        asked = FakeClient({"tcp://a": versions(), "tcp://b": given})
+        self.refused(lambda: check_workers(asked), rf"client: got the worker tcp://b {match}")
+
+    def test_each_worker_is_asked_once(self):
+        major, minor, *_ = versions()["python"].split(".")
+        asked = FakeClient({"a": versions(), "b": {**versions(), "python": f"{major}.{minor}.99"}})
+        check_workers(asked)
+        check_workers(asked)
+        asked.answers["c"] = OSError("it has left")
+        check_workers(asked)
+        asked.answers["c"] = versions()
+        check_workers(asked)
+        assert asked.asked == [["a", "b"], ["c"], ["c"]]
+
+    def test_a_module_that_workers_do_not_have(self, client, tmp_path, monkeypatch):
+        (tmp_path / "mine_alone.py").write_text("def a(x):\n    return 1.0 + x[..., 0]\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        a = importlib.import_module("mine_alone").a
+        problem = ko.Problem(ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=LINE), ko.Dirichlet(on=LINE.boundary))
+        match = (
+            r"client: got a worker that cannot read what it is sent \(ModuleNotFoundError: No module named 'mine_alone'"
+        )
+        given = {"points": POINTS, "method": ko.Subspace(CENTRES, batch=31), "client": client}
+        self.refused(lambda: ko.learn(problem, **given), match)
+        self.refused(lambda: learn(client)(a, 0.0), match)
+        self.refused(lambda: learn(client, points=ko.Batches(NUMBER, partial(fetched, function=a))), match)
+
+    @pytest.mark.parametrize("name", ["points", "inputs", "problem", "client"])
+    def test_what_cannot_be_pickled(self, alone, name):
+        lock = threading.Lock()
+
+        def holding(x):
+            return (lock, 1.0 + x[..., 0])[1]
+
+        acts = {
+            "points": lambda: learn(alone, points=ko.Batches(NUMBER, lambda k: (lock, take(k))[1])),
+            "inputs": lambda: learn(alone, inputs=[(holding, 1.0)]),
+            "problem": lambda: ko.learn(
+                ko.Problem(ko.Equation(lambda u: holding * u, on=LINE, name="f")),
+                points={"f": POINTS["f"]},
+                method=ko.Subspace(CENTRES, batch=31),
+                client=alone,
+            ),
+            "client": lambda: learn(alone)(holding, 1.0),
+        }
+        match = rf"{name}: got what cannot be sent to workers \(TypeError: cannot pickle.*lock.*; let it not hold"
+        self.refused(acts[name], match, ArgumentTypeError)
+
+    def test_a_mapped_file_that_changed(self, client, tmp_path):
+        np.save(tmp_path / "f.npy", POINTS["f"].x)
+        t = learn(client, points={"f": np.load(tmp_path / "f.npy", mmap_mode="r"), "g": POINTS["g"]})
+        t(wave, 1.0)
+        x = POINTS["f"].x.copy()
+        x[200] = 0.5004  # of a batch that only workers have read
+        np.save(tmp_path / "f.npy", x)
+        match = r"points: got a mapped array of '.*f\.npy', which has changed since it was given"
+        self.refused(lambda: t(wave, 1.0), match, FileError)
+        self.refused(lambda: t.with_client(None)(wave, 1.0), r"points: got a mapped array of '.*f\.npy'", FileError)
+
+
+class FakeClient:
+    """Workers that say what they are told to."""
+
+    def __init__(self, answers):
+        self.answers, self.asked = answers, []
+
+    def nthreads(self):
+        return dict.fromkeys(self.answers, 1)
+
+    def run(self, function, workers, on_error):
+        assert function is versions
+        assert on_error == "return"
+        self.asked.append(workers)
+        return {worker: self.answers[worker] for worker in workers}
+
+
+def fetched(k, function):
+    """A batch that needs a function of a module."""
+    return {**take(k), "f": POINTS["f"][30 * k : 30 * k + 30 * int(function(np.zeros((1, 1)))[0])]}
 
 
 def marked(k, path):

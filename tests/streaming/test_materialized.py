@@ -1,5 +1,9 @@
 """A streamed operator whose rows are held again, in memory or in a file: the same answers, and all others do."""
 
+import os
+import subprocess
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -118,6 +122,87 @@ class TestFile:
         expected = learn("qr", weights=t.weights)(*data)(X)
         assert apart(t.materialize()(*data)(X), expected) < 1e-11
         assert apart(t(*data)(X), expected) < 1e-11
+
+    def test_a_second_one_at_the_same_path(self, tmp_path):
+        """The first goes on with the file that it had."""
+        path, data = tmp_path / "q.npy", noise()
+        one = learn("qr", batch=9).materialize(path)
+        before = one(*data)(X)
+        other = learn("qr", batch=9, points={"f": LINE.sample(20), "g": POINTS["g"]}).materialize(path)
+        assert np.load(path).shape == (22, 12)
+        assert other.factorisation.q.filename == str(path)
+        np.testing.assert_array_equal(one(*data)(X), before)
+        assert [entry.name for entry in tmp_path.iterdir()] == ["q.npy"]
+
+    def test_a_pass_that_fails_leaves_the_old_file(self, tmp_path):
+        path, fails = tmp_path / "q.npy", []
+
+        def take(k):
+            if fails and k == 1:
+                raise FileNotFoundError("of the user")
+            return {"f": POINTS["f"][20 * k : 20 * k + 20], "g": POINTS["g"]}
+
+        t = learn("qr", batch=9, points=ko.Batches(3, take))
+        path.write_text("old")
+        fails.append(True)
+        with pytest.raises(FileNotFoundError, match="of the user"):
+            t.materialize(path)
+        assert path.read_text() == "old"
+        assert [entry.name for entry in tmp_path.iterdir()] == ["q.npy"]
+
+    def test_a_link_is_followed(self, tmp_path):
+        (tmp_path / "link").symlink_to(tmp_path / "q.npy")
+        learn("qr", batch=9).materialize(tmp_path / "link")
+        assert (tmp_path / "link").is_symlink()
+        assert np.load(tmp_path / "q.npy").shape == (62, 12)
+
+    def test_what_is_no_file(self, tmp_path):
+        os.mkfifo(tmp_path / "fifo")
+        for place in ("/dev/null", "/dev/full", tmp_path / "fifo", tmp_path):
+            with pytest.raises(FileError, match=r"path: got .*which cannot be written \(not a file but a "):
+                learn("qr", batch=9).materialize(place)
+
+
+FULL = """
+import os, resource, sys
+import numpy as np, kernop as ko
+
+folder, limit = sys.argv[1], int(sys.argv[2])
+line = ko.Interval(0, 1)
+problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=line), ko.Dirichlet(on=line.boundary))
+t = ko.learn(problem, points=4000, kernel=ko.Gaussian([0.3]), method=ko.Subspace(60, batch=500))
+if limit:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+try:
+    t.materialize(os.path.join(folder, "q.npy"))
+except ko.errors.FileError as error:
+    print(error)
+print(os.listdir(folder))
+"""
+
+
+class TestFullDisk:
+    """Q has 1.9 MB, where there is 1 MB."""
+
+    def check(self, command, why):
+        found = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+        assert found.returncode == 0, found.stderr[-500:]  # to write to a map of a full disk would kill the process
+        error, left = found.stdout.splitlines()
+        assert error.startswith("path: got '")
+        assert error.endswith(f"{why}); give a path in a folder with room.")
+        assert left == "[]"
+
+    def test_a_small_disk(self, tmp_path):
+        mount = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=1m none "$1" && shift && exec "$@"', "sh"]
+        try:
+            subprocess.run([*mount, tmp_path, "true"], capture_output=True, check=True)
+        except (OSError, subprocess.CalledProcessError):
+            pytest.skip("no disk can be mounted here")
+        self.check([*mount, tmp_path, sys.executable, "-c", FULL, tmp_path, "0"], "No space left on device")
+
+    @pytest.mark.skipif(os.name != "posix", reason="POSIX")
+    def test_a_limit_of_the_size_of_files(self, tmp_path):
+        self.check([sys.executable, "-c", FULL, tmp_path, "1000000"], "File too large")
 
 
 class TestErrors:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from kernop.domains import Points
-from kernop.errors import KernopError
+from kernop.errors import ForkError, KernopError, MemoryLimitError
 from kernop.files.conditions import read_condition, values_of, write_condition
 from kernop.files.factorisations import Common
 from kernop.files.functions import StoredFunction
@@ -166,6 +166,8 @@ def _check_orders(file: Reader, contents: Contents) -> None:
     for condition in contents.problem.conditions:
         try:
             form = normal_form(condition.op, contents.points[condition.name], multiplier=common.expansion.envelope)
+        except (ForkError, MemoryLimitError):  # nothing that the file is to blame for
+            raise
         except KernopError as error:
             raise file.wrong("conditions", f"not readable ({error})") from error
         needed = max(common.method.derivatives_needed(form.order), form.order + common.expansion.functionals.order)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.errors import FloatArray, KernopError, check_memory, describe
+from kernop.errors import FloatArray, KernopError, NonFiniteError, check_memory, describe, fail
 from kernop.linalg import packed, unpack
 from kernop.storage import Array
 
@@ -51,6 +51,14 @@ class Writer:
         by_columns = bool(matrix.flags.f_contiguous)
         values = packed(matrix if by_columns else matrix.T, lower=lower == by_columns)
         self.arrays[f"{self._place}{name}{'.T' if by_columns else ''}"] = values
+
+    def finish(self) -> None:
+        """Refuse to write what no reader would take."""
+        for name, array in self.arrays.items():
+            if not squares_are_finite(array):
+                got = f"an operator whose {name} has numbers that are not finite, or whose squares are not"
+                remedy = "choose units in which coordinates, coefficients and data are near 1"
+                raise fail(NonFiniteError, "T", got, remedy)
 
 
 class Reader:
@@ -231,8 +239,13 @@ class Reader:
         return found
 
     def _finite(self, name: str, array: FloatArray) -> FloatArray:
-        with np.errstate(over="ignore", invalid="ignore"):
-            finite = np.isfinite(np.sum(array)) or np.all(np.isfinite(array))
-        if not finite:
-            raise self.wrong(name, "an array with numbers that are not finite")
+        if not squares_are_finite(array):
+            finite = bool(np.all(np.isfinite(array)))
+            raise self.wrong(name, f"an array with {'squares' if finite else 'numbers'} that are not finite")
         return array
+
+
+def squares_are_finite(array: FloatArray) -> bool:
+    """Is the sum of squares finite? All that is done with numbers needs that much room."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.linalg.norm(array)))

@@ -6,16 +6,21 @@ import hashlib
 import os
 import re
 import time
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import islice
 from typing import Any
 
 import jax
 import numpy as np
 
 from kernop import storage
-from kernop.errors import FileError, FloatArray, check_number, fail
+from kernop.batches import Batch, fingerprint
+from kernop.errors import FileError, FloatArray, KernopError, check_number, fail
+from kernop.files import Reader
 from kernop.methods.accumulators import Accumulator
+from kernop.replacing import check_path, target_of
 from kernop.streaming.plan import Plan
 
 KIND = "checkpoint"
@@ -26,7 +31,8 @@ class Checkpoint:
     """A file from which a pass can go on after it was interrupted; it is removed when the pass is complete.
 
     The file knows of which pass it is: the problem, its points, the functions, the weights and the inputs. One that is
-    damaged, or of another pass, is refused.
+    damaged, or of another pass, is refused. To go on, the points that were read are read again and compared, every one
+    of them; their rows, which take the time, are not made again.
 
     Arguments:
         path: where; it is replaced only by a complete one.
@@ -38,44 +44,86 @@ class Checkpoint:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "every", check_number("every", self.every, least=0.0))
-        storage.check_path(self.path, "checkpoint")
+        check_path(self.path, "checkpoint")
 
 
 class Guard:
     """The checkpoints of one pass."""
 
     def __init__(self, checkpoint: Checkpoint, plan: Plan) -> None:
-        self._path, self._every = Path(checkpoint.path), checkpoint.every
-        storage.check_place(self._path, "checkpoint")
+        storage.check_place(checkpoint.path, "checkpoint")
+        self._path, self._every = target_of(checkpoint.path, "checkpoint"), checkpoint.every
         self._signature, self._values = _identity(plan)
         self._last = time.monotonic()
+        self._batches, self._read = 0, b""
 
-    def resume(self, accumulator: Accumulator) -> int:
-        """Bring an empty accumulator to the state of the file, if there is one; how many batches it has seen."""
+    def resume(self, accumulator: Accumulator, batches: Iterator[Batch]) -> int:
+        """Bring an empty accumulator to the state of the file, if there is one; how many batches it has seen.
+
+        These are taken from ``batches``, and their points compared; their rows are not made again.
+        """
         if not self._path.exists():
             return 0
         header, arrays = storage.read(self._path, KIND, "checkpoint")
-        stored = arrays.pop("identity")
-        same = header["signature"] == self._signature and stored.shape == self._values.shape
-        if not same or not np.allclose(stored, self._values, rtol=1e-9, atol=0.0):
-            got = f"{os.fspath(self._path)!r}, a checkpoint of another pass"
-            remedy = "delete it to start anew, or give the same problem, points, method and inputs"
-            raise fail(FileError, "checkpoint", got, remedy)
-        accumulator.restore(arrays)
-        accumulator.rows = header["rows"]
-        return header["batches"]
+        file = Reader(header, arrays, self._refused)
+        if file.text("signature") != self._signature or not self._same(file.floats("identity", (None,))):
+            raise self._other()
+        state = {name: file.floats(name, empty.shape) for name, empty in accumulator.arrays().items()}
+        seen, rows = file.integer("batches", least=1), file.integer("rows", least=1)
+        # The first versions of these files did not tell which points they had read.
+        known = file.text("read") if "read" in file else None
+        file.finish()
+        if self._taken(batches, seen) != rows or known not in (None, self._read.hex()):
+            raise self._other()
+        accumulator.restore(state)
+        accumulator.rows = rows
+        return seen
 
-    def offer(self, accumulator: Accumulator, batches: int) -> None:
-        """Write the state after so many batches, if it is time."""
+    def _same(self, values: FloatArray) -> bool:
+        return values.shape == self._values.shape and np.allclose(values, self._values, rtol=1e-9, atol=0.0)
+
+    def _taken(self, batches: Iterator[Batch], number: int) -> int:
+        """Read so many batches; how many points they have. Fewer if there are not so many."""
+        rows = 0
+        for batch in islice(batches, number):
+            self._note(batch)
+            rows += sum(map(len, batch.values()))
+        return rows if self._batches == number else -1
+
+    def _note(self, batch: Batch) -> None:
+        """Chain the digest of one more batch to that of all before it."""
+        own = f"{list(batch)}".encode() + fingerprint(batch.values())
+        self._read = hashlib.sha256(self._read + own).digest()
+        self._batches += 1
+
+    def _other(self) -> KernopError:
+        got = f"{os.fspath(self._path)!r}, a checkpoint of another pass"
+        remedy = "delete it to start anew, or give the same problem, points, method and inputs"
+        return fail(FileError, "checkpoint", got, remedy)
+
+    def _refused(self, got: str) -> KernopError:
+        return fail(FileError, "checkpoint", f"{os.fspath(self._path)!r}, {got}", "delete it to start anew")
+
+    def offer(self, accumulator: Accumulator, batch: Batch) -> None:
+        """Note that a batch was taken in, and write the state, if it is time."""
+        self._note(batch)
         if time.monotonic() - self._last < self._every:
             return
-        header = {"signature": self._signature, "batches": batches, "rows": accumulator.rows}
+        header = {
+            "signature": self._signature,
+            "batches": self._batches,
+            "rows": accumulator.rows,
+            "read": self._read.hex(),
+        }
         storage.write(self._path, KIND, header, {**accumulator.arrays(), "identity": self._values}, "checkpoint")
         self._last = time.monotonic()
 
     def remove(self) -> None:
-        """The pass is complete."""
-        self._path.unlink(missing_ok=True)
+        """The pass is complete. What it gave is not lost because its checkpoint cannot be removed."""
+        try:
+            self._path.unlink(missing_ok=True)
+        except OSError as error:
+            warnings.warn(f"checkpoint: {os.fspath(self._path)!r} cannot be removed ({error}).", stacklevel=2)
 
 
 def read_checkpoint(checkpoint: Any) -> Checkpoint | None:

@@ -7,7 +7,6 @@ A worker that dies takes its chunks with it, and they are computed again elsewhe
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import CancelledError
@@ -25,7 +24,9 @@ from kernop.methods.accumulators import Accumulator
 from kernop.operators import Operator, identity
 from kernop.progress import Tick
 from kernop.solution import Solution
+from kernop.streaming.luggage import pickled, unpickled
 from kernop.streaming.plan import BatchData, Plan
+from kernop.streaming.versions import check_workers
 
 #: A pass is cut into this many chunks, if there are enough batches, …
 CHUNKS = 16
@@ -73,11 +74,12 @@ class OnWorkers:
     @contextmanager
     def _connected(self) -> Generator[None]:
         with _cluster_errors(check_client(self._client)):
+            check_workers(self._client)
             yield
 
     def _send(self, value: Any) -> Any:
         """A value on the workers. As the result of a task it comes back when the worker that holds it is lost."""
-        return self._submit(pickle.loads, _pickled(value))
+        return self._submit(unpickled, pickled(value))
 
     def _submit(self, function: Callable[..., Any], *arguments: Any, **where: Any) -> Any:
         with warnings.catch_warnings():
@@ -168,12 +170,6 @@ def _cluster_errors(client: Any) -> Generator[None]:
         why = f"{type(error).__name__}: {error}".partition("\n")[0]
         remedy = "connect a new client and learn again; a checkpoint without a client can go on where it was"
         raise fail(ClusterError, "client", f"one that lost its cluster ({why})", remedy) from error
-
-
-def _pickled(value: Any) -> bytes:
-    from cloudpickle import dumps  # functions of a script or a notebook travel as code; it comes with Dask
-
-    return dumps(value)
 
 
 def _accumulated(plan: Plan, batches: range) -> Accumulator:

@@ -107,12 +107,13 @@ def _check_spread(plan: Plan, workers: OnWorkers | None, checkpoint: Checkpoint 
 
 def passed(plan: Plan, tick: Tick | None = None, guard: Guard | None = None) -> Accumulator:
     """One pass over all points in this process, from the last checkpoint on if there is one."""
-    accumulator = plan.accumulator()
-    first = guard.resume(accumulator) if guard is not None else 0
+    accumulator, batches = plan.accumulator(), iter(plan.stream)
+    first = guard.resume(accumulator, batches) if guard is not None else 0
     rows, started = accumulator.rows, time.perf_counter()
-    for done in plan.run(accumulator, first):
+    for done, batch in enumerate(batches, start=first + 1):
+        plan.add(accumulator, batch)
         if guard is not None:
-            guard.offer(accumulator, done)
+            guard.offer(accumulator, batch)
         if tick is not None:
             rate = (accumulator.rows - rows) / (time.perf_counter() - started)
             tick(done / (plan.stream.number or np.inf), f"{accumulator.rows} rows, {rate:.3g} per second")

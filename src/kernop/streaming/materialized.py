@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
 
-from kernop.errors import ArgumentTypeError, FileError, FloatArray, SingularGramError, check_memory, describe, fail
-from kernop.linalg import add_square, cholesky, right_solve_upper
+from kernop.errors import FloatArray, SingularGramError, check_memory, fail
+from kernop.linalg import Cholesky, add_square, cholesky, right_solve_upper
 from kernop.methods import Factorisation
 from kernop.methods.accumulators import Penalty
 from kernop.methods.materialized import MaterializedFactorisation
+from kernop.streaming.matrix_file import Put, in_file
 from kernop.streaming.places import Places
 from kernop.streaming.plan import Plan
 
@@ -30,23 +30,9 @@ def materialize(
     if path is None:
         check_memory("T", n * count, f"{n} rows of {count}", "give materialize(path), for a file")
         q: FloatArray = np.empty((n, count))
+        second = _fill(q.__setitem__, place, plan, factor, upper, penalty)
     else:
-        q = _mapped(path, (n, count))
-    root = penalty * np.eye(count) if isinstance(penalty, float | int) else penalty
-    square = np.zeros((count, count), order="F")
-    add_square(square, np.ascontiguousarray(right_solve_upper(upper, root)))
-    for k in range(plan.stream.number or 0):
-        batch = plan.stream[k]
-        part = np.ascontiguousarray(right_solve_upper(upper, plan.rows.design(batch)))
-        add_square(square, part)
-        done = 0
-        for rows in place.rows(k, batch).values():
-            q[rows] = part[done : done + rows.stop - rows.start]
-            done += rows.stop - rows.start
-    second, failed = cholesky(square)
-    if failed or not np.all(second.pivots > 0.0):
-        got = f"an operator with λ = {factor.regularization:g}, whose triangle is singular to working precision"
-        raise fail(SingularGramError, "T", got, "learn with a larger λ, or without regularization=")
+        q, second = in_file(path, (n, count), lambda put: _fill(put, place, plan, factor, upper, penalty))
     roots = np.repeat(np.sqrt(plan.rows.weights), list(place.counts.values()))
     return MaterializedFactorisation(
         factor.expansion,
@@ -61,11 +47,22 @@ def materialize(
     )
 
 
-def _mapped(path: Any, shape: tuple[int, int]) -> FloatArray:
-    if not isinstance(path, str | os.PathLike):
-        raise fail(ArgumentTypeError, "path", describe(path), "give the path of a file")
-    try:
-        return np.lib.format.open_memmap(os.fspath(path), mode="w+", dtype=np.float64, shape=shape)
-    except OSError as error:
-        got = f"{os.fspath(path)!r}, which cannot be written ({error})"
-        raise fail(FileError, "path", got, "give a path in a folder with room") from error
+def _fill(put: Put, place: Places, plan: Plan, factor: Factorisation, upper: FloatArray, penalty: Penalty) -> Cholesky:
+    """Write Q row by row; S = QᵀQ + (P R⁻¹)ᵀ(P R⁻¹), factorised."""
+    count = len(upper)
+    root = penalty * np.eye(count) if isinstance(penalty, float | int) else penalty
+    square = np.zeros((count, count), order="F")
+    add_square(square, np.ascontiguousarray(right_solve_upper(upper, root)))
+    for k in range(plan.stream.number or 0):
+        batch = plan.stream[k]
+        part = np.ascontiguousarray(right_solve_upper(upper, plan.rows.design(batch)))
+        add_square(square, part)
+        done = 0
+        for rows in place.rows(k, batch).values():
+            put(rows, part[done : done + rows.stop - rows.start])
+            done += rows.stop - rows.start
+    second, failed = cholesky(square)
+    if failed or not np.all(second.pivots > 0.0):
+        got = f"an operator with λ = {factor.regularization:g}, whose triangle is singular to working precision"
+        raise fail(SingularGramError, "T", got, "learn with a larger λ, or without regularization=")
+    return second

@@ -44,9 +44,9 @@ class Plan:
             data[:] = self.rows.data(batch, self.inputs, self.widths)
         accumulator.add()
 
-    def run(self, accumulator: Accumulator, first: int = 0) -> Iterator[int]:
-        """Take in batch after batch, from number ``first`` on; yields how many are done after each."""
-        for k, batch in self._batches(first):
+    def run(self, accumulator: Accumulator) -> Iterator[int]:
+        """Take in batch after batch; yields how many are done after each."""
+        for k, batch in enumerate(self.stream):
             self.add(accumulator, batch)
             yield k + 1
 
@@ -62,11 +62,3 @@ class Plan:
             total = part if total is None else total + part
         assert total is not None
         return total
-
-    def _batches(self, first: int) -> Iterator[tuple[int, Batch]]:
-        if self.stream.number is not None:
-            return ((k, self.stream[k]) for k in range(first, self.stream.number))
-        batches = enumerate(self.stream)
-        for _ in range(first):
-            next(batches, None)
-        return batches
