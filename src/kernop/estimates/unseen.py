@@ -1,0 +1,229 @@
+"""What points do not see: peaks of the data between the points of an operator and those of its estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernop.collocation import Functionals
+from kernop.domains import Points
+from kernop.domains.points import concatenate
+from kernop.errors import FloatArray, MissingFunctionError
+from kernop.estimates.peaks import Indices, Scan, Spots, Values, climb, scan, searchable, widths
+from kernop.estimates.stability import Fresh, Learned, LeftOut, Places, Sizes, applied, calibration, rms
+from kernop.frame import frame_of
+from kernop.functions import Function, evaluate, padded
+from kernop.methods import Expansion, Factorisation
+from kernop.operators import normal_form
+from kernop.precision import float64
+from kernop.problem import Condition, Problem
+
+#: Values of B functions at the points of a search, at most so many; and points for one batch, at least so many.
+MOST_VALUES, FEWEST_POINTS = 2**20, 2**14
+#: Places where residuals are computed: for one input, and in all.
+DRAWN, MOST_DRAWN = 4096, 2**14
+#: Local searches for each input, from each kind of surprise and from the largest residuals.
+STARTS = 2
+#: A root mean square of residuals by search that exceeds that at the points so many times is not by chance.
+BY_CHANCE = 2.0
+#: A peak of fewer cells than this is measured by its height and width, not by the points that hit it.
+NARROW = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Unseen:
+    """A part of the data of a condition that neither the points of T nor those of the estimate see.
+
+    Attributes:
+        name: of the condition.
+        input: which of the inputs of a batch; 0 for one.
+        place: where the residual is largest, (d,).
+        value: the data there.
+        rms: the root mean square of the residual, by search …
+        seen: … and at the points of the estimate.
+    """
+
+    name: str
+    input: int
+    place: FloatArray
+    value: float
+    rms: float
+    seen: float
+
+    def __str__(self) -> str:
+        """One sentence."""
+        place = ", ".join(f"{x:.5g}" for x in self.place)
+        return (
+            f"{self.name} is not resolved: {self.value:.3g} at x = ({place}), between the points of T; its residual has "
+            f"a root mean square of {self.rms:.1e}, of which the points show {self.seen:.1e}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """The residuals h − P û of B inputs where a search of h led.
+
+    Arguments:
+        points: the places, (n, d).
+        values, residuals: h and h − P û there, (n, B).
+        weights: Σ weights · r² is the mean of r² over the region, (n,).
+        spikes: the root mean square of peaks that are too narrow for these places, (B,).
+        infinite: a place where h is not finite; None if it is finite everywhere.
+    """
+
+    points: Points
+    values: FloatArray
+    residuals: FloatArray
+    weights: FloatArray
+    spikes: FloatArray
+    infinite: FloatArray | None
+
+    @property
+    def rms(self) -> FloatArray:
+        """Root mean squares of the residuals over the region, (B,)."""
+        roots = np.sqrt(self.weights * len(self.weights))
+        return np.hypot(rms(roots[:, None] * self.residuals), self.spikes)
+
+
+def look(
+    problem: Problem, expansion: Expansion, c: FloatArray, functions: Mapping[str, Function], number: int
+) -> dict[str, Looked]:
+    """Search the data that is given as functions, by name of the condition; û has the coefficients c (L, B)."""
+    found: dict[str, Looked] = {}
+    for condition in problem.conditions:
+        if condition.name in functions and condition.on.known and searchable(condition.on):
+            values = _values(condition.name, functions[condition.name], c.shape[1])
+            try:
+                found[condition.name] = _look(problem, condition, expansion, c, values, number)
+            except MissingFunctionError:  # an operator from a file, whose P is known at its points alone
+                continue
+    return found
+
+
+def answer(condition: Condition, points: Points, expansion: Expansion, c: FloatArray) -> FloatArray:
+    """P û at points, (n, B)."""
+    form = normal_form(condition.op, points, multiplier=expansion.envelope, name=condition.name)
+    return expansion.apply(Functionals((form,)), c)
+
+
+def _values(name: str, function: Function, width: int) -> Values:
+    """A user's function as one that gives (n, B), with NaN where it is not finite."""
+
+    def values(x: FloatArray) -> FloatArray:
+        with float64():
+            found = np.asarray(evaluate(name, function, padded(x)))[: len(x)].reshape(len(x), -1)
+        return np.where(np.isfinite(found), found, np.nan) * np.ones(width)
+
+    return values
+
+
+def _look(
+    problem: Problem, condition: Condition, expansion: Expansion, c: FloatArray, values: Values, number: int
+) -> Looked:
+    count = c.shape[1]
+    many = max(min(number, FEWEST_POINTS), min(number, MOST_VALUES // count))
+    scanned = scan(condition.on, frame_of(problem).units, values, many)
+    rows, weights = scanned.draw(min(MOST_DRAWN, DRAWN * count))
+    drawn = scanned.spots[rows].points()
+    answered = answer(condition, drawn, expansion, c)
+    residuals = _differences(scanned.values[rows], answered)
+    starts, columns = _starts(scanned, rows, residuals)
+    at_starts = answer(condition, scanned.spots[starts].points(), expansion, c)[np.arange(len(starts)), columns]
+    ends, heights = climb(scanned.spots[starts], columns, at_starts, values)
+    peaks = ends.points()
+    spikes = _spikes(ends, heights, columns, at_starts, values, count)
+    at_peaks = values(peaks.x)
+    infinite = np.flatnonzero(~np.all(np.isfinite(scanned.values), axis=1))
+    return Looked(
+        concatenate([drawn, peaks]),
+        np.concatenate([scanned.values[rows], at_peaks]),
+        np.concatenate([residuals, _differences(at_peaks, answer(condition, peaks, expansion, c))]),
+        np.concatenate([weights, np.zeros(len(peaks))]),
+        spikes,
+        scanned.spots[infinite[:1]].points().x[0] if len(infinite) else None,
+    )
+
+
+def _differences(values: FloatArray, answered: FloatArray) -> FloatArray:
+    """h − P û, and 0 where h is not finite."""
+    return np.where(np.isfinite(values), values - answered, 0.0)
+
+
+def _starts(scanned: Scan, rows: Indices, residuals: FloatArray) -> tuple[Indices, Indices]:
+    """Whence to search: rows of the scan, and the input that each is for."""
+    surprising, columns = scanned.most_surprising(STARTS)
+    largest = np.argsort(np.abs(residuals), axis=0)[-STARTS:]
+    own = np.repeat(np.arange(residuals.shape[1]), len(largest))
+    return np.concatenate([surprising, rows[largest.T.ravel()]]), np.concatenate([columns, own])
+
+
+def _spikes(
+    ends: Spots, heights: FloatArray, columns: Indices, reference: FloatArray, values: Values, count: int
+) -> FloatArray:
+    """Roots of the mean squares of the highest peak of each input, (B,): height × √volume; 0 for those of many cells."""
+    highest = np.array([np.flatnonzero(columns == b)[np.argmax(heights[columns == b])] for b in range(count)])
+    top = ends[highest]
+    far = widths(top, columns[highest], reference[highest], heights[highest], values)
+    shares = np.array([sheet.share for sheet in ends.sheets])[top.sheet]
+    volume = shares * np.prod(np.minimum(1.0, 2.0 * far * top.cells()), axis=1)
+    return np.where(np.min(far, axis=1) < NARROW, heights[highest] * np.sqrt(volume), 0.0)
+
+
+def unseen(
+    operator: Learned, knowledge: Fresh | LeftOut, residuals: FloatArray, looked: Mapping[str, Looked]
+) -> tuple[tuple[Unseen, ...], Sizes]:
+    """What the points did not see, and how much of an error it can be, (B,) in both norms.
+
+    Arguments:
+        residuals: at the points of the estimate, (n, B).
+        looked: those where a search led, by name of the condition.
+    """
+    found: list[Unseen] = []
+    l2, linf = np.zeros(residuals.shape[1]), np.zeros(residuals.shape[1])
+    blocks = zip(operator.problem.conditions, knowledge.functionals.slices, strict=True)
+    for condition, rows in blocks:
+        if condition.name not in looked:
+            continue
+        there, seen = looked[condition.name], rms(residuals[rows])
+        missed = there.rms > BY_CHANCE * seen
+        if not missed.any():
+            continue
+        gain = _gains(operator, knowledge, rows)
+        l2 += np.where(missed, gain[0] * there.rms, 0.0)
+        linf += np.where(missed, gain[1] * there.rms + _direct(condition, there), 0.0)
+        found += [_unseen(condition.name, int(b), there, float(seen[b])) for b in np.flatnonzero(missed)]
+    return tuple(found), Sizes(l2, linf)
+
+
+def _unseen(name: str, b: int, there: Looked, seen: float) -> Unseen:
+    top = int(np.argmax(np.abs(there.residuals[:, b])))
+    return Unseen(name, b, there.points.x[top].copy(), float(there.values[top, b]), float(there.rms[b]), seen)
+
+
+def _direct(condition: Condition, there: Looked) -> FloatArray:
+    """The largest error where u itself is prescribed: it is the residual there, (B,)."""
+    form = normal_form(condition.op, there.points, name=condition.name)
+    if form.order > 0:
+        return np.zeros(there.residuals.shape[1])
+    factor = np.abs(form.coefficients)
+    return np.max(np.abs(there.residuals) / np.where(factor > 0.0, factor, np.inf), axis=0)
+
+
+def _gains(operator: Learned, knowledge: Fresh | LeftOut, rows: slice) -> tuple[float, float]:
+    """How much a solution can be, in both norms, for data of one condition of root mean square 1, others 0.
+
+    The largest answer to the probing fields, as data of this condition alone: long waves move a solution most.
+    """
+    h = applied(calibration(operator, knowledge.functionals), knowledge.functionals)
+    alone = np.zeros_like(h)
+    alone[rows] = h[rows]
+    sizes = _answers(knowledge.answers, knowledge.places, alone)
+    size = rms(h[rows])
+    kept = size > 0.0
+    return float(np.max(sizes.l2[kept] / size[kept])), float(np.max(sizes.linf[kept] / size[kept]))
+
+
+def _answers(factorisation: Factorisation, places: Places, h: FloatArray) -> Sizes:
+    return places.sizes(factorisation.expansion.apply(places.functionals, factorisation.coefficients(h)))
