@@ -29,7 +29,7 @@ from kernop.methods.posterior import Posterior
 from kernop.operators import Operator, identity, normal_form
 from kernop.problem import Condition, Problem
 
-#: Points that cover the domain for a bound of the error, and points at which functions are searched for peaks.
+#: Points that cover the domain for a bound of the error, and values of functions that are searched for peaks.
 COVERING, SEARCH = 10_000, 2**18
 
 
@@ -124,8 +124,8 @@ class Solution:
                 numbers, or as values at ``T.test_points[name].x``, of shape (n,) or (n, B). Without them, those arrays
                 are known at the points of T alone, and the estimate uses leave-one-out residuals.
             covering: the number of points that cover the domain for the bound; None for no bound.
-            search: the number of points at which each input that is a function is searched for what the points of T
-                do not see, fewer for a batch; None for no search. What is found, `ErrorEstimate.unseen` tells.
+            search: the number of values of an input that is a function, or a batch of functions, which is searched for
+                what the points of T do not see; None for no search. What is found, `ErrorEstimate.unseen` tells.
 
         The error solves the same problem with the residuals as data: a richer operator, which T learns when it is
         first asked, answers them, and what it leaves over is multiplied by a stability constant from probing fields.
@@ -134,7 +134,7 @@ class Solution:
         number = None if covering is None else check_integer("covering", covering, least=16)
         check_memory("covering", 3 * (number or 0) * self.problem.dim, f"{describe(number)} points", "ask for fewer")
         sought = None if search is None else check_integer("search", search, least=16)
-        check_memory("search", 16 * (sought or 0) * self.problem.dim, f"{describe(sought)} points", "ask for fewer")
+        check_memory("search", 16 * (sought or 0) * self.problem.dim, f"{describe(sought)} values", "ask for fewer")
         known = self._known(values, named)
         return error_estimate(learned, self.coefficients, known, self.single, number, sought)
 

@@ -186,11 +186,11 @@ def test_a_stream_knows_its_errors():
 
 def test_the_report_says_what_is_estimated_and_what_is_proved(ordinary, batch):
     text = ordinary(1.0, 0.0).report()
-    for words in ("relative L2 error", "guaranteed bound", "residual of g", "fresh points", "Proved", "Sampled"):
+    for words in ("relative L2 error", "bound from samples", "residual of g", "fresh points", "Proved", "Sampled"):
         assert words in text
     many = str(batch.error_estimate(covering=None))
     assert "Errors of 12 solutions" in many
-    assert "No guaranteed bound: it was not asked for" in many
+    assert "No bound: it was not asked for" in many
 
 
 def test_wrong_arguments(operator, batch, ordinary):

@@ -1,4 +1,4 @@
-"""The guaranteed bound: attained in closed form, never violated, and refused with a reason where there is none."""
+"""The bound by the maximum principle: attained in closed form, never violated, and refused with a reason where there is none."""
 
 import jax.numpy as jnp
 import numpy as np

@@ -24,7 +24,7 @@ Values = Callable[[FloatArray], FloatArray]
 Indices = NDArray[np.int_]
 
 #: Distances, in cells, at which a function is compared with its neighbours on a grid.
-STRIDES = (1, 4, 16)
+STRIDES = (1, 4, 16, 64)
 #: Cells across a thin side.
 ROWS = 16
 #: One point off the grid for so many on it: a ridge along an axis can hide between the lines of a grid.
@@ -35,8 +35,8 @@ ON_A_LINE = 2**16
 CHUNK = 2**15
 #: Steps of a local search; each halves its step or moves.
 STEPS = 24
-#: Widths of a peak are told between 2 cells and 2⁻¹² of one.
-WIDTHS = 2.0 ** np.arange(2, -13, -1)
+#: Widths of a peak, in cells, that are told apart.
+WIDTHS = 2.0 ** np.arange(2.0, -12.5, -0.5)
 SEED = 271_828
 
 
@@ -150,32 +150,32 @@ def scan(region: Region, units: FloatArray, values: Values, number: int) -> Scan
     return Scan(spots, weights, found, (level, *surprises))
 
 
-def climb(spots: Spots, columns: Indices, reference: FloatArray, values: Values) -> tuple[Spots, FloatArray]:
-    """Local searches for max|h_b − reference| from each spot, b = columns, all at once: the last spots, and |h_b − …|.
+def climb(spots: Spots, columns: Indices, reference: FloatArray, values: Values) -> Spots:
+    """Local searches for max|h_b − reference| from each spot, b = columns, all at once: where they end.
 
     Along each parameter both sides are tried, and the best is taken; where none is better, the step is halved.
     """
     m = spots.t.shape[1]
     step = spots.cells()
-    best = _rise(spots, columns, reference, values)
+    best = rises(spots, columns, reference, values)
     directions = np.concatenate([np.eye(m), -np.eye(m)])
     for _ in range(STEPS):
         tried = np.clip(spots.t + directions[:, None, :] * step, 0.0, 1.0)  # (2m, n, m)
         around = Spots(spots.sheets, np.tile(spots.sheet, 2 * m), tried.reshape(-1, m))
-        rises = _rise(around, np.tile(columns, 2 * m), np.tile(reference, 2 * m), values).reshape(2 * m, -1)
-        which = np.argmax(rises, axis=0)
-        top = rises[which, np.arange(len(spots))]
+        found = rises(around, np.tile(columns, 2 * m), np.tile(reference, 2 * m), values).reshape(2 * m, -1)
+        which = np.argmax(found, axis=0)
+        top = found[which, np.arange(len(spots))]
         better = top > best
         spots = spots.moved(np.where(better[:, None], tried[which, np.arange(len(spots))], spots.t))
         best = np.where(better, top, best)
         step = np.where(better[:, None], step, 0.5 * step)
-    return spots, best
+    return spots
 
 
 def widths(spots: Spots, columns: Indices, reference: FloatArray, best: FloatArray, values: Values) -> FloatArray:
     """How far from each peak |h_b − reference| is half of its height, along each parameter: in cells, (n, m).
 
-    Between 4 cells and 2⁻¹² of one; the nearer of both sides.
+    Between 4 cells and 2⁻¹² of one, up to a factor of √2; the nearer of both sides.
     """
     n, m = spots.t.shape
     cells, found = spots.cells(), np.empty((n, m))
@@ -186,13 +186,13 @@ def widths(spots: Spots, columns: Indices, reference: FloatArray, best: FloatArr
         inside = np.all((t >= 0.0) & (t <= 1.0), axis=-1)
         many = 2 * len(WIDTHS)
         around = Spots(spots.sheets, np.tile(spots.sheet, many), np.clip(t, 0.0, 1.0).reshape(-1, m))
-        rises = _rise(around, np.tile(columns, many), np.tile(reference, many), values).reshape(inside.shape)
-        low = np.any((rises < 0.5 * best) & inside, axis=0)
+        around_it = rises(around, np.tile(columns, many), np.tile(reference, many), values).reshape(inside.shape)
+        low = np.any((around_it < 0.5 * best) & inside, axis=0)
         found[:, axis] = np.min(np.where(low, WIDTHS[:, None], WIDTHS[0]), axis=0)
     return found
 
 
-def _rise(spots: Spots, columns: Indices, reference: FloatArray, values: Values) -> FloatArray:
+def rises(spots: Spots, columns: Indices, reference: FloatArray, values: Values) -> FloatArray:
     """|h_b − reference| at each spot, b = columns, (n,); what is not finite counts as no rise."""
     own = values(spots.points().x)[np.arange(len(spots)), columns]
     return np.abs(np.where(np.isfinite(own), own, reference) - reference)

@@ -11,8 +11,8 @@ from kernop.collocation import Functionals
 from kernop.domains import Points
 from kernop.domains.points import concatenate
 from kernop.errors import FloatArray, MissingFunctionError
-from kernop.estimates.peaks import Indices, Scan, Spots, Values, climb, scan, searchable, widths
-from kernop.estimates.stability import Fresh, Learned, LeftOut, Places, Sizes, applied, calibration, rms
+from kernop.estimates.peaks import STEPS, Indices, Scan, Spots, Values, climb, rises, scan, searchable, widths
+from kernop.estimates.stability import Fresh, Learned, LeftOut, Places, Sizes, applied, calibration, rms, solved
 from kernop.frame import frame_of
 from kernop.functions import Function, evaluate, padded
 from kernop.methods import Expansion, Factorisation
@@ -20,8 +20,10 @@ from kernop.operators import normal_form
 from kernop.precision import float64
 from kernop.problem import Condition, Problem
 
-#: Values of B functions at the points of a search, at most so many; and points for one batch, at least so many.
-MOST_VALUES, FEWEST_POINTS = 2**20, 2**14
+#: The values that are asked for are those of all functions of a batch together; but it has so many points at least.
+FEWEST_POINTS = 2**12
+#: Values of all functions that local searches may cost, if there are more than so many of them.
+CLIMBING, FEWEST_SEARCHES = 2**17, 64
 #: Places where residuals are computed: for one input, and in all.
 DRAWN, MOST_DRAWN = 4096, 2**14
 #: Local searches for each input, from each kind of surprise and from the largest residuals.
@@ -81,10 +83,14 @@ class Looked:
     infinite: FloatArray | None
 
     @property
+    def roots(self) -> FloatArray:
+        """With them as factors, the root mean square at the places is that over the region, (n,)."""
+        return np.sqrt(self.weights * len(self.weights))
+
+    @property
     def rms(self) -> FloatArray:
         """Root mean squares of the residuals over the region, (B,)."""
-        roots = np.sqrt(self.weights * len(self.weights))
-        return np.hypot(rms(roots[:, None] * self.residuals), self.spikes)
+        return np.maximum(rms(self.roots[:, None] * self.residuals), self.spikes)
 
 
 def look(
@@ -123,23 +129,24 @@ def _look(
     problem: Problem, condition: Condition, expansion: Expansion, c: FloatArray, values: Values, number: int
 ) -> Looked:
     count = c.shape[1]
-    many = max(min(number, FEWEST_POINTS), min(number, MOST_VALUES // count))
+    many = max(min(number, FEWEST_POINTS), number // count)
     scanned = scan(condition.on, frame_of(problem).units, values, many)
     rows, weights = scanned.draw(min(MOST_DRAWN, DRAWN * count))
     drawn = scanned.spots[rows].points()
-    answered = answer(condition, drawn, expansion, c)
-    residuals = _differences(scanned.values[rows], answered)
+    residuals = _differences(scanned.values[rows], answer(condition, drawn, expansion, c))
     starts, columns = _starts(scanned, rows, residuals)
     at_starts = answer(condition, scanned.spots[starts].points(), expansion, c)[np.arange(len(starts)), columns]
-    ends, heights = climb(scanned.spots[starts], columns, at_starts, values)
+    kept = _worthwhile(np.abs(_differences(scanned.values[starts, columns], at_starts)), columns, count, drawn.dim)
+    starts, columns, at_starts = starts[kept], columns[kept], at_starts[kept]
+    ends = climb(scanned.spots[starts], columns, at_starts, values)
     peaks = ends.points()
-    spikes = _spikes(ends, heights, columns, at_starts, values, count)
-    at_peaks = values(peaks.x)
+    at_peaks, answered = values(peaks.x), answer(condition, peaks, expansion, c)
+    spikes = _spikes(ends, columns, answered[np.arange(len(ends)), columns], values, count)
     infinite = np.flatnonzero(~np.all(np.isfinite(scanned.values), axis=1))
     return Looked(
         concatenate([drawn, peaks]),
         np.concatenate([scanned.values[rows], at_peaks]),
-        np.concatenate([residuals, _differences(at_peaks, answer(condition, peaks, expansion, c))]),
+        np.concatenate([residuals, _differences(at_peaks, answered)]),
         np.concatenate([weights, np.zeros(len(peaks))]),
         spikes,
         scanned.spots[infinite[:1]].points().x[0] if len(infinite) else None,
@@ -159,16 +166,33 @@ def _starts(scanned: Scan, rows: Indices, residuals: FloatArray) -> tuple[Indice
     return np.concatenate([surprising, rows[largest.T.ravel()]]), np.concatenate([columns, own])
 
 
-def _spikes(
-    ends: Spots, heights: FloatArray, columns: Indices, reference: FloatArray, values: Values, count: int
-) -> FloatArray:
-    """Roots of the mean squares of the highest peak of each input, (B,): height × √volume; 0 for those of many cells."""
-    highest = np.array([np.flatnonzero(columns == b)[np.argmax(heights[columns == b])] for b in range(count)])
+def _worthwhile(sizes: FloatArray, columns: Indices, count: int, dim: int) -> Indices:
+    """Which starts to search from, with residuals of these sizes (n,): the largest for each input, as cost allows."""
+    most = max(FEWEST_SEARCHES, CLIMBING // (2 * dim * STEPS * count))
+    order = np.argsort(-sizes, kind="stable")
+    rank = np.empty(len(order), dtype=int)
+    for b in range(count):  # the best of each input, then the second of each, …
+        own = order[columns[order] == b]
+        rank[own] = np.arange(len(own))
+    return np.lexsort((-sizes, rank))[:most]
+
+
+def _spikes(ends: Spots, columns: Indices, answers: FloatArray, values: Values, count: int) -> FloatArray:
+    """Roots of the mean squares of the highest peak of each input, (B,); 0 for those of many cells.
+
+    ``answers`` is P û at the ends, (n,). For a Gaussian that falls to half at distance ω the integral of its square is
+    height² · (1.51 ω)^m.
+    """
+    heights = rises(ends, columns, answers, values)
+    order = np.argsort(heights, kind="stable")
+    highest = np.array([order[columns[order] == b][-1] for b in range(count) if np.any(columns == b)])
     top = ends[highest]
-    far = widths(top, columns[highest], reference[highest], heights[highest], values)
+    far = widths(top, columns[highest], answers[highest], heights[highest], values)
     shares = np.array([sheet.share for sheet in ends.sheets])[top.sheet]
-    volume = shares * np.prod(np.minimum(1.0, 2.0 * far * top.cells()), axis=1)
-    return np.where(np.min(far, axis=1) < NARROW, heights[highest] * np.sqrt(volume), 0.0)
+    volume = shares * np.prod(np.minimum(1.0, 1.51 * far * top.cells()), axis=1)
+    found = np.zeros(count)
+    found[columns[highest]] = np.where(np.min(far, axis=1) < NARROW, heights[highest] * np.sqrt(volume), 0.0)
+    return found
 
 
 def unseen(
@@ -188,6 +212,8 @@ def unseen(
             continue
         there, seen = looked[condition.name], rms(residuals[rows])
         missed = there.rms > BY_CHANCE * seen
+        if missed.any():  # residuals may peak where û does, as at corners: so do those of inputs that are seen
+            missed = there.rms > BY_CHANCE * max(1.0, _usual(operator, knowledge, condition, rows, there)) * seen
         if not missed.any():
             continue
         gain = _gains(operator, knowledge, rows)
@@ -195,6 +221,22 @@ def unseen(
         linf += np.where(missed, gain[1] * there.rms + _direct(condition, there), 0.0)
         found += [_unseen(condition.name, int(b), there, float(seen[b])) for b in np.flatnonzero(missed)]
     return tuple(found), Sizes(l2, linf)
+
+
+def _usual(
+    operator: Learned, knowledge: Fresh | LeftOut, condition: Condition, rows: slice, there: Looked
+) -> float:
+    """How many times the residuals of the probing fields, which have no peaks, exceed those at the points."""
+    probes, factorisation = calibration(operator, knowledge.functionals), operator.factorisation
+    c, h = solved(probes, operator), applied(probes, knowledge.functionals)
+    if isinstance(knowledge, LeftOut):
+        seen = rms(knowledge.residuals(factorisation, c, h)[rows])
+    else:
+        seen = rms((h - factorisation.expansion.apply(knowledge.functionals, c))[rows])
+    form = normal_form(condition.op, there.points, multiplier=factorisation.expansion.envelope, name=condition.name)
+    residuals = probes.apply(form) - factorisation.expansion.apply(Functionals((form,)), c)
+    found = rms(there.roots[:, None] * residuals)
+    return float(np.max(found[seen > 0.0] / seen[seen > 0.0], initial=0.0))
 
 
 def _unseen(name: str, b: int, there: Looked, seen: float) -> Unseen:
