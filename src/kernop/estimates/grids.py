@@ -18,7 +18,7 @@ def fair_counts(number: int, sides: Sequence[float], rows: int) -> tuple[int, ..
     lengths, counts = np.asarray(sides, dtype=np.float64), np.full(len(sides), least)
     free, order = number, list(np.argsort(lengths, kind="stable"))
     while order:
-        found = grid_counts(free, lengths[order])
+        found = grid_counts(free, tuple(lengths[order]))
         if found[0] >= least:
             counts[order] = found
             break

@@ -228,9 +228,7 @@ def _scalings(within: _Inside, domain: Box | Ball | SpaceTime) -> list[tuple[Flo
     return found
 
 
-def _owners(
-    piece: Covering, conditions: list[Condition], envelope: Function | None, within: FloatArray
-) -> list[Owner]:
+def _owners(piece: Covering, conditions: list[Condition], envelope: Function | None, within: FloatArray) -> list[Owner]:
     """The Dirichlet conditions on a piece of the boundary, and which points each has, (n,); together all of them.
 
     Arguments:

@@ -208,7 +208,11 @@ def _sheets(region: Region, units: FloatArray, number: int) -> tuple[Sheet, ...]
     measures = [patch.measure for patch in patches]
     number = min(number, ON_A_LINE) if region.intrinsic_dim == 1 else number
     return tuple(
-        Sheet(patch, fair_counts(max(1, count), _natural(patch.sides, units, lasting), ROWS), patch.measure / sum(measures))
+        Sheet(
+            patch,
+            fair_counts(max(1, count), _natural(patch.sides, units, lasting), ROWS),
+            patch.measure / sum(measures),
+        )
         for patch, count in zip(patches, shares(number, measures), strict=True)
     )
 
@@ -254,7 +258,7 @@ def _evaluated(sheet: Sheet, region: Region, t: FloatArray, values: Values) -> t
 
 
 def _bends(grid: FloatArray, stride: int) -> FloatArray:
-    """|v − (v₊ + v₋)/2| with the neighbours ``stride`` cells away, the largest of all axes; like its next at the rim."""
+    """|v − (v₊ + v₋)/2| with neighbours ``stride`` cells away, the largest of all axes; at the rim that of the next."""
     bent = np.zeros_like(grid)
     for axis, count in enumerate(grid.shape[:-1]):
         if count <= 2 * stride:

@@ -58,8 +58,8 @@ class Unseen:
         """One sentence."""
         place = ", ".join(f"{x:.5g}" for x in self.place)
         return (
-            f"{self.name} is not resolved: {self.value:.3g} at x = ({place}), between the points of T; its residual has "
-            f"a root mean square of {self.rms:.1e}, of which the points show {self.seen:.1e}"
+            f"{self.name} is not resolved: {self.value:.3g} at x = ({place}), between the points of T; its residual "
+            f"has a root mean square of {self.rms:.1e}, of which the points show {self.seen:.1e}"
         )
 
 
@@ -223,9 +223,7 @@ def unseen(
     return tuple(found), Sizes(l2, linf)
 
 
-def _usual(
-    operator: Learned, knowledge: Fresh | LeftOut, condition: Condition, rows: slice, there: Looked
-) -> float:
+def _usual(operator: Learned, knowledge: Fresh | LeftOut, condition: Condition, rows: slice, there: Looked) -> float:
     """How many times the residuals of the probing fields, which have no peaks, exceed those at the points."""
     probes, factorisation = calibration(operator, knowledge.functionals), operator.factorisation
     c, h = solved(probes, operator), applied(probes, knowledge.functionals)
