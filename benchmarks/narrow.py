@@ -15,12 +15,16 @@ from common import table
 from numpy.typing import NDArray
 
 import kernop as ko
+from kernop.estimates.unseen import look
+from kernop.solution import SEARCH
 
 Array = NDArray[np.float64]
 
 PLACES = 40
 WIDTHS = {2: (0.001, 0.003, 0.01, 0.03), 3: (0.005, 0.015, 0.05)}
 CENTRES = {2: 200, 3: 300}
+#: Widths for the reach of the search.
+REACH = {1: (1e-7, 1e-6, 1e-5, 1e-4), 2: (1e-4, 3e-4, 1e-3, 3e-3), 3: (0.001, 0.003, 0.005, 0.015)}
 #: The velocity b, the same along each axis, and c.
 OPERATORS = {"−Δ": (0.0, 0.0), "−Δ + 25": (0.0, 25.0), "−Δ + 6·∇": (6.0, 0.0), "−Δ − 30": (0.0, -30.0)}
 #: Cells for the L2 error along each axis, and lines close to the peak for the largest one.
@@ -40,15 +44,18 @@ class Source:
 
     @property
     def wave(self) -> Array:
+        """The wave vector k of the smooth part."""
         return np.array([2.0, 1.0, -1.5])[: self.dim]
 
     def f(self, x: Any) -> Any:
+        """The source, (n,)."""
         bump = np.exp(-np.sum((x - self.place) ** 2, axis=-1) / (2.0 * self.width**2))
         k, angle = self.wave, x @ self.wave
         part = (k @ k + self.reaction) * np.sin(angle) + self.velocity * np.sum(k) * np.cos(angle)
         return bump + part if self.smooth else bump
 
     def g(self, x: Any) -> Any:
+        """The boundary data, (n,)."""
         return np.sin(x @ self.wave) if self.smooth else np.zeros(len(x))
 
     def lines(self) -> tuple[list[Array], int]:
@@ -99,6 +106,29 @@ def judged(source: Source, u: ko.Solution, search: int | None) -> list[float]:
 
 def unsearched() -> dict[str, Any]:
     return {"search": None} if "search" in ko.Solution.error_estimate.__kwdefaults__ else {}
+
+
+def reach(seed: int, places: int = 20) -> dict[str, Any]:
+    """How often the search comes within a tenth of the height of a peak, alone and on a wave of the same height."""
+    rows, figures = list[list[str]](), dict[str, Any]()
+    for dim in (1, 2, 3):
+        operator = ko.learn(problem(dim, 0.0, 0.0), points=100, method=ko.Subspace(centers=20))
+        for width in REACH[dim]:
+            spots = np.random.default_rng(seed).random((places, dim))
+            alone, upon = (sum(_found(operator, dim, width, y, wave) for y in spots) for wave in (0.0, 1.0))
+            figures[f"{dim}-D, σ = {width:g}"] = {"alone": alone, "on a wave": upon, "places": places}
+            rows.append([f"{dim}-D, σ = {width:g}", f"{alone} of {places}", f"{upon} of {places}"])
+            print(*rows[-1], sep=" | ", flush=True)
+    table("Peaks that the search finds", ["", "alone", "on a wave"], rows)
+    return figures
+
+
+def _found(operator: ko.SolutionOperator, dim: int, width: float, place: Array, wave: float) -> bool:
+    source = Source(dim, width, place, 0.0, 0.0, False)
+    f = lambda x: source.f(x) + wave * np.sin(6.0 * x[..., 0])
+    u = operator(f, 0.0)
+    looked = look(u.problem, u.expansion, u.coefficients, {"f": f}, SEARCH)["f"]
+    return bool(np.max(source.f(looked.points.x)) > 0.9)
 
 
 def narrow(seed: int, only: str = "", search: bool = True, places: int = PLACES) -> dict[str, Any]:

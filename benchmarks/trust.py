@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import matplotlib as mpl
 import numpy as np
 from common import console, save, table
-from narrow import narrow
+from narrow import narrow, reach
 from numpy.typing import NDArray
 from tol import PROBLEMS as SMOOTH
 
@@ -253,8 +253,12 @@ def main() -> None:
     arguments.add_argument("--constant", action="store_true", help="only estimates without a richer operator")
     arguments.add_argument("--narrow", action="store_true", help="only sources that are narrower than points see")
     arguments.add_argument("--unsearched", action="store_true", help="with --narrow: without the search of functions")
+    arguments.add_argument("--reach", action="store_true", help="only how narrow a peak may be for the search")
     arguments.add_argument("--only", default="", help="problems whose name has this in it; no figure is drawn")
     given = arguments.parse_args()
+    if given.reach:
+        save("reach", reach(given.seed))
+        return
     if given.narrow:
         save("narrow", narrow(given.seed, given.only, not given.unsearched))
         return

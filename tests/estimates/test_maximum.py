@@ -104,7 +104,7 @@ def test_where_there_is_no_maximum_principle_the_reason_is_told(reason):
 
 @pytest.mark.parametrize("width", [1e-8, 1.0, 1e8])
 def test_what_is_negligible_does_not_depend_on_units(width):
-    """k = 20 waves across the domain have no maximum principle, whatever the unit of length; a decay of that size has."""
+    """Waves of number 20 across the domain have no maximum principle, whatever the unit of length; decay has."""
     domain = ko.Interval(0, width)
     waves = dirichlet(domain, lambda u: -ko.partial(u, 0, 2) - (20.0 / width) ** 2 * u)
     with pytest.raises(NotApplicableError, match="negative"):
