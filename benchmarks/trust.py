@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import matplotlib as mpl
 import numpy as np
 from common import console, save, table
+from narrow import narrow, reach
 from numpy.typing import NDArray
 from tol import PROBLEMS as SMOOTH
 
@@ -179,7 +180,7 @@ def draw(results: dict[str, Compared]) -> None:
         of = np.repeat(np.arange(len(results)), [len(getattr(found, truth)) for found in results.values()])
         order = np.random.default_rng(0).permutation(len(x))  # lest the last problem hides the others
         axis.scatter(x[order], y[order], s=4, alpha=0.35, c=colours[of[order]], linewidths=0)
-    titles = ("relative L2 error", "relative L∞ error", "sup|u − û|: guaranteed bound")
+    titles = ("relative L2 error", "relative L∞ error", "sup|u − û|: bound from samples")
     for axis, title, quantity in zip(axes, titles, ("estimate", "estimate", "bound"), strict=True):
         axis.set(xscale="log", yscale="log", title=title, xlabel="true error", ylabel=quantity)
         ends = np.array([1e-15, 1e2])
@@ -250,8 +251,17 @@ def main() -> None:
     arguments.add_argument("--seed", type=int, default=2026, help="of the solutions")
     arguments.add_argument("--rough", action="store_true", help="only the inputs that are not smooth")
     arguments.add_argument("--constant", action="store_true", help="only estimates without a richer operator")
+    arguments.add_argument("--narrow", action="store_true", help="only sources that are narrower than points see")
+    arguments.add_argument("--unsearched", action="store_true", help="with --narrow: without the search of functions")
+    arguments.add_argument("--reach", action="store_true", help="only how narrow a peak may be for the search")
     arguments.add_argument("--only", default="", help="problems whose name has this in it; no figure is drawn")
     given = arguments.parse_args()
+    if given.reach:
+        save("reach", reach(given.seed))
+        return
+    if given.narrow:
+        save("narrow", narrow(given.seed, given.only, not given.unsearched))
+        return
     if given.rough or given.constant:
         rough() if given.rough else constant_alone(given.seed, given.only)
         return

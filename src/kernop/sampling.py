@@ -87,7 +87,7 @@ def _halfway(cloud: CloudRegion, number: int, seed: int) -> Points:
     rows = np.random.default_rng(seed).permutation(len(x))[:number]
     near = np.asarray(KDTree(x).query(x[rows], k=2)[1])[:, 1]
     middle = 0.5 * (x[rows] + x[near])
-    return Points(middle, cloud.normals(middle))
+    return Points(middle, cloud.normals(middle), cloud.timed)
 
 
 def can_be_fresh(problem: Problem) -> bool:

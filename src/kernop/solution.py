@@ -31,8 +31,8 @@ from kernop.operators import Operator, identity, normal_form
 from kernop.problem import Condition, Problem
 from kernop.sampling import can_be_fresh
 
-#: Points that cover the domain for a guaranteed bound.
-COVERING = 10_000
+#: Points that cover the domain for a bound of the error, and values of functions that are searched for peaks.
+COVERING, SEARCH = 10_000, 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,14 +141,18 @@ class Solution:
             raise fail(ArgumentError, "u", got, "ask a solution that T(…) gave")
         return self.learned
 
-    def error_estimate(self, *values: Any, covering: int | None = COVERING, **named: Any) -> ErrorEstimate:
-        """How wrong u is, for this input: estimates of its error, and a guaranteed bound where there is one.
+    def error_estimate(
+        self, *values: Any, covering: int | None = COVERING, search: int | None = SEARCH, **named: Any
+    ) -> ErrorEstimate:
+        """How wrong u is, for this input: estimates of its error, and a bound from samples where there is one.
 
         Arguments:
             values, named: inputs that T was given as arrays, in the order of the problem or by name, as functions or
                 numbers, or as values at ``T.test_points[name].x``, of shape (n,) or (n, B). Without them, those arrays
                 are known at the points of T alone, and the estimate uses leave-one-out residuals.
-            covering: the number of points that cover the domain for the guaranteed bound; None for no bound.
+            covering: the number of points that cover the domain for the bound; None for no bound.
+            search: the number of values of an input that is a function, or a batch of functions, which is searched for
+                what the points of T do not see; None for no search. What is found, `ErrorEstimate.unseen` tells.
 
         The error solves the same problem with the residuals as data: a richer operator, which T learns when it is
         first asked, answers them, and what it leaves over is multiplied by a stability constant from probing fields.
@@ -156,7 +160,10 @@ class Solution:
         learned = self._learned()
         number = None if covering is None else check_integer("covering", covering, least=16)
         check_memory("covering", 3 * (number or 0) * self.problem.dim, f"{describe(number)} points", "ask for fewer")
-        return error_estimate(learned, self.function, self._known(values, named), self.single, number)
+        sought = None if search is None else check_integer("search", search, least=16)
+        check_memory("search", 16 * (sought or 0) * self.problem.dim, f"{describe(sought)} values", "ask for fewer")
+        known = self._known(values, named)
+        return error_estimate(learned, self.function, known, self.single, number, sought)
 
     def report(self) -> str:
         """What `error_estimate` says, as a table for a person: ``print(u.report())``."""
@@ -181,7 +188,9 @@ class Solution:
             parts = [self._column(condition, known, tests[condition.name]) for condition in self.problem.conditions]
             fresh = np.concatenate(parts)
         everywhere = None if why else lambda condition, points: self._column(condition, known, points)
-        return Known(self.data, fresh, everywhere, why)
+        fixed = {condition.name: condition.data for condition in self.problem.conditions}
+        functions = {name: value for name, value in (fixed | known).items() if callable(value)}
+        return Known(self.data, fresh, everywhere, why, functions)
 
     def _column(self, condition: Condition, known: Mapping[str, Any], points: Points) -> FloatArray:
         """Data of a condition at points, (n, B)."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial import KDTree
 
 import kernop as ko
-from kernop.estimates.coverings import inside, surface
+from kernop.estimates.coverings import NotApplicableError, inside, surface
 
 DOMAINS = {
     "interval": ko.Interval(-1, 2),
@@ -77,6 +77,39 @@ def test_suprema_are_not_below_the_truth_and_not_far_above(p, q, phase):
     found = covering.supremum(r(covering.x))[0]
     slack = 3.0 * covering.fill * (1.0 / 30) * np.hypot(p, q)  # 30 × 30 cells for a diameter of 1
     assert truth - 1e-14 <= found <= truth + slack + 1e-14
+
+
+@pytest.mark.parametrize("thin", [1e-3, 1e-6])
+def test_a_thin_box_has_points_across(thin):
+    """Across it a residual may swing as well as along it."""
+    box = ko.Box([0, 0, 0], [1, thin, 1])
+    covering = inside(box, 2000)
+    assert len(covering) <= 2000
+    assert all(len(np.unique(covering.x[:, axis])) >= 8 for axis in range(3))
+    swing = np.sin(np.pi * covering.x[:, 1] / thin)[:, None]
+    assert covering.supremum(swing)[0] >= 1.0
+    assert covering.supremum(np.cos(np.pi * covering.x[:, 1] / thin)[:, None])[0] >= 1.0
+    for piece in surface(box, 400):
+        free = np.ptp(piece.x, axis=0) > 0.0
+        assert free.sum() == 2
+        assert all(len(np.unique(piece.x[:, axis])) >= 8 for axis in np.flatnonzero(free))
+
+
+def test_in_six_dimensions_a_ball_is_covered_with_few_cells():
+    for piece in (inside(ko.Ball([0.0] * 6, 1.0), 10_000), *surface(ko.Ball([0.0] * 6, 1.0), 10_000)):
+        assert 100 < len(piece) <= 100_000
+
+
+@pytest.mark.parametrize("cover", [inside, surface])
+@pytest.mark.parametrize("dim", [20, 40])
+def test_in_many_dimensions_a_ball_is_refused_before_anything_is_allocated(dim, cover):
+    with pytest.raises(NotApplicableError, match=f"do not cover a ball in {dim} dimensions"):
+        cover(ko.Ball([0.0] * dim, 1.0), 10_000)
+
+
+def test_a_box_in_many_dimensions_is_refused():
+    with pytest.raises(NotApplicableError, match="do not cover a box in 20 dimensions"):
+        inside(ko.Box([0.0] * 20, [1.0] * 20), 10_000)
 
 
 def test_a_spike_between_neighbours_is_felt():

@@ -143,6 +143,40 @@ def test_zero_data_has_no_error(ordinary):
     np.testing.assert_array_equal(both.relative_l2, 0.0)
 
 
+@pytest.mark.parametrize("size", [1e-170, 1e-250, 1e145])
+def test_data_of_any_size_has_its_error(ordinary, size):
+    """Squares of these leave the range of floats; errors are in proportion to the data all the same."""
+    f = lambda x: np.sin(9.0 * x[..., 0])
+    x, wanted = LINE.sample(3, "uniform").x, ordinary(f, 0.0).error_estimate(covering=200)
+    found = ordinary(lambda x: size * f(x), 0.0).error_estimate(covering=200)
+    for name in ("l2", "linf", "relative_l2", "relative_linf"):
+        scale = 1.0 if name.startswith("relative") else size
+        assert getattr(found, name) == pytest.approx(scale * getattr(wanted, name), rel=1e-3, abs=0.0)
+    assert found.bound.linf == pytest.approx(size * wanted.bound.linf, rel=1e-3, abs=0.0)
+    assert found.residuals["f"].rms == pytest.approx(size * wanted.residuals["f"].rms, rel=1e-3, abs=0.0)
+    left, small = (ordinary(s * f(ordinary.points["f"].x), 0.0).error_estimate() for s in (1.0, size))
+    assert small.l2 == pytest.approx(size * left.l2, rel=1e-3, abs=0.0)
+    assert np.all(ordinary(lambda x: size * f(x), 0.0)(x) != 0.0)
+
+
+def test_an_error_without_a_solution_is_infinite_relative_to_it(ordinary):
+    """û = 0, and a source that no point sees."""
+    narrow = lambda x: np.exp(-(((x[..., 0] - 0.35117) / 2e-5) ** 2))
+    found = ordinary(narrow, 0.0).error_estimate()
+    assert found.l2 > 0.0
+    assert found.relative_l2 > 1e6
+    assert not np.isnan(found.relative_linf)
+
+
+def test_a_ball_in_many_dimensions_has_an_estimate_and_a_reason():
+    ball = ko.Ball([0.0] * 9, 1.0)
+    operator = ko.learn(dirichlet(ball, lambda u: -ko.laplacian(u)), points=120, method=ko.Subspace(centers=30))
+    found = operator(lambda x: x[..., 0], 0.0).error_estimate()
+    assert np.isfinite(found.l2)
+    assert found.bound is None
+    assert "in 9 dimensions" in found.why_no_bound
+
+
 def test_what_was_learned_is_kept(ordinary, monkeypatch):
     first = ordinary(1.0, 0.0).error_estimate()
     monkeypatch.setattr(stability, "Fresh", None)  # learning again would fail
@@ -186,11 +220,16 @@ def test_a_stream_knows_its_errors():
 
 def test_the_report_says_what_is_estimated_and_what_is_proved(ordinary, batch):
     text = ordinary(1.0, 0.0).report()
-    for words in ("relative L2 error", "guaranteed bound", "residual of g", "fresh points", "Proved", "Sampled"):
+    for words in ("relative L2 error", "bound from samples", "residual of g", "fresh points", "Proved", "Sampled"):
         assert words in text
+    assert "relative L2 error, of û + ê" in text
+    assert "uarantee" not in text  # suprema are not enclosed
+    left = ordinary(np.ones(len(ordinary.points["f"])), 0.0).error_estimate()
+    assert left.relative_to == "û"
+    assert "relative L∞ error, of û " in str(left)
     many = str(batch.error_estimate(covering=None))
     assert "Errors of 12 solutions" in many
-    assert "No guaranteed bound: it was not asked for" in many
+    assert "No bound: it was not asked for" in many
 
 
 def test_wrong_arguments(operator, batch, ordinary):

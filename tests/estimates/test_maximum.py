@@ -1,4 +1,4 @@
-"""The guaranteed bound: attained in closed form, never violated, and refused with a reason where there is none."""
+"""The bound by the maximum principle: attained in closed form, never violated, refused with a reason elsewhere."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -100,6 +100,36 @@ REFUSED = {
 def test_where_there_is_no_maximum_principle_the_reason_is_told(reason):
     with pytest.raises(NotApplicableError, match=reason):
         bound_of_zero(REFUSED[reason])
+
+
+@pytest.mark.parametrize("width", [1e-8, 1.0, 1e8])
+def test_what_is_negligible_does_not_depend_on_units(width):
+    """Waves of number 20 across the domain have no maximum principle, whatever the unit of length; decay has."""
+    domain = ko.Interval(0, width)
+    waves = dirichlet(domain, lambda u: -ko.partial(u, 0, 2) - (20.0 / width) ** 2 * u)
+    with pytest.raises(NotApplicableError, match="negative"):
+        bound_of_zero(waves)
+    decay = dirichlet(domain, lambda u: -ko.partial(u, 0, 2) + (20.0 / width) ** 2 * u)
+    assert bound_of_zero(decay).linf[0] == pytest.approx(width**2 / 8.0)
+
+
+def test_of_space_and_time_too():
+    domain = ko.SpaceTime(ko.Interval(0, 1e8), (0, 1e16))
+    growth = heat(domain, lambda u: ko.partial(u, -1) - ko.partial(u, 0, 2) - 1e-14 * u)
+    with pytest.raises(NotApplicableError, match="negative"):
+        bound_of_zero(growth)
+
+
+@pytest.mark.parametrize("width", [1e-8, 1e8])
+def test_an_envelope_may_have_any_size(width):
+    square = ko.Box([0, 0], [width, width])
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=square, name="f"))
+    whole = lambda x: x[..., 0] * (width - x[..., 0]) * x[..., 1] * (width - x[..., 1])
+    found = bound_of_zero(problem, method=ko.Subspace(centers=10, envelope=whole))
+    assert found.linf[0] == pytest.approx(width**2 / 8.0)
+    open_above = lambda x: 1e-13 * (x[..., 0] / width) * (1 - x[..., 0] / width) * (x[..., 1] / width)
+    with pytest.raises(NotApplicableError, match="not prescribed on a part"):
+        bound_of_zero(problem, method=ko.Subspace(centers=10, envelope=open_above))
 
 
 def test_the_bound_holds_for_poor_answers():

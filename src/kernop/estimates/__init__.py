@@ -1,8 +1,9 @@
-"""Trust: error estimates from residuals, and guaranteed bounds where a maximum principle holds."""
+"""Trust: error estimates from residuals, what points do not see, and bounds where a maximum principle holds."""
 
 from kernop.estimates.estimate import ErrorEstimate, Known, Residual, error_estimate
 from kernop.estimates.maximum import MaximumBound
 from kernop.estimates.stability import Learned
+from kernop.estimates.unseen import Unseen
 
 __all__ = [
     "ErrorEstimate",
@@ -10,5 +11,6 @@ __all__ = [
     "Learned",
     "MaximumBound",
     "Residual",
+    "Unseen",
     "error_estimate",
 ]

@@ -8,11 +8,20 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from kernop.domains import Ball, Box, Interval, SpaceTime
-from kernop.domains.sequences import cell_centres, grid_counts
-from kernop.errors import FloatArray
+from kernop.domains.sequences import cell_centres
+from kernop.errors import ArgumentError, FloatArray
+from kernop.estimates.grids import fair_counts
 
 #: Neighbours that are nearer than this, in cells, tell more about rounding than about slopes.
 TOO_NEAR = 0.05
+#: Points across every side of a box, however thin, if there are enough of them.
+ROWS = 8
+#: Cells that are looked at, for each point that was asked for: most of a cube is not near a sphere.
+CELLS = 100
+
+
+class NotApplicableError(ArgumentError):
+    """Why there is no bound for a problem."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +103,9 @@ def _grid(low: FloatArray, high: FloatArray, number: int) -> Covering:
     """The centres of cells of equal angles θ, x = (1 − cos θ)/2 on each side: residuals are largest near edges and
     corners, and there the points are dense, at distances of O(1/n²). None lies on an edge, where data may be infinite.
     """
-    counts = grid_counts(number, tuple(high - low))
+    counts = fair_counts(number, tuple(high - low), ROWS)
+    if min(counts) < 2:
+        raise NotApplicableError(f"{number} points do not cover a box in {len(low)} dimensions: two along each side do")
     t = cell_centres(counts)
     return Covering(low + (high - low) * np.sin(0.5 * np.pi * t) ** 2, t * counts, 0.5 * float(np.sqrt(len(low))))
 
@@ -115,6 +126,7 @@ def _faces(low: FloatArray, high: FloatArray, number: int) -> list[Covering]:
 def _ball(ball: Ball, number: int) -> Covering:
     """Cells of the cube around it; those beyond it are moved to the nearest point of it, which brings all nearer."""
     k, d = max(2, round(number ** (1.0 / ball.dim))), ball.dim
+    _check_cells(k**d, d, number)
     cell, fill = 2.0 * ball.radius / k, 0.5 * float(np.sqrt(d))
     x = ball.radius * (2.0 * cell_centres((k,) * d) - 1.0)
     far = np.linalg.norm(x, axis=1, keepdims=True)
@@ -130,10 +142,17 @@ def _sphere(ball: Ball, number: int) -> Covering:
         angle = 2.0 * np.pi * (np.arange(number) + 0.5) / number
         circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
         return Covering(ball.center + r * circle, circle * number / (2.0 * np.pi), 0.5)
-    k = max(3, round(np.sqrt(number / 6.0)))  # k² cells on each side of the cube, and a few layers
+    k = max(3, round((number / (2.0 * d)) ** (1.0 / (d - 1))))  # k^(d−1) cells on each of 2d sides of the cube
+    _check_cells((k + 2) ** d, d, number)
     cell, fill = 2.0 * r / k, 0.5 * float(np.sqrt(d))
     x = cell * (np.stack(np.meshgrid(*[np.arange(k + 2)] * d, indexing="ij"), axis=-1).reshape(-1, d) - (k + 1) / 2)
     far = np.linalg.norm(x, axis=1)
     near = (np.abs(far - r) <= fill * cell) & (far > 0.0)
     sphere = r * x[near] / far[near, None]
     return Covering(ball.center + sphere, sphere / cell, 2.0 * fill)
+
+
+def _check_cells(cells: int, dim: int, number: int) -> None:
+    """Raise before more cells are made than a covering of so many points can be worth."""
+    if cells > CELLS * number:
+        raise NotApplicableError(f"{number} points do not cover a ball in {dim} dimensions: its cube has {cells} cells")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,17 @@ from rich.console import Console
 from rich.table import Table
 
 from kernop.errors import ArgumentError, FloatArray, NonFiniteError, fail
-from kernop.estimates.maximum import Data, MaximumBound, NotApplicableError, maximum_bound
+from kernop.estimates.coverings import NotApplicableError
+from kernop.estimates.maximum import Data, MaximumBound, maximum_bound
 from kernop.estimates.stability import Fresh, Learned, LeftOut, Sizes, Source, fresh, left_out, rms
+from kernop.estimates.unseen import Looked, Unseen, look, unseen
+from kernop.functions import Function
 from kernop.methods import Combination
 
 #: The correction ê is itself an approximation, and compared at a finite number of points.
 SAFETY = 1.5
+#: Warnings that a report shows.
+MOST_WARNINGS = 3
 
 
 @dataclass(frozen=True)
@@ -33,8 +38,8 @@ class ErrorEstimate:
     """How wrong û is, for this input. Every figure is a float, or (B,) for B inputs.
 
     Attributes:
-        relative_l2, relative_linf: l2 and linf over the size of û + ê in the same norm; 0 if both are 0, infinite if
-            only the latter is.
+        relative_l2, relative_linf: l2 and linf, relative to the size of the solution in the same norm over the domain,
+            by the best that is known of it, ``relative_to``; 0 if both are 0, infinite if only the latter is.
         l2: the root mean square of u − û over the domain, estimated.
         linf: the largest |u − û|, estimated.
         residuals: of every condition, by name.
@@ -42,8 +47,11 @@ class ErrorEstimate:
         points: how many.
         stability: C in ‖e‖ ≤ ‖ê‖ + C ‖what ê leaves of the residuals‖, by norm; few probes exceed it.
         centres: of the richer operator that gave ê, an estimate of u − û; 0 for leave-one-out, where ê = 0.
-        bound: the guaranteed bound of sup|u − û|, or None …
+        bound: the bound of sup|u − û| by a maximum principle, with suprema from samples, or None …
         why_no_bound: … and why.
+        relative_to: "û + ê", or "û" for leave-one-out, where ê = 0.
+        unseen: parts of inputs that are functions, which the points do not see and a search of them found; they are
+            in l2 and linf. Arrays cannot be searched, and numbers need not be.
     """
 
     relative_l2: Any
@@ -57,9 +65,11 @@ class ErrorEstimate:
     centres: int
     bound: MaximumBound | None
     why_no_bound: str | None
+    relative_to: str
+    unseen: tuple[Unseen, ...]
 
     def __str__(self) -> str:
-        """A table for a person, and below it what is estimated and what is proved."""
+        """A table for a person, and below it what was not resolved, what is estimated and what is proved."""
         count = np.size(self.l2)
         table = Table(title="Error of û" if count == 1 else f"Errors of {count} solutions û")
         for heading in ("", "estimate") if count == 1 else ("", "largest", "median"):
@@ -74,10 +84,11 @@ class ErrorEstimate:
         return console.file.getvalue().rstrip()
 
     def _rows(self) -> list[tuple[str, Any]]:
-        rows = [("relative L2 error", self.relative_l2), ("relative L∞ error", self.relative_linf)]
+        of = f"of {self.relative_to}"
+        rows = [(f"relative L2 error, {of}", self.relative_l2), (f"relative L∞ error, {of}", self.relative_linf)]
         rows += [("L2 error (root mean square)", self.l2), ("L∞ error", self.linf)]
         if self.bound is not None:
-            rows.append(("L∞ error, guaranteed bound", self.bound.linf))
+            rows.append(("L∞ error, bound from samples", self.bound.linf))
         for name, residual in self.residuals.items():
             rows += [(f"residual of {name}, rms", residual.rms), (f"residual of {name}, max", residual.max)]
         return rows
@@ -85,14 +96,23 @@ class ErrorEstimate:
     def _words(self) -> str:
         used = f"Estimated from {self.source} ({self.points}), stability constant {self.stability['l2']:.1e} in L2"
         used += f", with a richer operator of {self.centres} centres." if self.centres else "."
-        if self.bound is None:
-            return f"{used}\nNo guaranteed bound: {self.why_no_bound}."
+        return "\n".join([*self._warnings(), used, self._words_of_bound()])
+
+    def _warnings(self) -> list[str]:
+        several = np.size(self.l2) > 1
+        shown = [f"Warning{f', input {one.input}' if several else ''}: {one}." for one in self.unseen[:MOST_WARNINGS]]
+        more = len(self.unseen) - len(shown)
+        return [*shown, f"Warning: and {more} more, in estimate.unseen."] if more else shown
+
+    def _words_of_bound(self) -> str:
         bound = self.bound
+        if bound is None:
+            return f"No bound: {self.why_no_bound}."
         return (
-            f"{used}\nGuaranteed by the maximum principle ({bound.kind}): sup|u − û| ≤ sup|boundary residual| + "
+            f"Bound by the maximum principle ({bound.kind}): sup|u − û| ≤ sup|boundary residual| + "
             f"{bound.constant:.3g} sup|residual of the equation / {bound.divisor}|, barrier: {bound.barrier}.\n"
             f"Proved: the inequality. Sampled: coefficients and suprema, at {bound.points} points that cover the "
-            "domain, plus fill distance × steepest slope between neighbours."
+            "domain, plus fill distance × steepest slope between neighbours, and at peaks of functions that were found."
         )
 
 
@@ -105,27 +125,39 @@ class Known:
         at_tests: at its test points, (n, B); None if it is not known there.
         anywhere: at any points, condition by condition; None if it is not known elsewhere …
         why_not: … and why.
+        functions: the data of conditions that is a function, by name, not checked.
     """
 
     at_points: FloatArray | None
     at_tests: FloatArray | None
     anywhere: Data | None
     why_not: str = ""
+    functions: Mapping[str, Function] = field(default_factory=dict)
 
 
 def error_estimate(
-    operator: Learned, u: Combination, known: Known, single: bool, covering: int | None
+    operator: Learned, u: Combination, known: Known, single: bool, covering: int | None, search: int | None
 ) -> ErrorEstimate:
-    """Of B solutions û; the bound with so many points of a covering, None for no bound."""
+    """Of B solutions û.
+
+    Arguments:
+        covering: points for the bound, None for no bound.
+        search: points at which functions are searched, None for no search.
+    """
     knowledge, residuals = _residuals(operator, u, known)
     found = u.apply(knowledge.places.functionals)
     errors = knowledge.errors(residuals, found)
     size, guess, rest = errors.solution, errors.guess, errors.rest
-    total = Sizes(SAFETY * guess.l2 + rest.l2, SAFETY * guess.linf + rest.linf)
+    looked = {} if search is None else look(operator.problem, u, known.functions, search)
+    missed, more = unseen(operator, knowledge, residuals, looked)
+    total = Sizes(
+        SAFETY * (guess.l2 + more.l2) + rest.l2,
+        SAFETY * (guess.linf + more.linf) + rest.linf,
+    )
     if not np.all(np.isfinite(total.linf)):
         raise fail(NonFiniteError, "u", "a solution whose residuals overflow", "choose units in which data is near 1")
     blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)
-    bound, why = _bound(operator, u, known, covering)
+    bound, why = _bound(operator, u, known, covering, looked)
     return ErrorEstimate(
         _one(_relative(total.l2, size.l2), single),
         _one(_relative(total.linf, size.linf), single),
@@ -141,6 +173,8 @@ def error_estimate(
         knowledge.centres,
         None if bound is None else _single_bound(bound) if single else bound,
         why,
+        "û + ê" if knowledge.centres else "û",
+        missed,
     )
 
 
@@ -157,14 +191,14 @@ def _residuals(operator: Learned, u: Combination, known: Known) -> tuple[Fresh |
 
 
 def _bound(
-    operator: Learned, u: Combination, known: Known, covering: int | None
+    operator: Learned, u: Combination, known: Known, covering: int | None, looked: Mapping[str, Looked]
 ) -> tuple[MaximumBound | None, str | None]:
     if covering is None:
         return None, "it was not asked for (covering=None)"
     if known.anywhere is None:
         return None, f"data is not known on a covering ({known.why_not})"
     try:
-        return maximum_bound(operator.problem, u.expansion, u.coefficients, known.anywhere, covering), None
+        return maximum_bound(operator.problem, u, known.anywhere, covering, looked), None
     except NotApplicableError as reason:
         return None, str(reason)
 

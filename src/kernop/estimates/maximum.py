@@ -1,27 +1,31 @@
-"""A guaranteed bound where a maximum principle holds: sup|u − û| ≤ sup_∂D|g − û| + C sup_D|f − Lû|."""
+"""A bound where a maximum principle holds: sup|u − û| ≤ sup_∂D|g − û| + C sup_D|f − Lû|, with suprema from samples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.collocation import Functionals
 from kernop.domains import Ball, Box, Points, SpaceTime
-from kernop.errors import ArgumentError, FloatArray
+from kernop.errors import FloatArray
 from kernop.estimates.barriers import Coefficients, best_barrier
-from kernop.estimates.coverings import Covering, inside, surface
+from kernop.estimates.coverings import Covering, NotApplicableError, inside, surface
+from kernop.estimates.unseen import Looked, answer
 from kernop.fields import MultiIndex
+from kernop.frame import frame_of
 from kernop.functions import Function, evaluate_at
-from kernop.methods import Expansion
+from kernop.methods import Combination
 from kernop.operators import NormalForm, normal_form
 from kernop.problem import Condition, Problem
 
-#: What counts as zero among coefficients, relative to the largest.
+#: What counts as zero among coefficients, relative to the largest, in natural units.
 NEGLIGIBLE = 1e-12
+
+#: The barrier w = t − t₀.
+TIME = "time"
 
 #: A Dirichlet condition, its normal form, and which points of a covering it has, (n,).
 Owner = tuple[Condition, NormalForm, NDArray[np.bool_]]
@@ -29,18 +33,15 @@ Owner = tuple[Condition, NormalForm, NDArray[np.bool_]]
 Data = Callable[[Condition, Points], FloatArray]
 
 
-class NotApplicableError(ArgumentError):
-    """Why the maximum principle says nothing about a problem."""
-
-
 @dataclass(frozen=True, eq=False)
 class MaximumBound:
     """sup|u − û| ≤ boundary + constant · interior.
 
     Proved: if the suprema are right, and the coefficients at the covering stand for those in between, the inequality
-    is a theorem (for u with continuous second derivatives inside, or at least in W^{2,d}). Sampled: coefficients and
-    residuals are computed at a covering; to the largest residual there the fill distance times the steepest slope
-    between neighbouring points is added.
+    is a theorem (for u with continuous second derivatives inside, or at least in W^{2,d}). Sampled, so not
+    proved: coefficients and residuals are computed at a covering; to the largest residual there the fill distance
+    times the steepest slope between neighbouring points is added. Data that is a function is searched for peaks between
+    these points too.
 
     Attributes:
         linf: the bound of sup|u − û|; a float, or (B,).
@@ -73,30 +74,43 @@ class _Inside:
     """
 
     covering: Covering
-    form: NormalForm
     sign: float
     space: Coefficients
     time: FloatArray | None
 
 
-def maximum_bound(problem: Problem, expansion: Expansion, c: FloatArray, data: Data, number: int) -> MaximumBound:
-    """The bound for û with coefficients c (L, B); NotApplicableError if there is no maximum principle.
+def maximum_bound(
+    problem: Problem,
+    u: Combination,
+    data: Data,
+    number: int,
+    looked: Mapping[str, Looked] | None = None,
+) -> MaximumBound:
+    """The bound for B functions û; NotApplicableError if there is no maximum principle.
 
     Arguments:
         data: of a condition at points of its region.
         number: of points that cover the domain.
+        looked: residuals where a search of the data led, by name of the condition.
     """
     equation, others = _sorted(problem)
-    domain = _domain(equation)
-    within = _inside(equation, domain, number)
+    domain, found = _domain(equation), looked or {}
+    within = _inside(equation, domain, frame_of(problem).units, number)
+    _check_finite(found)
     pieces = surface(domain, max(2, round(number ** (1.0 - 1.0 / domain.dim))))
-    owners = [_owners(piece, others, expansion.envelope) for piece in pieces]
-    rim = [_rim(piece, own, expansion, c, data) for piece, own in zip(pieces, owners, strict=True)]
+    owners = [_owners(piece, others, u.expansion.envelope, within.covering.x) for piece in pieces]
+    rim = [_rim(piece, own, u, data) for piece, own in zip(pieces, owners, strict=True)]
+    rim += [_looked_at(condition, found[condition.name]) for condition in others if condition.name in found]
     boundary = np.max(np.stack(rim), axis=0)
     points = Points(within.covering.x, timed=domain.timed)
-    residual = data(equation, points) - _applied(equation, points, expansion, c)
+    residual = data(equation, points) - answer(equation, points, u)
     candidates = _scalings(within, domain)
     suprema = [within.covering.supremum(residual / scale[:, None]) for scale, _, _ in candidates]
+    if equation.name in found:
+        suprema = [
+            np.maximum(supremum, _looked_inside(equation, found[equation.name], within, barrier))
+            for supremum, (_, _, barrier) in zip(suprema, candidates, strict=True)
+        ]
     best = min(range(len(candidates)), key=lambda k: candidates[k][1] * float(np.max(suprema[k])))
     _, constant, barrier = candidates[best]
     return MaximumBound(
@@ -105,10 +119,31 @@ def maximum_bound(problem: Problem, expansion: Expansion, c: FloatArray, data: D
         interior=suprema[best],
         constant=constant,
         barrier=barrier,
-        divisor="factor of ∂u/∂t" if barrier == "time" else "mean diffusion",
+        divisor="factor of ∂u/∂t" if barrier == TIME else "mean diffusion",
         kind="elliptic" if within.time is None else "parabolic",
         points=len(points) + sum(map(len, pieces)),
     )
+
+
+def _check_finite(looked: Mapping[str, Looked]) -> None:
+    for name, found in looked.items():
+        if found.infinite is not None:
+            raise NotApplicableError(f"{name!r} is not finite at x = {found.infinite}")
+
+
+def _looked_at(condition: Condition, found: Looked) -> FloatArray:
+    """The largest |g − û| where a search of g led, (B,); for Dirichlet conditions."""
+    form = normal_form(condition.op, found.points, name=condition.name)
+    return np.max(np.abs(found.residuals / form.coefficients), axis=0)
+
+
+def _looked_inside(equation: Condition, found: Looked, within: _Inside, barrier: str) -> FloatArray:
+    """The largest |(f − Lû) / s| where a search of f led, (B,)."""
+    form = normal_form(equation.op, found.points, name=equation.name)
+    a, b, _ = _parts(form, within.sign)
+    m = within.space.a.shape[1]
+    scale = b[:, -1] if barrier == TIME else np.einsum("nii->n", a[:, :m, :m]) / m
+    return np.max(np.abs(found.residuals) / scale[:, None], axis=0)
 
 
 def _sorted(problem: Problem) -> tuple[Condition, list[Condition]]:
@@ -125,21 +160,21 @@ def _domain(equation: Condition) -> Box | Ball | SpaceTime:
     return equation.on
 
 
-def _inside(equation: Condition, domain: Box | Ball | SpaceTime, number: int) -> _Inside:
+def _inside(equation: Condition, domain: Box | Ball | SpaceTime, units: FloatArray, number: int) -> _Inside:
+    """The equation at a covering; what is negligible in it is told in natural units (d,), where all terms compare."""
     covering = inside(domain, number)
     form = normal_form(equation.op, Points(covering.x, timed=domain.timed), name=equation.name)
     if form.order != 2:
         raise NotApplicableError(f"{equation.name!r} is of order {form.order}, not 2")
-    second = -_hessian(form)
-    sign = 1.0 if np.sum(np.einsum("nii->n", second)) >= 0.0 else -1.0
-    a, size = sign * second, float(np.max(np.abs(second)))
-    b = sign * np.stack([_coefficient(form, index) for index in np.eye(form.x.shape[1], dtype=int)], axis=1)
-    if np.min(np.linalg.eigvalsh(a)) < -NEGLIGIBLE * size:
+    natural = _parts(form, 1.0)[0] / np.outer(units, units)
+    sign = 1.0 if np.sum(np.einsum("nii->n", natural)) >= 0.0 else -1.0
+    (a, b, c), size = _parts(form, sign), float(np.max(np.abs(natural)))
+    if np.min(np.linalg.eigvalsh(sign * natural)) < -NEGLIGIBLE * size:
         raise NotApplicableError(f"{equation.name!r} is neither elliptic nor parabolic")
-    if np.min(sign * _coefficient(form, np.zeros(form.x.shape[1], dtype=int))) < -NEGLIGIBLE * size:
+    if np.min(c) < -NEGLIGIBLE * size:
         raise NotApplicableError(f"in {equation.name!r} the factor of u is negative somewhere, as for waves")
     if not isinstance(domain, SpaceTime):
-        return _Inside(covering, form, sign, Coefficients(covering.x, a, b), None)
+        return _Inside(covering, sign, Coefficients(covering.x, a, b), None)
     if np.any(a[:, -1, -1]):  # u would have to be prescribed on the final slice too
         raise NotApplicableError(
             f"{equation.name!r} has second derivatives in time; if it is elliptic, state it on a Box"
@@ -147,7 +182,14 @@ def _inside(equation: Condition, domain: Box | Ball | SpaceTime, number: int) ->
     if np.min(b[:, -1]) <= 0.0:
         raise NotApplicableError(f"in {equation.name!r} time does not run forward: the factor of ∂u/∂t is not positive")
     space = Coefficients(covering.x[:, :-1], a[:, :-1, :-1], b[:, :-1])
-    return _Inside(covering, form, sign, space, b[:, -1])
+    return _Inside(covering, sign, space, b[:, -1])
+
+
+def _parts(form: NormalForm, sign: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """a (n, d, d), b (n, d) and c (n,) of sign · L = −a:∇² + b·∇ + c."""
+    unit = np.eye(form.x.shape[1], dtype=int)
+    b = np.stack([_coefficient(form, index) for index in unit], axis=1)
+    return -sign * _hessian(form), sign * b, sign * _coefficient(form, 0 * unit[0])
 
 
 def _coefficient(form: NormalForm, alpha: Any) -> FloatArray:
@@ -171,7 +213,7 @@ def _scalings(within: _Inside, domain: Box | Ball | SpaceTime) -> list[tuple[Flo
     """Ways to bound: s (n,) by which the equation is divided, sup w for L w ≥ s, and what w is."""
     found: list[tuple[FloatArray, float, str]] = []
     if within.time is not None and isinstance(domain, SpaceTime):
-        found.append((within.time, domain.times[1] - domain.times[0], "time"))
+        found.append((within.time, domain.times[1] - domain.times[0], TIME))
         domain = domain.space
     trace = np.einsum("nii->n", within.space.a) / within.space.a.shape[1]
     if np.min(trace) > 0.0:
@@ -185,8 +227,12 @@ def _scalings(within: _Inside, domain: Box | Ball | SpaceTime) -> list[tuple[Flo
     return found
 
 
-def _owners(piece: Covering, conditions: list[Condition], envelope: Function | None) -> list[Owner]:
-    """The Dirichlet conditions on a piece of the boundary, and which points each has, (n,); together all of them."""
+def _owners(piece: Covering, conditions: list[Condition], envelope: Function | None, within: FloatArray) -> list[Owner]:
+    """The Dirichlet conditions on a piece of the boundary, and which points each has, (n,); together all of them.
+
+    Arguments:
+        within: points inside, (m, d), for the size of the envelope.
+    """
     free = np.ones(len(piece), dtype=bool)
     found: list[Owner] = []
     for condition in conditions:
@@ -198,33 +244,29 @@ def _owners(piece: Covering, conditions: list[Condition], envelope: Function | N
             raise NotApplicableError(f"{condition.name!r} is not a Dirichlet condition")
         found.append((condition, form, own))
         free &= ~own
-    if free.any() and not _vanishes(envelope, piece.x[free]):
+    if free.any() and not _vanishes(envelope, piece.x[free], within):
         raise NotApplicableError(f"u is not prescribed on a part of the boundary, as at x = {piece.x[free][0]}")
     return found
 
 
-def _vanishes(envelope: Function | None, x: FloatArray) -> bool:
-    """Does an envelope see to u = 0 at x (n, d)?"""
-    return envelope is not None and not np.any(np.abs(evaluate_at("envelope", envelope, x)) > NEGLIGIBLE)
+def _vanishes(envelope: Function | None, x: FloatArray, within: FloatArray) -> bool:
+    """Does an envelope see to u = 0 at x (n, d)? It may have any size, so it is compared with points within, (m, d)."""
+    if envelope is None:
+        return False
+    rim, inner = (np.max(np.abs(evaluate_at("envelope", envelope, at))) for at in (x, within))
+    return bool(rim <= NEGLIGIBLE * inner)
 
 
 def _rim(
     piece: Covering,
     owners: list[Owner],
-    expansion: Expansion,
-    c: FloatArray,
+    u: Combination,
     data: Data,
 ) -> FloatArray:
     """sup|g − û| over a piece of the boundary, (B,)."""
-    error = np.zeros((len(piece), c.shape[1]))
+    error = np.zeros((len(piece), u.width))
     for condition, form, own in owners:
         points = condition.on.adopt(piece.x[own])
-        residual = data(condition, points) - _applied(condition, points, expansion, c)
+        residual = data(condition, points) - answer(condition, points, u)
         error[own] = residual / form.coefficients
     return piece.supremum(error)
-
-
-def _applied(condition: Condition, points: Points, expansion: Expansion, c: FloatArray) -> FloatArray:
-    """P û at points, (n, B)."""
-    form = normal_form(condition.op, points, multiplier=expansion.envelope, name=condition.name)
-    return expansion.apply(Functionals((form,)), c)

@@ -115,8 +115,9 @@ class Learned:
 
 
 def rms(values: FloatArray) -> FloatArray:
-    """Root mean squares of columns: (n, B) ↦ (B,)."""
-    return np.sqrt(np.mean(np.square(values), axis=0))
+    """Root mean squares of columns: (n, B) ↦ (B,). Each is first brought near 1, lest squares leave the range."""
+    _, power = np.frexp(np.max(np.abs(values), axis=0, initial=0.0))
+    return np.ldexp(np.sqrt(np.mean(np.square(np.ldexp(values, -power)), axis=0)), power)
 
 
 def _richer(factorisation: Factorisation) -> int:
@@ -131,6 +132,7 @@ class Fresh:
         functionals: the conditions there.
         places: where errors are compared.
         centres: of the richer operator.
+        answers: the richer operator, which answers data at the fresh points.
         constants: C in both norms, for the residuals that it leaves over, in its own weights.
     """
 
@@ -144,7 +146,7 @@ class Fresh:
         self.places = places(operator)
         self.centres = _richer(operator.factorisation)
         method = Subspace(centers=self.centres, envelope=envelope)
-        self._richer = method.factorise(Setting(self.functionals, frame))
+        self._richer = self.answers = method.factorise(Setting(self.functionals, frame))
         self._roots = np.repeat(np.sqrt(self._richer.weights), [len(block) for block in self.functionals.blocks])
         probes = calibration(operator, self.functionals)
         u = solved(probes, operator)
@@ -179,7 +181,7 @@ class LeftOut:
 
     def __init__(self, operator: Learned) -> None:
         factorisation = operator.factorisation
-        self.points = operator.points
+        self.points, self.answers = operator.points, factorisation
         self.functionals = operator.collocated
         self.places = places(operator)
         self.residuals = LeaveOneOut(factorisation, self.functionals)
