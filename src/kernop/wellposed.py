@@ -88,8 +88,7 @@ def stability(rows: Functionals, inside: Functionals, frame: Frame, envelope: Fu
 def _in_space(count: int, rows: Functionals, inside: Functionals, frame: Frame, envelope: Function | None) -> Stability:
     rows = _some(rows, max(ROWS, ROWS_PER_FUNCTION * count))
     count = max(1, min(count, len(rows) // ROWS_PER_FUNCTION))
-    fields = random_probes(frame, 0, LENGTHS)
-    weights = _natural(Probes(fields.k[:, :WAVES], fields.b[:, :WAVES]), rows, inside)
+    weights = natural_weights(rows, inside, frame)
     space = Subspace(count, envelope=envelope).factorise(Setting(rows, frame, weights=weights))
     values = space.half_solve(space.expansion.matrix(inside).T).T / np.sqrt(len(inside))
     number, function = _leading(values)
@@ -109,8 +108,10 @@ def _some(rows: Functionals, number: int) -> Functionals:
     return Functionals(tuple(blocks))
 
 
-def _natural(fields: Probes, rows: Functionals, inside: Functionals) -> tuple[float, ...]:
+def natural_weights(rows: Functionals, inside: Functionals, frame: Frame) -> tuple[float, ...]:
     """1 / (n_k s_k²) for each condition, with s_k the median of rms P_k u / rms u over smooth fields."""
+    waves = random_probes(frame, 0, LENGTHS)
+    fields = Probes(waves.k[:, :WAVES], waves.b[:, :WAVES])
     size = norms(fields.apply(inside.blocks[0])) / np.sqrt(len(inside))
     scales = [np.median(norms(fields.apply(block)) / size) for block in rows.blocks]  # s_k √n_k
     return tuple(float(1.0 / max(scale, 1e-100) ** 2) for scale in scales)

@@ -11,13 +11,18 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from kernop.diagnosis import Diagnosis
 from kernop.errors import ArgumentError, FloatArray, NonFiniteError, fail
 from kernop.estimates.coverings import NotApplicableError
 from kernop.estimates.maximum import Data, MaximumBound, maximum_bound
 from kernop.estimates.stability import Fresh, Learned, LeftOut, Sizes, Source, fresh, left_out, rms
 from kernop.estimates.unseen import Looked, Unseen, look, unseen
+from kernop.frame import frame_of
 from kernop.functions import Function
+from kernop.linalg import EPS, norms
 from kernop.methods import Combination
+from kernop.methods.weights import repeated
+from kernop.wellposed import natural_weights
 
 #: The correction ê is itself an approximation, and compared at a finite number of points.
 SAFETY = 1.5
@@ -52,6 +57,9 @@ class ErrorEstimate:
         relative_to: "û + ê", or "û" for leave-one-out, where ê = 0.
         unseen: parts of inputs that are functions, which the points do not see and a search of them found; they are
             in l2 and linf. Arrays cannot be searched, and numbers need not be.
+        diagnosis: what is doubtful whatever the input: a problem that is ill-posed, where data that are only nearly
+            satisfied leave an error of ``T.stability`` times the rest; a coefficient that is not resolved. It is in l2
+            and linf.
     """
 
     relative_l2: Any
@@ -67,6 +75,7 @@ class ErrorEstimate:
     why_no_bound: str | None
     relative_to: str
     unseen: tuple[Unseen, ...]
+    diagnosis: Diagnosis = field(default_factory=Diagnosis)
 
     def __str__(self) -> str:
         """A table for a person, and below it what was not resolved, what is estimated and what is proved."""
@@ -96,7 +105,12 @@ class ErrorEstimate:
     def _words(self) -> str:
         used = f"Estimated from {self.source} ({self.points}), stability constant {self.stability['l2']:.1e} in L2"
         used += f", with a richer operator of {self.centres} centres." if self.centres else "."
-        return "\n".join([*self._warnings(), used, self._words_of_bound()])
+        return "\n".join([*self._doubts(), *self._warnings(), used, self._words_of_bound()])
+
+    def _doubts(self) -> list[str]:
+        of, found = self.diagnosis, [self.diagnosis.stability, self.diagnosis.roughness]
+        told = [f"Warning: {part}." for part, wrong in zip(found, (of.ill_posed, of.unresolved), strict=True) if wrong]
+        return told if of.stability is None or of.ill_posed else [*told, f"The problem: {of.stability}."]
 
     def _warnings(self) -> list[str]:
         several = np.size(self.l2) > 1
@@ -154,6 +168,7 @@ def error_estimate(
         SAFETY * (guess.l2 + more.l2) + rest.l2,
         SAFETY * (guess.linf + more.linf) + rest.linf,
     )
+    total = _with_doubts(total, size, operator, knowledge, residuals)
     if not np.all(np.isfinite(total.linf)):
         raise fail(NonFiniteError, "u", "a solution whose residuals overflow", "choose units in which data is near 1")
     blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)
@@ -175,7 +190,24 @@ def error_estimate(
         why,
         "û + ê" if knowledge.centres else "û",
         missed,
+        operator.diagnosis,
     )
+
+
+def _with_doubts(
+    total: Sizes, size: Sizes, operator: Learned, knowledge: Fresh | LeftOut, residuals: FloatArray
+) -> Sizes:
+    """What is doubtful whatever the input, added to an estimate: it concerns what no residual shows."""
+    diagnosis = operator.diagnosis
+    if diagnosis.roughness is not None and diagnosis.roughness.unresolved:
+        part = min(1.0, diagnosis.roughness.part)
+        total = Sizes(np.maximum(total.l2, part * size.l2), np.maximum(total.linf, part * size.linf))
+    if diagnosis.stability is not None and diagnosis.stability.ill_posed:
+        rows, frame = knowledge.functionals, frame_of(operator.problem)
+        roots = np.sqrt(repeated(natural_weights(rows, knowledge.places.functionals, frame), rows))
+        hidden = diagnosis.stability.number * (norms(roots[:, None] * residuals) + EPS * size.l2)
+        total = Sizes(total.l2 + hidden, total.linf + hidden)
+    return total
 
 
 def _residuals(operator: Learned, u: Combination, known: Known) -> tuple[Fresh | LeftOut, FloatArray]:

@@ -141,7 +141,7 @@ def _look(problem: Problem, condition: Condition, u: Combination, values: Values
     spikes = _spikes(ends, columns, answered[np.arange(len(ends)), columns], values, count)
     infinite = np.flatnonzero(~np.all(np.isfinite(scanned.values), axis=1))
     return Looked(
-        concatenate([drawn, peaks]),
+        concatenate([drawn, peaks]).placed(condition.on.timed),
         np.concatenate([scanned.values[rows], at_peaks]),
         np.concatenate([residuals, _differences(at_peaks, answered)]),
         np.concatenate([weights, np.zeros(len(peaks))]),
@@ -228,8 +228,7 @@ def _usual(operator: Learned, knowledge: Fresh | LeftOut, condition: Condition, 
         seen = rms(knowledge.residuals(u, h)[rows])
     else:
         seen = rms((h - u.apply(knowledge.functionals))[rows])
-    places = there.points.placed(condition.on.timed)
-    form = normal_form(condition.op, places, multiplier=u.expansion.envelope, name=condition.name)
+    form = normal_form(condition.op, there.points, multiplier=u.expansion.envelope, name=condition.name)
     residuals = probes.apply(form) - u.apply(Functionals((form,)))
     found = rms(there.roots[:, None] * residuals)
     return float(np.max(found[seen > 0.0] / seen[seen > 0.0], initial=0.0))
@@ -242,7 +241,7 @@ def _unseen(name: str, b: int, there: Looked, seen: float) -> Unseen:
 
 def _direct(condition: Condition, there: Looked) -> FloatArray:
     """The largest error where u itself is prescribed: it is the residual there, (B,)."""
-    form = normal_form(condition.op, there.points.placed(condition.on.timed), name=condition.name)
+    form = normal_form(condition.op, there.points, name=condition.name)
     if form.order > 0:
         return np.zeros(there.residuals.shape[1])
     factor = np.abs(form.coefficients)
