@@ -65,14 +65,14 @@ def main() -> None:
             error, report = true_error(operator, problem.conditions[0].on), operator.report
             figures[f"{name}, {tol:g}"] = {
                 "status": report.status,
-                "residual": report.residual,
+                "error": report.error,
                 "true error": error,
                 "centers": report.best.centers,
                 "seconds": seconds,
             }
-            row = [report.status, f"{report.residual:.1e}", f"{error:.1e}", str(report.best.centers), f"{seconds:.2f}"]
+            row = [report.status, f"{report.error:.1e}", f"{error:.1e}", str(report.best.centers), f"{seconds:.2f}"]
             rows.append([name, f"{tol:.0e}", *row])
-    headings = ["problem", "tol", "status", "residual, measured", "true error", "centres", "seconds"]
+    headings = ["problem", "tol", "status", "error, measured", "true error", "centres", "seconds"]
     table("learn(problem, tol=…)", headings, rows)
     save("tol", figures | honest() | corner())
 
@@ -93,7 +93,7 @@ def honest() -> dict[str, Any]:
             warnings.simplefilter("ignore", ko.ToleranceWarning)
             report = learn().report
         console.print(f"\n[bold]{name}[/]\n{report}")
-        found[name] = {"status": report.status, "residual": report.residual}
+        found[name] = {"status": report.status, "error": report.error}
     return found
 
 

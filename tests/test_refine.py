@@ -2,7 +2,8 @@
 
 import itertools
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax.numpy as jnp
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
+from kernop.diagnosis import Diagnosis
 from kernop.errors import ArgumentError, ArgumentTypeError, InputNameError, NonFiniteError
 from kernop.heldout import Findings
 from kernop.metrics import relative_l2
@@ -27,14 +29,28 @@ class Fake:
     centers: int
     n_points: int
     report: Any = None
+    diagnosis: Diagnosis = field(default_factory=Diagnosis)
 
 
-def search(residuals, tol=1e-6, budget=10_000, dim=2, solutions=None):
-    """Search with residuals, and solutions at one point, that are known in advance; the operator and what was said."""
+@dataclass
+class Known:
+    """A measure that knows in advance what it will find."""
+
+    coming: Iterator[Findings]
+    known: str = ""
+    unknown: tuple[str, ...] = ()
+
+    def __call__(self, operator: Any) -> Findings:
+        return next(self.coming)
+
+
+def search(errors, tol=1e-6, budget=10_000, dim=2, solutions=None, known=""):
+    """Search with errors, and solutions at one point, that are known in advance; the operator and what was said."""
     empty = itertools.repeat(np.empty((1, 0)))
     values = empty if solutions is None else ([[value]] for value in solutions)
-    coming, said = map(Findings, residuals, map(np.asarray, values)), []
-    found = refine(Fake, tol, budget, lambda operator: next(coming), dim, said.append)
+    said: list[str] = []
+    coming = (Findings(error, 0.0, np.asarray(value)) for error, value in zip(errors, values, strict=False))
+    found = refine(Fake, tol, budget, Known(coming, known, () if solutions is None else ("f = 1",)), dim, said.append)
     return found, said
 
 
@@ -43,14 +59,14 @@ class TestSearch:
         found, said = search([1e-1, 1e-3, 1e-7, 1e-9])
         assert found.report.status == "met"
         assert found.report.met
-        assert [level.centers for level in found.report.levels] == [40, 64, 102]
-        assert found.centers == 102
-        assert found.n_points == 3 * 102
-        assert found.report.residual == 1e-7
+        assert [level.centers for level in found.report.levels] == [100, 160, 256]
+        assert found.centers == 256
+        assert found.n_points == 3 * 256
+        assert found.report.error == 1e-7
         assert len(said) == 3
-        assert "102 centres: residual 1.0e-07" in said[-1]
+        assert "256 centres: error 1.0e-07" in said[-1]
 
-    @pytest.mark.parametrize(("dim", "start"), [(1, 8), (2, 40), (3, 100), (4, 200), (7, 200)])
+    @pytest.mark.parametrize(("dim", "start"), [(1, 16), (2, 100), (3, 200), (4, 300), (7, 300)])
     def test_starts_small(self, dim, start):
         assert search([0.0], dim=dim)[0].centers == start
 
@@ -58,8 +74,8 @@ class TestSearch:
         found, _ = search([1e-1, 1e-3, 1e-4, 0.9e-4, 1e-3, 1e-9])
         assert found.report.status == "stagnated"
         assert not found.report.met
-        assert found.centers == round(1.6 * round(1.6 * round(1.6 * 40)))
-        assert found.report.residual == 0.9e-4
+        assert found.centers == round(1.6 * round(1.6 * round(1.6 * 100)))
+        assert found.report.error == 0.9e-4
         assert len(found.report.levels) == 5
 
     def test_one_level_without_progress_does_not(self):
@@ -69,18 +85,18 @@ class TestSearch:
         assert search([1.0] * 6 + [0.9] * 3 + [1e-3, 1e-7])[0].report.met
 
     def test_budget(self):
-        found, _ = search([1.0, 0.5, 0.2, 0.1], budget=90)
+        found, _ = search([1.0, 0.5, 0.2, 0.1], budget=225)
         assert found.report.status == "budget"
-        assert [level.centers for level in found.report.levels] == [40, 64, 90]
+        assert [level.centers for level in found.report.levels] == [100, 160, 225]
         assert search([1.0], budget=5)[0].centers == 5
 
     def test_a_bad_start_is_survived(self):
         assert search([np.inf, np.inf, 1e-3, 1e-7])[0].report.met
 
     def test_never_a_finite_residual(self):
-        found, _ = search([np.inf] * 9, budget=90)
+        found, _ = search([np.inf] * 9, budget=225)
         assert found.report.status == "budget"
-        assert found.report.residual == np.inf
+        assert found.report.error == np.inf
 
     def test_solutions_that_still_settle_keep_it_going(self):
         """As at a corner: the residual does not fall, u does. The last level at which either got better is returned."""
@@ -89,22 +105,44 @@ class TestSearch:
         assert found.report.status == "stagnated"
         assert len(found.report.levels) == 6
         assert found.report.returned == 3
-        assert found.centers == found.report.best.centers == 163
-        assert found.report.residual == 3e-3
+        assert found.centers == found.report.best.centers == 410
+        assert found.report.error == 3e-3
         assert found.report.levels[0].change is None
         assert found.report.levels[3].change == pytest.approx(0.009 / 1.001)
 
+    def test_constant_data_is_followed_while_it_can_meet_the_tolerance(self):
+        """The known solutions are met at once; û of constant data falls by ten at each level, and meets it later."""
+        solutions = [1.0 + 10.0**-k for k in range(2, 12)]
+        found, _ = search([1e-9] * 9, solutions=solutions, known="smooth solutions")
+        assert found.report.met
+        assert found.report.missed == {}
+        assert found.report.estimates[0] <= 1e-6
+        assert found.report.returned == len(found.report.levels) - 1 > 2
+
+    def test_constant_data_that_cannot_meet_it_is_left(self):
+        solutions = [1.0 + 0.8**k for k in range(20)]
+        found, _ = search([1e-9] * 9, budget=3000, solutions=solutions, known="smooth solutions")
+        assert found.report.met
+        assert len(found.report.levels) == 3
+        assert list(found.report.missed) == ["f = 1"]
+        assert found.report.missed["f = 1"] > 0.01
+
     def test_the_last_step_is_not_a_small_one(self):
-        found, _ = search([1.0] * 9, budget=170)
-        assert [level.centers for level in found.report.levels] == [40, 64, 102, 170]
+        found, _ = search([1.0] * 9, budget=425)
+        assert [level.centers for level in found.report.levels] == [100, 160, 256, 425]
 
 
 def test_report_says_what_happened():
     levels = (Level(40, 120, 1e-2, 0.1), Level(64, 192, 2e-5, 0.25))
-    text = str(Report("met", 1e-4, levels, 1))
-    assert text.startswith("tolerance met: residual 2.0e-05, asked for 1.0e-04")
-    assert "40 centres,    120 points: residual 1.0e-02, 0.10 s" in text
+    text = str(Report("met", 1e-4, levels, 1, "smooth solutions", ("f = 1", "g = 1"), (3e-3, 1e-9)))
+    first = text.splitlines()[0]
+    assert first.startswith("tolerance met: error 2.0e-05 on smooth solutions, asked for 1.0e-04. Not covered: corner")
+    assert first.endswith("missed for constant data: f = 1 (estimated error 3e-03)")
+    assert "40 centres,    120 points: error 1.0e-02, 0.10 s" in text
     assert len(text.splitlines()) == 3
+    assert str(Report("met", 1e-4, levels, 1)).startswith(
+        "tolerance met: residual 2.0e-05 of inputs, asked for 1.0e-04"
+    )
     assert str(Report("budget", 1e-6, levels, 1)).startswith("NOT met: the budget")
     assert str(Report("stagnated", 1e-6, levels, 1)).startswith("NOT met: more centres did not help")
 
@@ -166,7 +204,7 @@ def test_tolerances_are_met(problem, solution, tolerances):
         assert error(operator, solution) <= 10 * tol
         assert operator.method.centers == report.best.centers
         assert operator.n_points == report.best.points
-        assert all(level.residual > tol for level in report.levels[:-1])
+        assert report.levels[0].error > tol
     centers = [operator.method.centers for operator in operators]
     assert centers == sorted(centers)
     assert centers[-1] > centers[0]
@@ -186,7 +224,7 @@ class TestInputs:
         with pytest.warns(ToleranceWarning):
             t = ko.learn(POISSON, tol=1e-4, budget=200, inputs=[(lambda x: 1.0 * (x[..., 0] > 0.5), 0.0)])
         assert not t.report.met
-        assert t.report.residual > 1e-2
+        assert t.report.error > 1e-2
 
     def test_smooth_ones_are(self):
         harmonic = lambda x: jnp.sin(x[..., 0]) * jnp.cosh(x[..., 1])
@@ -255,7 +293,7 @@ def test_no_tolerance_no_report():
 
 def test_levels_are_shown(capsys):
     ko.learn(POISSON, tol=0.5, progress=True)
-    assert "40 centres: residual" in capsys.readouterr().out
+    assert "100 centres: error" in capsys.readouterr().out
 
 
 class TestErrors:

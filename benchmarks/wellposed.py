@@ -1,0 +1,170 @@
+"""T.stability of problems that are well-posed and of problems that are not: where the limit of the warning stands."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from common import console, save, table
+
+import kernop as ko
+from kernop.wellposed import LIMIT
+
+LINE, SQUARE, DISK, CUBE = ko.Interval(0, 1), ko.Box([0, 0], [1, 1]), ko.Ball([0, 0], 1), ko.Box([0] * 3, [1] * 3)
+FOUR = ko.Box([0] * 4, [1] * 4)
+ROD, PLATE, BLOCK = ko.SpaceTime(LINE, (0, 1)), ko.SpaceTime(SQUARE, (0, 0.1)), ko.SpaceTime(CUBE, (0, 0.1))
+RESONANCE = 5.0 * np.pi**2
+
+
+def minus_laplacian(u: Any) -> Any:
+    return -ko.laplacian(u)
+
+
+def bilaplacian(u: Any) -> Any:
+    return ko.laplacian(ko.laplacian(u))
+
+
+def heat(diffusivity: float) -> Any:
+    return lambda u: ko.dt(u) - diffusivity * ko.laplacian(u)
+
+
+def wave(speed: float) -> Any:
+    return lambda u: ko.dt(u, 2) - speed**2 * ko.laplacian(u)
+
+
+def helmholtz(squared: float) -> Any:
+    return lambda u: -ko.laplacian(u) - squared * u
+
+
+def drift(diffusivity: float) -> Any:
+    return lambda u: -diffusivity * ko.laplacian(u) + ko.dot([1.0, 0.5], ko.grad(u))
+
+
+def transport(u: Any) -> Any:
+    return ko.dt(u) + ko.partial(u, 0)
+
+
+def problem(op: Any, domain: Any, *conditions: ko.Condition) -> ko.Problem:
+    return ko.Problem(ko.Equation(op, on=domain, name="f"), *conditions)
+
+
+def dirichlet(op: Any, domain: Any) -> ko.Problem:
+    return problem(op, domain, ko.Dirichlet(domain.boundary))
+
+
+def from_start(op: Any, domain: ko.SpaceTime) -> ko.Problem:
+    return problem(op, domain, ko.Dirichlet(domain.walls), ko.Initial(domain.initial))
+
+
+def with_velocity(op: Any) -> ko.Problem:
+    return problem(op, ROD, ko.Dirichlet(ROD.walls), ko.Initial(ROD.initial), ko.Initial(ROD.initial, "v", order=1))
+
+
+def corner(x: Any) -> Any:
+    return (x[..., 0] == 0) & (x[..., 1] < 0.2)
+
+
+WELL_POSED = {
+    "Poisson, line": dirichlet(minus_laplacian, LINE),
+    "Poisson, square": dirichlet(minus_laplacian, SQUARE),
+    "Poisson, disk": dirichlet(minus_laplacian, DISK),
+    "Poisson, cube": dirichlet(minus_laplacian, CUBE),
+    "Poisson, 4-D": dirichlet(minus_laplacian, FOUR),
+    "Poisson, box 1 : 100": dirichlet(minus_laplacian, ko.Box([0, 0], [100, 1])),
+    "Darcy a2": dirichlet(lambda u: -ko.div((lambda x: jnp.exp(x[..., 0] + x[..., 1])) * ko.grad(u)), SQUARE),
+    "clamped beam": problem(bilaplacian, LINE, ko.Dirichlet(LINE.boundary), ko.Neumann(LINE.boundary)),
+    "clamped plate": problem(bilaplacian, SQUARE, ko.Dirichlet(SQUARE.boundary), ko.Neumann(SQUARE.boundary)),
+    "three sides insulated": problem(
+        minus_laplacian, SQUARE, ko.Dirichlet(SQUARE.face("left")), ko.Neumann(SQUARE.face("right", "top", "bottom"))
+    ),
+    "Dirichlet on a twentieth": problem(
+        minus_laplacian,
+        SQUARE,
+        ko.Dirichlet(SQUARE.boundary.where(corner)),
+        ko.Neumann(SQUARE.boundary.where(lambda x: ~corner(x))),
+    ),
+    "Robin, u + ∂u/∂n": problem(minus_laplacian, SQUARE, ko.Robin(1.0, 1.0, SQUARE.boundary)),
+    "Robin, 0.01 u + ∂u/∂n": problem(minus_laplacian, SQUARE, ko.Robin(0.01, 1.0, SQUARE.boundary)),
+    "heat": from_start(heat(0.1), ROD),
+    "heat, diffusivity 1": from_start(heat(1.0), ROD),
+    "heat, plate": from_start(heat(1.0), PLATE),
+    "heat, block": from_start(heat(1.0), BLOCK),
+    "heat, insulated": problem(heat(0.1), ROD, ko.Neumann(ROD.walls), ko.Initial(ROD.initial)),
+    "wave": with_velocity(wave(1.0)),
+    "wave, speed 10": with_velocity(wave(10.0)),
+    "transport": problem(
+        transport, ROD, ko.Dirichlet(ROD.walls.where(lambda x: x[..., 0] < 0.5)), ko.Initial(ROD.initial)
+    ),
+    "advection–diffusion 0.1": dirichlet(drift(0.1), SQUARE),
+    "advection–diffusion 0.001": dirichlet(drift(0.001), SQUARE),
+    "reaction 1e4": dirichlet(helmholtz(-1e4), SQUARE),
+    "Helmholtz 20, line": dirichlet(helmholtz(400.0), LINE),
+    "Helmholtz 200, line": dirichlet(helmholtz(4e4), LINE),
+    "Helmholtz 10, square": dirichlet(helmholtz(100.0), SQUARE),
+    "Helmholtz 20, square": dirichlet(helmholtz(400.0), SQUARE),
+    "Helmholtz 50, square": dirichlet(helmholtz(2500.0), SQUARE),
+}
+ILL_POSED = {
+    "1e-4 from a resonance": dirichlet(helmholtz(RESONANCE * 1.0001), SQUARE),
+    "resonance": dirichlet(helmholtz(RESONANCE), SQUARE),
+    "resonance, line": dirichlet(helmholtz(np.pi**2), LINE),
+    "pure Neumann, line": problem(minus_laplacian, LINE, ko.Neumann(LINE.boundary)),
+    "pure Neumann, square": problem(minus_laplacian, SQUARE, ko.Neumann(SQUARE.boundary)),
+    "pure Neumann, disk": problem(minus_laplacian, DISK, ko.Neumann(DISK.boundary)),
+    "pure Neumann, cube": problem(minus_laplacian, CUBE, ko.Neumann(CUBE.boundary)),
+    "pure Neumann, 4-D": problem(minus_laplacian, FOUR, ko.Neumann(FOUR.boundary)),
+    "no boundary condition": problem(minus_laplacian, SQUARE),
+    "a side missing": problem(minus_laplacian, SQUARE, ko.Dirichlet(SQUARE.face("left", "top", "bottom"))),
+    "Cauchy data": problem(minus_laplacian, SQUARE, ko.Dirichlet(SQUARE.face("left")), ko.Neumann(SQUARE.face("left"))),
+    "Cauchy data, three sides": problem(
+        minus_laplacian, SQUARE, ko.Dirichlet(SQUARE.face("left", "top", "bottom")), ko.Neumann(SQUARE.face("left"))
+    ),
+    "plate without slopes": dirichlet(bilaplacian, SQUARE),
+    "backward heat": from_start(heat(-0.1), ROD),
+    "heat from its end": problem(heat(0.1), ROD, ko.Dirichlet(ROD.walls), ko.Dirichlet(ROD.final, "end")),
+    "heat without start": problem(heat(0.1), ROD, ko.Dirichlet(ROD.walls)),
+    "heat, block without start": problem(heat(1.0), BLOCK, ko.Dirichlet(BLOCK.walls)),
+    "heat, a wall missing": problem(
+        heat(0.1), ROD, ko.Dirichlet(ROD.walls.where(lambda x: x[..., 0] < 0.5)), ko.Initial(ROD.initial)
+    ),
+    "wave without velocity": from_start(wave(1.0), ROD),
+    "wave, values at both times": problem(
+        wave(1.0), ROD, ko.Dirichlet(ROD.walls), ko.Initial(ROD.initial), ko.Dirichlet(ROD.final, "end")
+    ),
+    "wave of speed 0.7, both times": problem(
+        wave(0.7), ROD, ko.Dirichlet(ROD.walls), ko.Initial(ROD.initial), ko.Dirichlet(ROD.final, "end")
+    ),
+    "transport without inflow": problem(transport, ROD, ko.Initial(ROD.initial)),
+    "transport with outflow": problem(
+        transport, ROD, ko.Dirichlet(ROD.walls.where(lambda x: x[..., 0] > 0.5)), ko.Initial(ROD.initial)
+    ),
+}
+
+
+def measured(problems: dict[str, ko.Problem]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, stated in problems.items():
+            found[name] = float(ko.learn(stated).stability or np.nan)
+    return found
+
+
+def main() -> None:
+    well, ill = measured(WELL_POSED), measured(ILL_POSED)
+    for title, found in (("Well-posed", well), ("Ill-posed", ill)):
+        rows = [[name, f"{number:.1e}", "warned" if number > LIMIT else ""] for name, number in found.items()]
+        table(title, ["problem", "T.stability", ""], rows)
+    missed = [name for name, number in ill.items() if number <= LIMIT]
+    console.print(
+        f"well-posed: at most {max(well.values()):.0f}; ill-posed: at least "
+        f"{min(number for number in ill.values() if number > LIMIT):.0f} but for {len(missed)} ({', '.join(missed)}); "
+        f"the limit is {LIMIT:g}"
+    )
+    save("wellposed", {"well-posed": well, "ill-posed": ill})
+
+
+if __name__ == "__main__":
+    main()
