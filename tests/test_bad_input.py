@@ -100,6 +100,7 @@ class TestTheJudge:
 def refused(kind, message, function, *arguments, **named):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=DeprecationWarning, module="matplotlib")  # it and pyparsing
         with pytest.raises(kind, match=message) as caught:
             function(*arguments, **named)
     assert isinstance(caught.value, KernopError)

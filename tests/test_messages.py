@@ -57,7 +57,7 @@ def test_places_that_jax_traces(operator, u, use):
 @pytest.mark.parametrize("data", [lambda s: s, lambda s: lambda x: s * x[..., 0]], ids=["number", "function"])
 def test_data_that_jax_traces(operator, data):
     message = (
-        r"T: got data that JAX traces, as inside jit, grad or vmap; use S = T.on\(x\), then S\(f, g\), which JAX diff"
+        r"T: got traced JAX values, as data inside jit, grad or vmap; use S = T.on\(x\), then S\(f, g\), which JAX diff"
     )
     with pytest.raises(ArgumentTypeError, match=message):
         jax.grad(lambda s: operator(data(s), 0.0)(X)[0])(1.0)

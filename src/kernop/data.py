@@ -95,7 +95,7 @@ def values_at(condition: Condition, value: Any, points: Points) -> Any:
 def concrete(name: str, values: Any, remedy: str = "call it outside jit, grad and vmap") -> FloatArray:
     """Data as numbers; values that JAX traces are refused."""
     if isinstance(values, Tracer):
-        raise fail(ArgumentTypeError, name, "data that JAX traces, as inside jit, grad or vmap", remedy)
+        raise fail(ArgumentTypeError, name, "traced JAX values, as data inside jit, grad or vmap", remedy)
     return np.asarray(values)
 
 
