@@ -21,7 +21,7 @@ from kernop.solution import SEARCH
 Array = NDArray[np.float64]
 
 PLACES = 40
-WIDTHS = {2: (0.001, 0.003, 0.01, 0.03), 3: (0.005, 0.015, 0.05)}
+WIDTHS = {2: (0.001, 0.003, 0.01, 0.03), 3: (0.0075, 0.015, 0.05)}
 CENTRES = {2: 200, 3: 300}
 #: Widths for the reach of the search.
 REACH = {1: (1e-7, 1e-6, 1e-5, 1e-4), 2: (1e-4, 3e-4, 1e-3, 3e-3), 3: (0.001, 0.003, 0.005, 0.015)}

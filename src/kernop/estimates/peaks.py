@@ -33,6 +33,8 @@ OFF_GRID = 4
 ON_A_LINE = 2**16
 #: Points at a time: a user's function may need room for many numbers at each.
 CHUNK = 2**15
+#: What a peak rises from is so many cells away.
+AROUND = 4
 #: Steps of a local search; each halves its step or moves.
 STEPS = 24
 #: Widths of a peak, in cells, that are told apart.
@@ -150,15 +152,20 @@ def scan(region: Region, units: FloatArray, values: Values, number: int) -> Scan
     return Scan(spots, weights, found, (level, *surprises))
 
 
-def climb(spots: Spots, columns: Indices, reference: FloatArray, values: Values) -> Spots:
-    """Local searches for max|h_b − reference| from each spot, b = columns, all at once: where they end.
+def climb(spots: Spots, columns: Indices, values: Values) -> Spots:
+    """Local searches for the peak of h_b at each spot, b = columns, all at once: where they end.
+
+    A peak is where h_b is most different from the mean of its values a few cells away from the first spot.
 
     Along each parameter both sides are tried, and the best is taken; where none is better, the step is halved.
     """
     m = spots.t.shape[1]
     step = spots.cells()
-    best = rises(spots, columns, reference, values)
     directions = np.concatenate([np.eye(m), -np.eye(m)])
+    away = np.clip(spots.t + AROUND * directions[:, None, :] * step, 0.0, 1.0).reshape(-1, m)
+    around = Spots(spots.sheets, np.tile(spots.sheet, 2 * m), away)
+    reference = np.mean(_own(around, np.tile(columns, 2 * m), values).reshape(2 * m, -1), axis=0)
+    best = rises(spots, columns, reference, values)
     for _ in range(STEPS):
         tried = np.clip(spots.t + directions[:, None, :] * step, 0.0, 1.0)  # (2m, n, m)
         around = Spots(spots.sheets, np.tile(spots.sheet, 2 * m), tried.reshape(-1, m))
@@ -196,6 +203,12 @@ def rises(spots: Spots, columns: Indices, reference: FloatArray, values: Values)
     """|h_b − reference| at each spot, b = columns, (n,); what is not finite counts as no rise."""
     own = values(spots.points().x)[np.arange(len(spots)), columns]
     return np.abs(np.where(np.isfinite(own), own, reference) - reference)
+
+
+def _own(spots: Spots, columns: Indices, values: Values) -> FloatArray:
+    """h_b at each spot, b = columns, (n,); 0 where it is not finite."""
+    own = values(spots.points().x)[np.arange(len(spots)), columns]
+    return np.where(np.isfinite(own), own, 0.0)
 
 
 def _sheets(region: Region, units: FloatArray, number: int) -> tuple[Sheet, ...]:

@@ -134,8 +134,8 @@ def _look(problem: Problem, condition: Condition, u: Combination, values: Values
     starts, columns = _starts(scanned, rows, residuals)
     at_starts = answer(condition, scanned.spots[starts].points(), u)[np.arange(len(starts)), columns]
     kept = _worthwhile(np.abs(_differences(scanned.values[starts, columns], at_starts)), columns, count, drawn.dim)
-    starts, columns, at_starts = starts[kept], columns[kept], at_starts[kept]
-    ends = climb(scanned.spots[starts], columns, at_starts, values)
+    columns = columns[kept]
+    ends = climb(scanned.spots[starts[kept]], columns, values)
     peaks = ends.points()
     at_peaks, answered = values(peaks.x), answer(condition, peaks, u)
     spikes = _spikes(ends, columns, answered[np.arange(len(ends)), columns], values, count)
