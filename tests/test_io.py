@@ -275,7 +275,7 @@ MISFITS = {
     "columns missing": (shape(f"{FACTOR}/packed.T", lambda a: a[1:]), "shape"),
     "a zero pivot": (shape(f"{FACTOR}/packed.T", lambda a: a * (1.0 - np.eye(*a.shape))), "zero on its diagonal"),
     "roots that are not": (shape(f"{FACTOR}/roots", lambda a: -a), "not positive"),
-    "NaN": (shape(f"{FACTOR}/tau", lambda a: a * np.nan), f"{FACTOR}/tau is an array with numbers that are not finite"),
+    "NaN": (shape(f"{FACTOR}/t.T", lambda a: a * np.nan), f"{FACTOR}/t is an array with numbers that are not finite"),
     "infinity": (shape("condition 0/x", lambda a: a + np.inf), "condition 0/x is an array with numbers that are not"),
     **{
         f"squares that overflow in {name}": (
@@ -284,21 +284,21 @@ MISFITS = {
         )
         for name, part in {
             f"{FACTOR}/packed.T": f"{FACTOR}/packed",
-            f"{FACTOR}/tau": f"{FACTOR}/tau",
+            f"{FACTOR}/t.T": f"{FACTOR}/t",
             f"{FACTOR}/roots": f"{FACTOR}/roots",
             "condition 0/x": "condition 0/x",
             "expansion/block 0/x": "expansion/block 0/x",
             "expansion/block 0/coefficients": "expansion/block 0/coefficients",
         }.items()
     },
-    "whole numbers": (shape(f"{FACTOR}/tau", lambda a: a.astype(np.int64)), "int64"),
+    "whole numbers": (shape(f"{FACTOR}/t.T", lambda a: a.astype(np.int64)), "int64"),
     "points of another shape": (shape("condition 1/x", lambda a: a[:, 0]), "shape"),
     "normals of another length": (shape("condition 1/normal", lambda a: 2.0 * a), "length"),
 }
 
 
 class TestReports:
-    LEVELS = (Level(8, 24, np.inf, 0.1), Level(13, 39, 1e-3, 0.1, 0.25))
+    LEVELS = (Level(8, 24, np.inf, 0.1), Level(13, 39, 1e-3, 0.1, (0.25, 0.5), 1e-4))
 
     def test_come_back_even_if_a_residual_was_infinite(self, operator, path):
         report = Report("budget", 1e-6, self.LEVELS, 1)

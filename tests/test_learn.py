@@ -70,7 +70,7 @@ def test_a_second_operator_with_other_coefficients_does_not_compile_again():
 def test_progress_bar_names_the_stages(capsys):
     t = learn(progress=True)
     assert "factorise" in capsys.readouterr().out
-    assert set(t.stats) == {"sample", "collocate", "factorise"}
+    assert set(t.stats) == {"sample", "collocate", "factorise", "examine"}
 
 
 def test_import_changes_no_setting_of_jax():

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import lapack
 
 from kernop import linalg
 from kernop.linalg import (
     cholesky,
     orthogonal,
     pivoted_cholesky,
+    right_solve_upper,
     solve_lower,
     solve_upper,
     syrk,
@@ -95,6 +97,11 @@ class TestCholesky:
         assert cholesky(fortran(indefinite))[1] == 3
 
 
+def least_squares(factor, b):
+    """argmin |A c − [b; 0]|, by R⁻¹ Qᵀ."""
+    return solve_upper(factor.upper, factor.rotated(b)[0])
+
+
 class TestOrthogonal:
     def test_triangle_is_that_of_numpy_up_to_signs(self):
         factor = orthogonal(TALL)
@@ -113,13 +120,13 @@ class TestOrthogonal:
     def test_least_squares(self, columns):
         b = RNG.normal(size=(30, columns))
         expected = np.linalg.lstsq(TALL, b, rcond=None)[0]
-        np.testing.assert_allclose(orthogonal(TALL).least_squares(b), expected, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(least_squares(orthogonal(TALL), b), expected, rtol=1e-9, atol=1e-12)
 
     def test_least_squares_with_zeros_below(self):
         b = RNG.normal(size=(20, 2))
         expected = np.linalg.lstsq(TALL, np.vstack([b, np.zeros((10, 2))]), rcond=None)[0]
         before = b.copy()
-        np.testing.assert_allclose(orthogonal(TALL).least_squares(b), expected, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(least_squares(orthogonal(TALL), b), expected, rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(b, before)
 
     def test_products_with_q(self):
@@ -127,24 +134,45 @@ class TestOrthogonal:
         q = np.linalg.qr(TALL, mode="complete").Q
         b, top = RNG.normal(size=(20, 2)), RNG.normal(size=(7, 2))
         signs = np.sign(np.diagonal(factor.upper) * np.diagonal(np.linalg.qr(TALL).R))[:, None]
-        np.testing.assert_allclose(factor.rotated(b), signs * (q.T @ np.vstack([b, np.zeros((10, 2))]))[:7], atol=1e-13)
+        np.testing.assert_allclose(
+            factor.rotated(b)[0], signs * (q.T @ np.vstack([b, np.zeros((10, 2))]))[:7], atol=1e-13
+        )
         np.testing.assert_allclose(factor.times(top), q[:, :7] @ (signs * top), atol=1e-13)
 
     def test_right_solve(self):
         factor = orthogonal(TALL)
         e = RNG.normal(size=(5, 7))
-        np.testing.assert_allclose(factor.right_solve(e) @ np.triu(factor.upper), e, atol=1e-12)
+        np.testing.assert_allclose(right_solve_upper(factor.upper, e) @ np.triu(factor.upper), e, atol=1e-12)
 
     def test_keeps_digits_that_normal_equations_lose(self):
         a = np.vander(np.linspace(0, 1, 30), 9)
         c = np.arange(1.0, 10.0)
-        found = orthogonal(a).least_squares((a @ c)[:, None])[:, 0]
+        found = least_squares(orthogonal(a), (a @ c)[:, None])[:, 0]
         squared = np.linalg.solve(a.T @ a, a.T @ (a @ c))
         assert np.abs(found - c).max() < 1e-2 * np.abs(squared - c).max()
 
+    @pytest.mark.parametrize("shape", [(30, 7), (64, 64), (200, 64), (150, 65), (300, 140)])
+    def test_what_is_left_is_the_residual(self, shape):
+        a, b = RNG.normal(size=shape), RNG.normal(size=(shape[0], 2))
+        top, below = orthogonal(a).rotated(b)
+        residual = b - a @ np.linalg.lstsq(a, b, rcond=None)[0]
+        np.testing.assert_allclose(np.linalg.norm(below, axis=0), np.linalg.norm(residual, axis=0), atol=1e-12)
+        assert top.shape == (shape[1], 2)
+        np.testing.assert_allclose(orthogonal(a).times(top), b - residual, atol=1e-11)
+
+    @pytest.mark.parametrize("shape", [(30, 7), (150, 65), (300, 140)])
+    def test_from_the_scalars_alone(self, shape):
+        """As files of the first version have it: reflectors and τ of geqrf."""
+        a, b = RNG.normal(size=shape), RNG.normal(size=(shape[0], 3))
+        packed, tau, _, _ = lapack.dgeqrf(a)
+        factor = linalg.blocked(packed, tau)
+        expected = lapack.dormqr("L", "T", packed, tau, np.asfortranarray(b), lwork=300)[0]
+        np.testing.assert_allclose(np.vstack(factor.rotated(b)), expected, atol=1e-12)
+        np.testing.assert_allclose(factor.columns(shape[0]), lapack.dorgqr(packed, tau)[0], atol=1e-13)
+
     def test_square(self):
         np.testing.assert_allclose(
-            orthogonal(POSITIVE).least_squares(RIGHT), np.linalg.solve(POSITIVE, RIGHT), rtol=1e-9
+            least_squares(orthogonal(POSITIVE), RIGHT), np.linalg.solve(POSITIVE, RIGHT), rtol=1e-9
         )
 
 

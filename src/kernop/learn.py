@@ -38,7 +38,7 @@ from kernop.problem import Problem
 from kernop.progress import Stages
 from kernop.refine import Report, ToleranceWarning, refine
 from kernop.resolution import Roughness, roughness
-from kernop.sampling import can_be_fresh, interior, sample
+from kernop.sampling import can_be_fresh, interior, sample, share_out
 from kernop.solution_operator import SolutionOperator
 from kernop.streaming import learn_stream, make_plan, read_checkpoint
 from kernop.wellposed import Stability, stability
@@ -187,7 +187,11 @@ class _Task:
         if given is not None:
             most = min(most, max(1, sum(map(len, given.values())) // 2))
         return refine(
-            lambda centers, n: self.once(replace(growing, centers=centers), n if given is None else given, stage),
+            lambda centers, n: self.once(
+                replace(growing, centers=centers),
+                share_out(self.problem, n, whole_clouds=True) if given is None else given,
+                stage,
+            ),
             wanted,
             most,
             self._measure(inputs, envelope_of(growing)),

@@ -48,7 +48,7 @@ def sample(
     if points is None or not isinstance(points, Mapping):
         total = DEFAULT_POINTS if points is None else check_integer("points", points, least=len(problem.conditions))
         check_memory("points", 3 * total * problem.dim, f"{describe(total)} of them", "ask for fewer")
-        wanted: Mapping[str, Any] = share_out(problem, total)
+        wanted: Mapping[str, Any] = share_out(problem, total, whole_clouds=points is None)
     else:
         wanted = points
         _check_names(problem, wanted)
@@ -118,24 +118,34 @@ def _points_of(condition: Condition, wanted: Any, scheme: str, seed: int) -> Poi
         return condition.on.sample(count, scheme, seed)
 
 
-def share_out(problem: Problem, total: int) -> dict[str, int]:
+def share_out(problem: Problem, total: int, *, whole_clouds: bool = False) -> dict[str, int]:
     """Divide a total number of points among the conditions; each gets at least one.
 
     A region of dimension m and measure |Γ| gets |Γ| / h^m points, with one spacing h for all regions and half of it
-    for boundaries. The ends of an interval are both taken. Clouds give all they have, up to 20 000 points together: the
-    points are the user's, and there are no others; of larger clouds a warning says how many are used.
+    for boundaries. The ends of an interval are both taken. Clouds give all they have if it fits into their part of
+    the total, which is equal for all conditions, and otherwise that part, in proportion to their sizes. With
+    ``whole_clouds`` they give all they have whatever the total, up to 20 000 points together: there are no others. Of
+    larger clouds a warning says how many are used.
     """
     regions = {condition.name: condition.on for condition in problem.conditions}
     clouds = {name: round(region.measure) for name, region in regions.items() if isinstance(region, CloudRegion)}
     others = {name: region for name, region in regions.items() if name not in clouds}
     counts = {name: round(region.measure) for name, region in others.items() if region.intrinsic_dim == 0}
-    counts |= _of_clouds(clouds)
+    part = (total - sum(counts.values())) * len(clouds) // len(regions)
+    counts |= _all_of(clouds) if whole_clouds else _of_clouds(clouds, part)
     spread = {name: region for name, region in others.items() if region.intrinsic_dim > 0}
-    counts |= _by_spacing(spread, frame_of(problem), max(len(spread), total - sum(counts.values())))
+    left = total - min(part, sum(clouds.values())) - sum(counts[name] for name in others if name in counts)
+    counts |= _by_spacing(spread, frame_of(problem), left)
     return {name: counts[name] for name in regions}
 
 
-def _of_clouds(sizes: dict[str, int]) -> dict[str, int]:
+def _of_clouds(sizes: dict[str, int], total: int) -> dict[str, int]:
+    if sum(sizes.values()) <= total:
+        return sizes
+    return dict(zip(sizes, shares(max(total, len(sizes)), list(sizes.values())), strict=True))
+
+
+def _all_of(sizes: dict[str, int]) -> dict[str, int]:
     if sum(sizes.values()) <= MOST_OF_CLOUDS:
         return sizes
     used = dict(zip(sizes, shares(MOST_OF_CLOUDS, list(sizes.values())), strict=True))

@@ -66,6 +66,11 @@ class Solution:
         return self.function.expansion
 
     @property
+    def coefficients(self) -> FloatArray:
+        """Those of the functions of the expansion, (L, B); for rough data they are large, and cancel."""
+        return self.function.coefficients
+
+    @property
     def misfit(self) -> Any:
         """‖√W (P u − h)‖ / ‖√W h‖ over the points of T: a float, or (B,); None if it is not known.
 

@@ -249,4 +249,4 @@ def test_wrong_arguments(operator, batch, ordinary):
         batch.error_estimate(covering=3)
     u = ordinary(1.0, 0.0)
     with pytest.raises(ArgumentError, match="does not know its operator"):
-        ko.Solution(u.problem, u.expansion, u.coefficients, True).error_estimate()
+        ko.Solution(u.problem, u.function, True).error_estimate()

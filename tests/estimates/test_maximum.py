@@ -6,6 +6,7 @@ import pytest
 
 import kernop as ko
 from kernop.estimates.maximum import NotApplicableError, maximum_bound
+from kernop.methods import Combination
 from kernop.operators import apply_operator, identity
 
 LINE, SQUARE, DISK = ko.Interval(0, 1), ko.Box([0, 0], [1, 1]), ko.Ball([0, 0], 1.0)
@@ -33,7 +34,7 @@ def bound_of_zero(problem, f=1.0, g=0.0, number=400, method=None):
     def data(condition, points):
         return np.full((len(points), 1), values.get(condition.name, g))
 
-    return maximum_bound(problem, operator.factorisation.expansion, c, data, number)
+    return maximum_bound(problem, Combination(operator.factorisation.expansion, c), data, number)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -27,8 +27,8 @@ def test_residuals_are_those_of_refitting_without_the_row(name):
     operator = ko.learn(PROBLEM, points={"f": 60, "g": 40}, method=method, kernel=kernel, regularization=ridge)
     data = PROBLEM.manufacture(lambda x: jnp.sin(5 * x[..., 0]) + x[..., 1] ** 2, operator.points)
     h = np.concatenate([data["f"], data["g"]])[:, None]
-    c = operator.factorisation.coefficients(h)
-    found = LeaveOneOut(operator.factorisation, collocate(PROBLEM, operator.points))(operator.factorisation, c, h)[:, 0]
+    u = operator.factorisation.answer(h).u
+    found = LeaveOneOut(operator.factorisation, collocate(PROBLEM, operator.points))(u, h)[:, 0]
     for row, (condition, i) in {7: ("f", 7), 59: ("f", 59), 60: ("g", 0), 83: ("g", 23)}.items():
         without = operator.remove({condition: [i]})
         fewer = {k: np.delete(v, i) if k == condition else v for k, v in data.items()}
@@ -42,13 +42,13 @@ def test_a_row_that_is_alone_keeps_its_own_residual():
     problem = ko.Problem(
         ko.Equation(lambda u: -ko.laplacian(u), on=line, name="f"), ko.Dirichlet(on=line.boundary, name="g")
     )
-    operator = ko.learn(problem, points={"f": 50, "g": 2}, method=ko.Subspace(centers=8), weights={"g": 1e8})
+    operator = ko.learn(problem, points={"f": 50, "g": 2}, method=ko.Subspace(centers=8), weights={"g": 1e6})
     data = problem.manufacture(lambda x: jnp.sin(9 * x[..., 0]), operator.points)
     h = np.concatenate([data["f"], data["g"]])[:, None]
-    c = operator.factorisation.coefficients(h)
-    found = LeaveOneOut(operator.factorisation, collocate(problem, operator.points))(operator.factorisation, c, h)[:, 0]
+    u = operator.factorisation.answer(h).u
+    found = LeaveOneOut(operator.factorisation, collocate(problem, operator.points))(u, h)[:, 0]
     own = -operator(**data).residual("g", operator.points["g"], data["g"])
-    np.testing.assert_allclose(found[50:], own, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(found[50:], own, rtol=1e-2, atol=1e-10)
 
 
 def test_as_many_centres_as_points_leave_nothing_to_tell():

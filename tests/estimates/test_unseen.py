@@ -120,7 +120,9 @@ def test_in_space_and_time_and_on_a_part_of_a_domain():
 
 def test_smooth_inputs_are_seen(operators):
     exact = lambda x: jnp.sin(x @ jnp.array([[1.0, 4.0, 8.0], [2.0, -3.0, 5.0]]))
-    data = [lambda x, op=c.op: apply_operator(op, exact, ko.Points(x)) for c in operators[2].problem.conditions]
+    data = [
+        lambda x, op=c.op: apply_operator(op, exact, ko.Points(x, timed=False)) for c in operators[2].problem.conditions
+    ]
     u = operators[2](*data)
     blind, found = u.error_estimate(search=None), u.error_estimate()
     assert found.unseen == ()

@@ -165,11 +165,14 @@ class TestStory:
             ko.load(path)
 
 
+OPERATOR = "problem points method factorisation stats report noise about diagnosis functionals"
+
+
 @pytest.mark.parametrize(
     ("kind", "known"),
     [
-        (ko.SolutionOperator, "problem points method factorisation stats report noise about"),
-        (ko.StreamedOperator, "problem points method factorisation stats report noise about rows solutions"),
+        (ko.SolutionOperator, OPERATOR),
+        (ko.StreamedOperator, f"{OPERATOR} rows solutions"),
         (ko.Full, ""),
         (ko.LowRank, "rank tol block seed"),
         (ko.Subspace, "centers basis envelope solver penalty batch"),

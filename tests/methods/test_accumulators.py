@@ -44,10 +44,24 @@ def expected(penalty, rows=ROWS, data=DATA):
     return np.linalg.qr(stacked).R, np.linalg.lstsq(stacked, right, rcond=None)[0]
 
 
+def coefficients(solved):
+    return np.linalg.solve(np.triu(solved.upper), solved.y)
+
+
+def parts(solved):
+    return [np.triu(solved.upper), solved.y, solved.residual, solved.size, solved.failed]
+
+
 def assert_solved(accumulator, penalty, rows=ROWS, data=DATA, tol=1e-11):
-    upper, c, failed = accumulator.solve(penalty)
+    solved = accumulator.solve(penalty)
+    upper, c = solved.upper, coefficients(solved)
     r, wanted = expected(penalty, rows, data)
-    assert failed == 0
+    root = penalty if isinstance(penalty, np.ndarray) else penalty * np.eye(rows.shape[1])
+    left = np.linalg.norm(np.vstack([rows @ wanted - data, root @ wanted]), axis=0)
+    # The sums know the residual to half of the digits.
+    np.testing.assert_allclose(solved.residual, left, atol=1e-6 * np.max(solved.size, initial=1.0))
+    np.testing.assert_allclose(solved.size, np.linalg.norm(data, axis=0), rtol=1e-12)
+    assert solved.failed == 0
     assert upper.shape == r.shape
     np.testing.assert_allclose(np.abs(np.triu(upper)), np.abs(r), rtol=tol, atol=tol * np.abs(r).max())
     np.testing.assert_allclose(c, wanted, rtol=tol, atol=tol)
@@ -69,9 +83,10 @@ class TestAgainstNumPy:
     def test_without_data(self, kind, penalty):
         accumulator = kind(L)
         add(accumulator, ROWS)
-        upper, c, failed = accumulator.solve(penalty)
-        assert c.shape == (L, 0)
-        assert failed == 0
+        solved = accumulator.solve(penalty)
+        upper = solved.upper
+        assert solved.y.shape == (L, 0)
+        assert solved.failed == 0
         r = expected(penalty)[0]
         np.testing.assert_allclose(np.abs(np.triu(upper)), np.abs(r), rtol=1e-11, atol=1e-11)
 
@@ -88,10 +103,10 @@ class TestAgainstNumPy:
         assert_solved(passed(kind, (1,), ROWS[:3], DATA[:3]), penalty, ROWS[:3], DATA[:3])
 
     def test_no_rows_at_all(self, kind):
-        upper, c, failed = kind(L, B).solve(0.5)
-        assert failed == 0
-        np.testing.assert_allclose(np.abs(np.triu(upper)), 0.5 * np.eye(L))
-        assert not np.any(c)
+        solved = kind(L, B).solve(0.5)
+        assert solved.failed == 0
+        np.testing.assert_allclose(np.abs(np.triu(solved.upper)), 0.5 * np.eye(L))
+        assert not np.any(solved.y)
 
     @settings(max_examples=40, deadline=None)
     @given(cuts=st.sets(st.integers(1, N - 1)), penalty=st.sampled_from([0.0, 0.3, ROOT]))
@@ -120,8 +135,8 @@ class TestGoingOn:
             assert_solved(accumulator, penalty, ROWS[: k + 15], DATA[: k + 15])
             assert_solved(accumulator, ROOT, ROWS[: k + 15], DATA[: k + 15])
         straight = passed(kind, (15, 30, 45))
-        for one, other in zip(accumulator.solve(penalty)[:2], straight.solve(penalty)[:2], strict=True):
-            np.testing.assert_array_equal(np.triu(one), np.triu(other))
+        for one, other in zip(parts(accumulator.solve(penalty)), parts(straight.solve(penalty)), strict=True):
+            np.testing.assert_array_equal(one, other)
 
     def test_the_penalty_is_left_alone(self, kind):
         before = ROOT.copy()
@@ -136,7 +151,7 @@ class TestGoingOn:
         for accumulator in (first, second):
             add(accumulator, ROWS[30:], DATA[30:])
         assert second.rows == N
-        for one, other in zip(first.solve(0.3), second.solve(0.3), strict=True):
+        for one, other in zip(parts(first.solve(0.3)), parts(second.solve(0.3)), strict=True):
             np.testing.assert_array_equal(one, other)
         assert_solved(second, 0.3)
 
@@ -151,12 +166,12 @@ class TestGoingOn:
         add(accumulator, ROWS[30:], DATA[30:])  # what was taken out does not change
         other = kind(L, B)
         other.restore(arrays)
-        for one, two in zip(other.solve(0.3), before, strict=True):
+        for one, two in zip(parts(other.solve(0.3)), parts(before), strict=True):
             np.testing.assert_array_equal(one, two)
         add(other, ROWS[30:], DATA[30:])  # nor does it when another goes on from it
         again = kind(L, B)
         again.restore(arrays)
-        for one, two in zip(again.solve(0.3), before, strict=True):
+        for one, two in zip(parts(again.solve(0.3)), parts(before), strict=True):
             np.testing.assert_array_equal(one, two)
 
     def test_room_of_another_size(self, kind):
@@ -170,13 +185,13 @@ class TestGoingOn:
 @kinds
 class TestSingular:
     def test_no_rows(self, kind):
-        assert kind(L, B).solve(0.0)[2] != 0
+        assert kind(L, B).solve(0.0).failed != 0
 
     def test_a_function_that_is_zero_everywhere(self, kind):
         rows = ROWS.copy()
         rows[:, 4] = 0.0
         accumulator = passed(kind, (20,), rows)
-        assert accumulator.solve(0.0)[2] == 5
+        assert accumulator.solve(0.0).failed == 5
         assert_solved(accumulator, 0.3, rows)
 
 
@@ -185,7 +200,7 @@ def test_a_triangle_keeps_digits_that_sums_lose():
     c = np.arange(1.0, 10.0)[:, None]
     errors = {}
     for kind in (Triangle, NormalSums):
-        errors[kind] = np.abs(passed(kind, range(7, N, 7), rows, rows @ c).solve(0.0)[1] - c).max()
+        errors[kind] = np.abs(coefficients(passed(kind, range(7, N, 7), rows, rows @ c).solve(0.0)) - c).max()
     assert errors[Triangle] < 1e-8
     assert errors[Triangle] < 1e-3 * errors[NormalSums]
 

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import astuple
 from functools import partial
 from types import SimpleNamespace
 
@@ -234,7 +235,7 @@ def test_merging_leaves_both_as_they_were(kind):
     before = [part.solve(0.1) for part in parts]
     once, again = cluster._merged(*parts), cluster._merged(*parts)
     for one, other in zip([*before, once.solve(0.1)], [*(p.solve(0.1) for p in parts), again.solve(0.1)], strict=True):
-        assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+        assert all(np.array_equal(a, b) for a, b in zip(astuple(one), astuple(other), strict=True))
     assert [part.rows for part in (*parts, once)] == [9, 9, 18]
 
 

@@ -38,7 +38,8 @@ class TestPass:
         assert type(accumulator) is kind
         assert list(p.run(accumulator)) == [1, 2, 3, 4, 5]
         rows, data = everything(p, INPUTS)
-        upper, c, _ = accumulator.solve(0.1)
+        solved = accumulator.solve(0.1)
+        upper, c = solved.upper, np.linalg.solve(np.triu(solved.upper), solved.y)
         np.testing.assert_allclose(np.triu(upper).T @ np.triu(upper), rows.T @ rows + 0.01 * np.eye(9), rtol=1e-10)
         below = np.vstack([rows, 0.1 * np.eye(9)]), np.vstack([data, np.zeros((9, 3))])
         np.testing.assert_allclose(c, np.linalg.lstsq(*below, rcond=None)[0], rtol=1e-8, atol=1e-10)
@@ -56,7 +57,8 @@ def test_moments_are_the_gradient(c):
     p = plan()
     rows, data = everything(p, INPUTS)
     given = partial(lambda k, batch: p.rows.data(batch, INPUTS, (None, 2)))
-    expected = rows.T @ (data if c is None else data - rows @ c)
+    left = data if c is None else data - rows @ c
+    expected = np.vstack([rows.T @ left, np.sum(left**2, axis=0)])
     np.testing.assert_allclose(p.moments(given, c, range(5)), expected, rtol=1e-11)
     parts = p.moments(given, c, [0, 3]) + p.moments(given, c, [1, 2, 4])
     np.testing.assert_allclose(parts, expected, rtol=1e-11)

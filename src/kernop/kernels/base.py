@@ -33,6 +33,7 @@ from kernop.errors import (
     fail,
 )
 from kernop.fields import MultiIndex
+from kernop.frozen import frozen
 from kernop.precision import float64
 
 #: Coordinates as separate arrays that broadcast against each other: XLA fuses what is done with them.
@@ -145,7 +146,7 @@ def check_lengthscale(value: Any) -> FloatArray:
     if not np.all((lengths > 1e-50) & (lengths < 1e50)):  # powers of it are taken
         got = f"{lengths.min():g} to {lengths.max():g}"
         raise fail(ArgumentError, "lengthscale", got, "choose units in which it is near 1")
-    return lengths
+    return frozen(lengths)
 
 
 def check_axes(lengths: Any, dim: int) -> None:

@@ -166,7 +166,8 @@ class NormalSums(Accumulator):
 
     def restore(self, arrays: Mapping[str, FloatArray]) -> None:
         unpack(arrays["packed"], self.matrix, lower=True)
-        self.moments[:], self.squares[:] = arrays["moments"], arrays["squares"]
+        # The first checkpoints did not have the squares: the misfit is then not known.
+        self.moments[:], self.squares[:] = arrays["moments"], arrays.get("squares", np.nan)
 
 
 class Triangle(Accumulator):
