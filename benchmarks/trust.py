@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tol import PROBLEMS as SMOOTH
 
 import kernop as ko
-from kernop.experiments.darcy import checkerboard, darcy_problem
+from kernop.experiments.darcy import checkerboard, strong_problem
 from kernop.experiments.families import heat_modes, helmholtz_waves, random_nets
 from kernop.functions import Function
 from kernop.operators import apply_operator, identity
@@ -30,7 +30,7 @@ from kernop.operators import apply_operator, identity
 PROBLEMS = {
     "Poisson": SMOOTH["Poisson"],
     "Darcy a2": SMOOTH["Darcy a2"],
-    "Darcy a3": darcy_problem(checkerboard),
+    "Darcy a3": strong_problem(checkerboard),
     "Helmholtz 20": SMOOTH["Helmholtz 20"],
     "heat": SMOOTH["heat"],
     "advection–diffusion": SMOOTH["advection–diffusion"],

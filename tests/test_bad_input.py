@@ -101,6 +101,7 @@ def refused(kind, message, function, *arguments, **named):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", category=DeprecationWarning, module="matplotlib")  # it and pyparsing
+        warnings.simplefilter("ignore", ko.AccuracyWarning)
         with pytest.raises(kind, match=message) as caught:
             function(*arguments, **named)
     assert isinstance(caught.value, KernopError)
@@ -337,8 +338,9 @@ def stored(tmp_path_factory):
 
 
 def rows():
-    """The rows of the table: what is bad, what happens, the class of error, the test."""
-    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("|")][2:]
+    """The rows of the first table: what is bad, what happens, the class of error, the test."""
+    first = PAGE.read_text().partition("## Well-formed but wrong")[0]
+    lines = [line for line in first.splitlines() if line.startswith("|")][2:]
     return [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines]
 
 
@@ -347,6 +349,19 @@ def test_every_row_of_the_page_has_its_test():
     named = [row[-1] for row in rows()]
     assert sorted(named) == sorted(tests)
     assert len(set(named)) == len(named)
+
+
+def test_every_test_of_the_second_table_exists():
+    second = PAGE.read_text().partition("## Well-formed but wrong")[2]
+    named = [
+        cell for line in second.splitlines() if line.startswith("| ") for cell in [line.strip("| ").split(" | ")[-1]]
+    ]
+    tests = Path(__file__).parent
+    for place in re.findall(r"`((?:\w+/)?test_\w+\.py(?:::\w+)*)`", " ".join(named)):
+        file, *names = place.split("::")
+        text = (tests / file).read_text()
+        assert all(re.search(rf"(def|class) {name}\b", text) for name in names), place
+    assert len(named) > 20
 
 
 def test_every_class_on_the_page_exists():

@@ -103,7 +103,8 @@ def arrays_in(value: Any, name: str = "factorisation") -> list[tuple[str, np.nda
         return [(name, value)]
     if isinstance(value, tuple | list):
         return [pair for k, part in enumerate(value) for pair in arrays_in(part, f"{name}[{k}]")]
-    if type(value).__module__.startswith("kernop.") and hasattr(value, "__dict__") and name[-7:] != ".stream":
+    users = name.endswith((".stream", ".problem"))
+    if type(value).__module__.startswith("kernop.") and hasattr(value, "__dict__") and not users:
         return [pair for key, part in vars(value).items() for pair in arrays_in(part, f"{name}.{key}")]
     return []
 

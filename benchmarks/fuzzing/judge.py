@@ -125,8 +125,9 @@ def _right(case: Case, found: list[Any], expected: list[Any]) -> Verdict:
 
 
 def _orderly(verdict: Verdict, said: list[warnings.WarningMessage], seconds: float, more: int) -> Verdict:
-    """No warning but that a tolerance was not met; no long wait; no large allocation."""
-    alien = [w for w in said if not issubclass(w.category, ko.ToleranceWarning) and w.filename != mutations.__file__]
+    """No warning but kernop's own; no long wait; no large allocation."""
+    own = (ko.ToleranceWarning, ko.AccuracyWarning, ko.IllPosedWarning)
+    alien = [w for w in said if not issubclass(w.category, own) and w.filename != mutations.__file__]
     if not verdict.good:
         return verdict
     if alien:

@@ -15,6 +15,7 @@ from scipy.linalg import blas, eigh, lapack
 from threadpoolctl import ThreadpoolController
 
 from kernop.errors import FloatArray
+from kernop.frozen import frozen
 
 EPS = float(np.finfo(np.float64).eps)
 #: Between this number and its inverse squares keep all digits.
@@ -218,7 +219,7 @@ class Orthogonal:
             triangle = np.tril(self.packed[start:stop, start:stop], -1)
             np.fill_diagonal(triangle, 1.0)
             found.append((triangle, np.triu(self.t[: stop - start, start:stop])))
-        return found
+        return frozen(found)
 
     def columns(self, n: int) -> FloatArray:
         """The first n rows of Q, (n, L): an orthonormal basis of the column space, if n = m."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kernop import gram
 from kernop.collocation import Functionals
 from kernop.errors import FloatArray
+from kernop.frozen import frozen
 from kernop.functions import Function
 from kernop.kernels import Kernel
 from kernop.linalg import EPS, right_solve_upper, solve_upper
@@ -78,10 +79,10 @@ class Combination:
             return self.y
         c = solve_upper(self.upper, self.y)
         if self.order is None:
-            return c
+            return frozen(c)
         found = np.empty_like(c)
         found[self.order] = c
-        return found
+        return frozen(found)
 
     def apply(self, left: Functionals) -> FloatArray:
         """P_i u for functionals that were collocated with the envelope: (M, B)."""

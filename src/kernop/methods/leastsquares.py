@@ -12,6 +12,7 @@ import numpy as np
 from kernop import gram
 from kernop.collocation import Functionals
 from kernop.errors import FloatArray, NonFiniteError, SingularGramError, fail
+from kernop.frozen import frozen
 from kernop.linalg import EPS, Cholesky, Orthogonal, cholesky, left_over, norms, right_solve_upper
 from kernop.methods.base import Answer, Factorisation, Rows, others, woven
 from kernop.methods.chain import Chain, chained
@@ -144,7 +145,7 @@ class QRFactorisation(HeldFactorisation):
     @cached_property
     def upper(self) -> FloatArray:
         """R, (L, L), in one piece."""
-        return np.asfortranarray(self.factor.upper)
+        return frozen(np.asfortranarray(self.factor.upper))
 
     def remainder(self, y: FloatArray) -> FloatArray:
         return np.sum(np.square(self.factor.rotated(y)[1]), axis=0)

@@ -1,0 +1,115 @@
+"""This version beside another checkout of kernop, in one run: the same tasks in turn, one process for each.
+
+Usage: python benchmarks/versions.py PATH [rounds]
+
+PATH is a checkout (its src is imported). Each task is run once to compile, then in turns; medians, and their ratios.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parents[1]
+
+
+def tasks() -> dict[str, Callable[[], Any]]:
+    """What is timed, in the words of both versions."""
+    import jax.numpy as jnp
+
+    import kernop as ko
+    from kernop.experiments import darcy, heat, helmholtz, schrodinger
+    from kernop.experiments.darcy import darcy_problem, exponential
+    from kernop.experiments.experiment import square_grid
+
+    found: dict[str, Callable[[], Any]] = {}
+    for experiment in (darcy("a1"), darcy("a2"), helmholtz(20), helmholtz(200), schrodinger(), heat()):
+        found[f"learn, default: {experiment.name}"] = experiment.learn_by_default
+    found["learn, the paper's: Darcy a2"] = darcy("a2").learn_as_paper
+    problem = darcy_problem(exponential)
+    wave = np.random.default_rng(0).normal(scale=2.0, size=(2, 1000))
+    for centers in (250, 1000):
+        operator = ko.learn(problem, points=3 * centers, method=ko.Subspace(centers=centers))
+        many = problem.manufacture(lambda x: jnp.sin(x @ wave), operator.points)
+        one = {name: np.ascontiguousarray(values[:, 0]) for name, values in many.items()}
+        fixed, u = operator.on(square_grid(61)), operator(**one)
+        found |= {
+            f"T(f, g), {centers} centres": lambda T=operator, one=one: T(**one),
+            f"T(f, g), {centers} centres, 1000 inputs": lambda T=operator, many=many: T(**many),
+            f"u(x), {centers} centres, one point": lambda u=u: u([[0.3, 0.4]]),
+            f"u(x), {centers} centres, 3721 points": lambda u=u: u(square_grid(61)),
+            f"T.on(x)(f, g), {centers} centres": lambda S=fixed, one=one: S(**one),
+            f"T.on(x)(f, g), {centers} centres, 1000 inputs": lambda S=fixed, many=many: S(**many),
+        }
+    return found
+
+
+def work() -> None:
+    """Answer names of tasks with seconds; short tasks are repeated."""
+    warnings.simplefilter("ignore")
+    known = tasks()
+    print("\n".join(known), flush=True)
+    print(flush=True)
+    for line in sys.stdin:
+        task = known[line.rstrip("\n")]
+        started = time.perf_counter()
+        task()
+        first = time.perf_counter() - started
+        repeats = int(min(50, max(1, 0.05 / first)))
+        started = time.perf_counter()
+        for _ in range(repeats):
+            task()
+        print((time.perf_counter() - started) / repeats, flush=True)
+
+
+def start(tree: Path) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
+    command = [sys.executable, __file__, "--work"]
+    return subprocess.Popen(command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def ask(worker: subprocess.Popen[str], name: str) -> float:
+    cast(IO[str], worker.stdin).write(f"{name}\n")
+    cast(IO[str], worker.stdin).flush()
+    return float(cast(IO[str], worker.stdout).readline())
+
+
+def main(other: Path, rounds: int) -> None:
+    from common import save, table
+
+    workers = {"other": start(other), "this": start(HERE)}
+    names: dict[str, list[str]] = {
+        key: list(iter(lambda w=worker: cast(IO[str], w.stdout).readline().rstrip("\n"), ""))
+        for key, worker in workers.items()
+    }
+    rows: list[list[str]] = []
+    figures: dict[str, dict[str, float]] = {}
+    for name in names["this"]:
+        seconds: dict[str, list[float]] = {key: [] for key in workers}
+        for _ in range(rounds):
+            for key, worker in workers.items():
+                seconds[key].append(ask(worker, name))
+        median = {key: float(np.median(values)) for key, values in seconds.items()}
+        figures[name] = median
+        rows.append(
+            [name, *(f"{1e3 * value:.3g}" for value in median.values()), f"{median['this'] / median['other']:.2f}"]
+        )
+    table("milliseconds", ["task", "other", "this", "this ÷ other"], rows)
+    save("versions", figures)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--work"]:
+        work()
+    elif len(sys.argv) < 2:
+        print(__doc__)
+    else:
+        main(Path(sys.argv[1]).resolve(), int(sys.argv[2]) if len(sys.argv) > 2 else 7)
