@@ -62,6 +62,11 @@ def summarise(summary: Summary) -> None:
         f"Stated class: {len(summary.promises)} tolerances said to be met, {len(summary.kept)} of them true to a "
         f"factor of ten, {100 * summary.share:.1f} % (must be at least 95 %); {len(summary.unmet)} not met or refused"
     )
+    true = sum(line.within for line in summary.meant)
+    console.print(
+        f"With bumps narrower than the reports state: {len(summary.meant)} said to be met, {true} true, "
+        f"{sum(not line.within and not line.said.told for line in summary.meant)} of the others without a warning"
+    )
     console.print(
         f"Caution: {len(summary.needless)} lines with a warning whose error is below the tolerance; "
         f"{len(summary.called_ill)} well-posed problems called ill-posed"

@@ -20,6 +20,27 @@ Function = Callable[[Any], Any]
 SQUARE, LINE = ko.Box([0, 0], [1, 1]), ko.Interval(0, 1)
 
 
+#: Bumps, of the solution or of its source, narrower than the part of the shortest side that `T.report` states for its
+#: dimension (0.1 in the plane, 0.2 in space). The collection counted them to the stated class when it was made; they are
+#: told apart since its first run, because a report promises what it states, and not what was meant here.
+NARROW = frozenset(
+    {
+        "local: bump σ = 0.07, coarse",
+        "local: bump σ = 0.05, coarse",
+        "local: bump σ = 0.05",
+        "local: bump σ = 0.08 at a wall",
+        "local: dipole",
+        "local: bump on a smooth ground",
+        "local: Darcy, bump σ = 0.07",
+        "local: source σ = 0.05",
+        "local: source σ = 0.05, coarse",
+        "balls: disk, bump σ = 0.1",
+        "clouds: flower, bump σ = 0.1",
+        "dimensions: 3-D bump σ = 0.15",
+    }
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Case:
     """One question: is what kernop says of this problem true?
@@ -54,6 +75,11 @@ class Case:
     def posed(self) -> bool:
         """Is there one solution, which depends continuously on the data?"""
         return self.truth is not None
+
+    @property
+    def narrow(self) -> bool:
+        """Is it a bump that is narrower than what a report states?"""
+        return str(self) in NARROW
 
     def __str__(self) -> str:
         return f"{self.family}: {self.name}"

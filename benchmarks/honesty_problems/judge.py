@@ -181,9 +181,14 @@ class Summary:
         return [line for line in self.lines if line.verdict == verdict]
 
     @property
-    def promises(self) -> list[Line]:
-        """The lines of the stated class whose tolerance is said to be met."""
+    def meant(self) -> list[Line]:
+        """The lines whose tolerance is said to be met, of the class as it was meant when the problems were collected."""
         return [line for line in self.lines if line.case.stated and line.said.met]
+
+    @property
+    def promises(self) -> list[Line]:
+        """Those of them that are of the class that the reports state."""
+        return [line for line in self.meant if not line.case.narrow]
 
     @property
     def kept(self) -> list[Line]:

@@ -44,7 +44,7 @@ from kernop.streaming import learn_stream, make_plan, read_checkpoint
 from kernop.wellposed import Stability, stability
 
 #: Points inside at which it is seen how well the conditions determine u.
-INSIDE = 400
+INSIDE = 256
 
 
 def learn(
@@ -212,7 +212,19 @@ class _Task:
     def stability(self, rows: Functionals, envelope: Function | None) -> Stability:
         """How well the conditions determine u."""
         inside = normal_form(identity, interior(self.problem, INSIDE, self.seed), multiplier=envelope)
-        return stability(rows, Functionals((inside,)), self.frame, envelope)
+        fresh = None if self._bounded_by_points else lambda number: self._evenly(number, envelope)
+        return stability(rows, Functionals((inside,)), self.frame, envelope, fresh)
+
+    @property
+    def _bounded_by_points(self) -> bool:
+        """Is a region known by points alone?"""
+        return not can_be_fresh(self.problem) or not all(condition.on.known for condition in self.problem.conditions)
+
+    def _evenly(self, number: int, envelope: Function | None) -> Functionals:
+        """About so many rows, an equal part for each condition."""
+        each = -(-number // len(self.problem.conditions))
+        points = {condition.name: condition.on.sample(each, seed=self.seed) for condition in self.problem.conditions}
+        return collocate(self.problem, points, envelope)
 
     def from_stream(
         self, method: Subspace, points: Any, tol: Any, inputs: Any, checkpoint: Any, client: Any, stage: Stages
@@ -237,7 +249,7 @@ class _Task:
 
     def _diagnosed(self, method: Subspace) -> Diagnosis:
         """What is doubtful about a problem whose points come in batches, as seen at points of our own."""
-        if not all(condition.on.known for condition in self.problem.conditions) or not can_be_fresh(self.problem):
+        if self._bounded_by_points:
             return Diagnosis()
         points = sample(self.problem, None, self.sampling, self.seed)
         rows = collocate(self.problem, points, method.envelope)

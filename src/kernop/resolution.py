@@ -9,9 +9,7 @@ derivatives are compared with what the coefficient does between neighbouring poi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -28,7 +26,7 @@ from kernop.operators import Operator, differentiated
 from kernop.precision import eagerly
 
 #: Segments that are looked at, and the worst of them that are searched for a jump.
-SEGMENTS, SEARCHED = 2000, 32
+SEGMENTS, SEARCHED = 1000, 32
 #: Disagreement, relative to the coefficient: below the first it is smooth, above the second it is not resolved.
 SMOOTH, UNRESOLVED = 1e-6, 0.02
 #: Halvings of a segment in the search for a jump; what is then left of the difference, relative, is a jump.
@@ -89,8 +87,7 @@ def _looked_at(c: Coefficient, points: Points, frame: Frame, name: str) -> Rough
     segments = _neighbours(points, frame)
     if segments is None:
         return Roughness()
-    first, last = (_values(c, segments, t) for t in (0.0, 1.0))
-    slopes = [_slopes(c, segments, t) for t in (0.0, 0.5, 1.0)]
+    (first, _, last), slopes = _with_slopes(c, segments)
     missed = np.abs(last - first - (slopes[0] + 4.0 * slopes[1] + slopes[2]) / 6.0)
     size = 0.5 * (np.abs(first) + np.abs(last)) + FLOOR * np.sqrt(np.mean(np.square(first)))
     part = np.divide(missed, size, out=np.zeros_like(missed), where=size > 0.0)
@@ -113,35 +110,34 @@ def _neighbours(points: Points, frame: Frame) -> _Segments | None:
     else:
         near = np.asarray(KDTree(natural).query(natural, k=min(n, 2 * d + 1))[1])[:, 1:]
         pairs = np.stack([np.repeat(np.arange(n), near.shape[1]), near.ravel()], axis=1)
-        pairs = np.unique(np.sort(pairs, axis=1), axis=0)
     if len(pairs) > SEGMENTS and d > 1:
-        pairs = np.random.default_rng(0).permutation(pairs)[:SEGMENTS]
+        pairs = pairs[np.random.default_rng(0).choice(len(pairs), SEGMENTS, replace=False)]
     start, stop = pairs.T
     normal = None if points.normal is None else points.normal[start]
     return _Segments(points.x[start], points.x[stop] - points.x[start], normal)
 
 
-def _at(c: Coefficient, s: _Segments, rule: Callable[[Callable[[Any], Any], Any], Any]) -> FloatArray:
+def _values(c: Coefficient, s: _Segments, t: FloatArray) -> FloatArray:
+    """c at the part t (n,) of each segment, (n,)."""
+    x = s.x + t[:, None] * s.step
     normal = None if s.normal is None else jnp.asarray(padded(s.normal))
-    return np.asarray(rule(lambda x: c.at(x, normal), jnp.asarray(padded(s.x))))[: len(s.x)]
+    return np.asarray(c.at(jnp.asarray(padded(x)), normal))[: len(x)]
 
 
-def _values(c: Coefficient, s: _Segments, t: float | FloatArray) -> FloatArray:
-    """c at the part t of each segment, (n,)."""
-    moved = _Segments(s.x + np.reshape(t, (-1, 1)) * s.step, s.step, s.normal)
-    return _at(c, moved, lambda f, x: f(x))
-
-
-def _slopes(c: Coefficient, s: _Segments, t: float) -> FloatArray:
-    """The derivative of c along each segment at its part t, times its length, (n,)."""
-    moved = _Segments(s.x + t * s.step, s.step, s.normal)
-    return _at(c, moved, lambda f, x: jax.jvp(f, (x,), (jnp.asarray(padded(s.step)),))[1])
+def _with_slopes(c: Coefficient, s: _Segments) -> tuple[FloatArray, FloatArray]:
+    """c, and its derivative along each segment times the length, at the start, the middle and the end: (3, n) each."""
+    x = np.concatenate([s.x + t * s.step for t in (0.0, 0.5, 1.0)])
+    normal = None if s.normal is None else jnp.asarray(padded(np.tile(s.normal, (3, 1))))
+    step = jnp.asarray(padded(np.tile(s.step, (3, 1))))
+    found = jax.jvp(lambda y: c.at(y, normal), (jnp.asarray(padded(x)),), (step,))
+    values, slopes = (np.asarray(part)[: len(x)].reshape(3, -1) for part in found)
+    return values, slopes
 
 
 def _refuse_jumps(c: Coefficient, s: _Segments, size: FloatArray, name: str) -> None:
     """Halve the segments, always towards the larger difference: a continuous coefficient has none in the end."""
     low, width = np.zeros(len(s.x)), np.ones(len(s.x))
-    left, right = _values(c, s, 0.0), _values(c, s, 1.0)
+    left, right = _values(c, s, low), _values(c, s, width)
     for _ in range(HALVINGS):
         width *= 0.5
         middle = _values(c, s, low + width)

@@ -58,7 +58,7 @@ class Solution:
     sizes: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        frozen((self.function, self.data, self.misfits))
+        frozen((self.function.y, self.data, self.misfits, self.sizes))
 
     @property
     def expansion(self) -> Expansion:

@@ -13,7 +13,8 @@ belongs to the problem, not to the method, its weights or its penalty.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,13 +26,13 @@ from kernop.linalg import norms
 from kernop.methods import Setting, Subspace
 from kernop.probes import Probes, random_probes
 
-#: Functions of the space for d = 1, 2, 3, …; at least so many rows for each; no more rows than this if that suffices.
-FUNCTIONS, ROWS_PER_FUNCTION, ROWS = (100, 300, 400, 800), 2, 2000
-#: A wave that the space resolves only just can look like a resonance. So a large number counts if this many times more
-#: functions give a large one too.
+#: Functions of the space for d = 1, 2, 3, …; rows for each of them, and at least.
+FUNCTIONS, ROWS, FEWEST_ROWS = (60, 250, 400, 800), 6, 2
+#: A wave that the space resolves only just can look like a resonance, few points inside a thin domain like a missing
+#: condition. So a large number counts if this many times more functions, at points of their own, give a large one too.
 SECOND_LOOK = 1.5
 #: Beyond this number a problem is called ill-posed (measured: docs/decisions.md).
-LIMIT = 1e3
+LIMIT = 500.0
 #: Steps of the power iteration: σ is then known to a few per cent, which is enough for a number that spans decades.
 STEPS = 30
 #: The fields that tell the natural units: their length scales, and waves in each.
@@ -68,7 +69,13 @@ class Stability:
         )
 
 
-def stability(rows: Functionals, inside: Functionals, frame: Frame, envelope: Function | None = None) -> Stability:
+def stability(
+    rows: Functionals,
+    inside: Functionals,
+    frame: Frame,
+    envelope: Function | None = None,
+    fresh: Callable[[int], Functionals] | None = None,
+) -> Stability:
     """Of a problem.
 
     Arguments:
@@ -76,18 +83,22 @@ def stability(rows: Functionals, inside: Functionals, frame: Frame, envelope: Fu
         inside: values of u at points of the domain, likewise.
         frame: the box around it.
         envelope: what multiplies all functions of the space.
+        fresh: gives about so many rows at other points, an equal part for each condition; None if there are no others.
     """
+    # In a thin box functions must be thin too: every side counts as one.
+    frame = replace(frame, units=np.where(frame.high > frame.low, frame.high - frame.low, frame.units))
     count = FUNCTIONS[min(rows.dim, len(FUNCTIONS)) - 1]
     first = _in_space(count, rows, inside, frame, envelope)
-    if not first.ill_posed or len(rows) < ROWS_PER_FUNCTION * SECOND_LOOK * count:
+    more = round(SECOND_LOOK * count)
+    if not first.ill_posed or (fresh is None and len(rows) < FEWEST_ROWS * more):
         return first
-    second = _in_space(round(SECOND_LOOK * count), rows, inside, frame, envelope)
+    second = _in_space(more, rows if fresh is None else fresh(ROWS * more), inside, frame, envelope)
     return min(first, second, key=lambda found: found.number)
 
 
 def _in_space(count: int, rows: Functionals, inside: Functionals, frame: Frame, envelope: Function | None) -> Stability:
-    rows = _some(rows, max(ROWS, ROWS_PER_FUNCTION * count))
-    count = max(1, min(count, len(rows) // ROWS_PER_FUNCTION))
+    rows = _some(rows, ROWS * count)
+    count = max(1, min(count, len(rows) // FEWEST_ROWS))
     weights = natural_weights(rows, inside, frame)
     space = Subspace(count, envelope=envelope).factorise(Setting(rows, frame, weights=weights))
     values = space.half_solve(space.expansion.matrix(inside).T).T / np.sqrt(len(inside))
