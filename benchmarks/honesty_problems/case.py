@@ -21,8 +21,8 @@ SQUARE, LINE = ko.Box([0, 0], [1, 1]), ko.Interval(0, 1)
 
 
 #: Bumps, of the solution or of its source, narrower than the part of the shortest side that `T.report` states for its
-#: dimension (0.1 in the plane, 0.2 in space). The collection counted them to the stated class when it was made; they are
-#: told apart since its first run, because a report promises what it states, and not what was meant here.
+#: dimension (0.1 in the plane, 0.2 in space). The collection counted them to the stated class when it was made; they
+#: were taken out after its first run, because a report promises what it states, and not what was meant here.
 NARROW = frozenset(
     {
         "local: bump σ = 0.07, coarse",

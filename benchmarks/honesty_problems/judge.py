@@ -182,7 +182,7 @@ class Summary:
 
     @property
     def meant(self) -> list[Line]:
-        """The lines whose tolerance is said to be met, of the class as it was meant when the problems were collected."""
+        """The lines said to be met, of the class as it was meant when the problems were collected."""
         return [line for line in self.lines if line.case.stated and line.said.met]
 
     @property
