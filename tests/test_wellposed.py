@@ -58,7 +58,7 @@ ILL_POSED = {
     "pure Neumann on a disk": (problem(poisson, DISK, ko.Neumann(DISK.boundary)), "nearly constant"),
     "pure Neumann on a line": (problem(poisson, LINE, ko.Neumann(LINE.boundary)), "nearly constant"),
     "resonance": (problem(helmholtz(RESONANCE), SQUARE, ko.Dirichlet(SQUARE.boundary)), "changes sign"),
-    "no boundary condition": (problem(poisson, SQUARE), "linear|spread|changes sign"),
+    "no boundary condition": (problem(poisson, SQUARE), "constant|linear|spread|changes sign"),
     "a side without condition": (
         problem(poisson, SQUARE, ko.Dirichlet(SQUARE.face("left", "top", "bottom"))),
         r"concentrated near x\[0\]",

@@ -29,8 +29,9 @@ from kernop.probes import Probes, random_probes
 #: Functions of the space for d = 1, 2, 3, …; rows for each of them, and at least.
 FUNCTIONS, ROWS, FEWEST_ROWS = (60, 250, 400, 800), 6, 2
 #: A wave that the space resolves only just can look like a resonance, few points inside a thin domain like a missing
-#: condition. So a large number counts if this many times more functions, at points of their own, give a large one too.
-SECOND_LOOK = 1.5
+#: condition; and what is hardly seen shows more in a larger space. So numbers beyond the first are measured again with
+#: this many times more functions, at points of their own, and that decides.
+LOOK_AGAIN, SECOND_LOOK = 100.0, 1.5
 #: Beyond this number a problem is called ill-posed (measured: docs/decisions.md).
 LIMIT = 500.0
 #: Steps of the power iteration: σ is then known to a few per cent, which is enough for a number that spans decades.
@@ -90,10 +91,9 @@ def stability(
     count = FUNCTIONS[min(rows.dim, len(FUNCTIONS)) - 1]
     first = _in_space(count, rows, inside, frame, envelope)
     more = round(SECOND_LOOK * count)
-    if not first.ill_posed or (fresh is None and len(rows) < FEWEST_ROWS * more):
+    if first.number <= LOOK_AGAIN or (fresh is None and len(rows) < FEWEST_ROWS * more):
         return first
-    second = _in_space(more, rows if fresh is None else fresh(ROWS * more), inside, frame, envelope)
-    return min(first, second, key=lambda found: found.number)
+    return _in_space(more, rows if fresh is None else fresh(ROWS * more), inside, frame, envelope)
 
 
 def _in_space(count: int, rows: Functionals, inside: Functionals, frame: Frame, envelope: Function | None) -> Stability:
