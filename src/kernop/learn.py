@@ -126,14 +126,15 @@ def learn(
     return replace(operator, diagnosis=found)
 
 
-def _warn(found: Diagnosis, report: Report | None) -> None:
-    """Say what is doubtful, to the caller of `learn`."""
+def _warn(found: Diagnosis, report: Report | None, level: int = 3) -> None:
+    """Say what is doubtful, to the caller of `learn`, so many calls above this one."""
     if found.stability is not None and found.stability.ill_posed:
-        warnings.warn(str(found.stability), IllPosedWarning, stacklevel=3)
+        warnings.warn(str(found.stability), IllPosedWarning, stacklevel=level)
     if found.roughness is not None and found.roughness.unresolved:
-        warnings.warn(f"{found.roughness}; give more points and centres, or smooth it", AccuracyWarning, stacklevel=3)
+        text = f"{found.roughness}; give more points and centres, or smooth it"
+        warnings.warn(text, AccuracyWarning, stacklevel=level)
     if report is not None and not report.met:
-        warnings.warn(str(report), ToleranceWarning, stacklevel=3)
+        warnings.warn(str(report), ToleranceWarning, stacklevel=level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +151,7 @@ class _Task:
     seed: int
 
     def once(self, method: Method, points: Any, stage: Stages) -> SolutionOperator:
-        """Sample, collocate, factorise."""
+        """The operator learned from these points: sampled, the conditions collocated there, the rows factorised."""
         with stage("sample"):
             placed = sample(self.problem, points, self.sampling, self.seed)
         with stage("collocate"):
@@ -229,7 +230,7 @@ class _Task:
     def from_stream(
         self, method: Subspace, points: Any, tol: Any, inputs: Any, checkpoint: Any, client: Any, stage: Stages
     ) -> SolutionOperator:
-        """Batch after batch."""
+        """The operator learned from points that come in batches, of which only L × L numbers are kept."""
         if tol is not None:
             remedy = "leave out batch, or give Subspace(centers=…, batch=…) and no tol"
             raise fail(ArgumentError, "tol", f"{tol} with a stream of points", remedy)
@@ -243,7 +244,7 @@ class _Task:
         number = 0 if self.noise is None else sum((source.counts or {}).values())
         regularization = self._regularization(method, number)
         found = self._diagnosed(method)
-        _warn(found, None)
+        _warn(found, None, level=4)
         operator = learn_stream(plan, regularization, stage, read_checkpoint(checkpoint), client)
         return replace(operator, noise=self._levels, about=self._about, diagnosis=found)
 

@@ -13,7 +13,7 @@ from kernop.problem import Dirichlet, Equation, Initial, Problem
 
 
 def heat() -> Experiment:
-    """The paper's experiment."""
+    """The paper's heat equation, u_t − 0.1 u_xx = f with zero walls: its points, settings and test family."""
     cylinder = SpaceTime(Interval(0, 1), (0, 1))
     problem = Problem(
         Equation(lambda u: dt(u) - 0.1 * laplacian(u), on=cylinder, name="f"),

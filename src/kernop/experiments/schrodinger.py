@@ -21,7 +21,7 @@ def hexagon(x: Any) -> Any:
 
 
 def schrodinger() -> Experiment:
-    """The paper's experiment."""
+    """The paper's Schrödinger equation, −Δu + Vu = f with a hexagonal V: its points, settings and test family."""
     square = Box([0, 0], [1, 1])
     problem = Problem(
         Equation(lambda u: -laplacian(u) + hexagon * u, on=square, name="f"),

@@ -54,7 +54,7 @@ class ConstantOperator:
         self.terms = terms
 
     def __call__(self, u: Any) -> Any:
-        """Of a field."""
+        """The operator applied to a field u: Σ c_α ∂^α u, with the stored numbers c_α."""
         total: Any = 0.0
         for alpha, c in self.terms.items():
             derivative = u
