@@ -91,6 +91,7 @@ class TestArguments:
         assert all("which cannot be read" in line and "Permission denied" in line for line in found)
 
     def test_a_file_larger_than_the_memory(self, path, monkeypatch):
+        monkeypatch.setattr(errors, "SMALL", 0)
         monkeypatch.setattr(errors, "available_memory", lambda: 1000)
         with pytest.raises(MemoryLimitError, match=r"path: got '.*file\.kernop', which needs .*more memory"):
             ko.load(path)

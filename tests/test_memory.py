@@ -14,6 +14,7 @@ def test_this_machine_has_some():
 
 
 def test_what_fits_passes_and_what_does_not_is_refused(monkeypatch):
+    monkeypatch.setattr(errors, "SMALL", 0)
     monkeypatch.setattr(errors, "available_memory", lambda: 8000)
     check_memory("points", 1000, "a matrix", "use fewer")
     with pytest.raises(MemoryLimitError, match=r"points: got a matrix, which needs .*; use fewer") as caught:

@@ -23,6 +23,8 @@ FloatArray = NDArray[np.float64]
 
 #: Arrays of more numbers than this are copied only after a look at the memory that is free.
 LARGE = 2**22
+#: Room for so many numbers is taken without a look.
+SMALL = 2**17
 
 
 class KernopError(Exception):
@@ -136,7 +138,9 @@ def describe(value: object) -> str:
 
 
 def check_memory(name: str, doubles: int, what: str, remedy: str) -> None:
-    """Raise before allocating ``doubles`` numbers that would not fit."""
+    """Raise before allocating ``doubles`` numbers that would not fit; so few that they always do are not looked at."""
+    if doubles <= SMALL:
+        return
     needed, free = min(8 * doubles, 2**100), available_memory()  # beyond that a number may have no float
     if free is not None and needed > free:
         got = f"{what}, which needs {needed / 2**30:.1f} GiB where {free / 2**30:.1f} GiB are free"
@@ -181,21 +185,31 @@ def check_array(name: str, value: Any, *, remedy: str, copy: bool = True, what: 
     # A broadcast array takes no memory, and its sum forever.
     if array.size > LARGE and (copy or array.dtype != np.float64 or 0 in array.strides):
         check_memory(name, array.size, describe(array), "give fewer at once")
-    with np.errstate(over="ignore"):  # of longer floats, and of the sum
-        array = np.array(array, dtype=np.float64, copy=copy or None)
-        total = np.sum(array)
-    if not np.isfinite(total):  # one fast pass for good data; the count only when there may be bad ones
+    array = _doubles(array, copy)
+    if not _finite_squares(array):  # one fast pass for good data; the count only when there may be bad ones
         bad = int(array.size - np.count_nonzero(np.isfinite(array)))
         if bad:
             raise fail(NonFiniteError, name, f"{bad} of {array.size} values that are NaN or infinite", remedy)
     return array
 
 
+def _doubles(array: NDArray[Any], copy: bool) -> FloatArray:
+    if array.dtype == np.float64:
+        return np.array(array) if copy else array
+    with np.errstate(over="ignore"):  # of longer floats
+        return np.array(array, dtype=np.float64)
+
+
+def _finite_squares(array: FloatArray) -> bool:
+    """Is the sum of the squares finite?"""
+    flat = array.ravel(order="K")
+    return math.isfinite(flat.dot(flat))  # BLAS overflows without a word
+
+
 def check_squares(name: str, array: FloatArray, remedy: str) -> FloatArray:
     """The array, if the sum of its squares is finite: all that is done with it needs that much room."""
-    with np.errstate(over="ignore"):
-        if np.isfinite(np.linalg.norm(array)):
-            return array
+    if _finite_squares(array):
+        return array
     raise fail(NonFiniteError, name, f"values as large as {np.max(np.abs(array)):g}, whose squares overflow", remedy)
 
 

@@ -33,7 +33,7 @@ from kernop.methods import Factorisation, Method, Setting, Subspace
 from kernop.methods.base import envelope_of
 from kernop.methods.noise import Noise, read_noise
 from kernop.methods.weights import Weights, read_weights
-from kernop.operators import identity, normal_form
+from kernop.operators import evaluations, identity, normal_form
 from kernop.problem import Problem
 from kernop.progress import Stages
 from kernop.refine import Report, ToleranceWarning, refine
@@ -212,7 +212,8 @@ class _Task:
 
     def stability(self, rows: Functionals, envelope: Function | None) -> Stability:
         """How well the conditions determine u."""
-        inside = normal_form(identity, interior(self.problem, INSIDE, self.seed), multiplier=envelope)
+        points = interior(self.problem, INSIDE, self.seed)
+        inside = evaluations(points.x) if envelope is None else normal_form(identity, points, multiplier=envelope)
         fresh = None if self._bounded_by_points else lambda number: self._evenly(number, envelope)
         return stability(rows, Functionals((inside,)), self.frame, envelope, fresh)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -256,8 +257,12 @@ def blocked(packed: FloatArray, tau: FloatArray) -> Orthogonal:
 
 def norms(columns: FloatArray) -> FloatArray:
     """The Euclidean norms of columns (n, B): (B,). Also of numbers whose squares leave the range."""
-    found = np.sqrt(np.einsum("ij,ij->j", columns, columns))  # silent where it overflows
-    if np.all((found > SAFE) & (found < 1.0 / SAFE)):
+    if columns.shape[1] == 1:
+        flat = columns[:, 0]
+        found = np.array([math.sqrt(flat.dot(flat))])
+    else:
+        found = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+    if found.min(initial=1.0) > SAFE and found.max(initial=1.0) < 1.0 / SAFE:  # products are silent where they overflow
         return found
     size = np.max(np.abs(columns), axis=0, initial=0.0)
     unit = np.where(size > 0.0, size, 1.0)

@@ -109,7 +109,9 @@ def _neighbours(points: Points, frame: Frame) -> _Segments | None:
         pairs = np.stack([order[:-1], order[1:]], axis=1)
     else:
         near = np.asarray(KDTree(natural).query(natural, k=min(n, 2 * d + 1))[1])[:, 1:]
-        pairs = np.stack([np.repeat(np.arange(n), near.shape[1]), near.ravel()], axis=1)
+        one, other = np.repeat(np.arange(n), near.shape[1]), near.ravel()
+        # Neighbours of each other make one segment.
+        pairs = np.stack(np.divmod(np.unique(np.minimum(one, other) * n + np.maximum(one, other)), n), axis=1)
     if len(pairs) > SEGMENTS and d > 1:
         pairs = pairs[np.random.default_rng(0).choice(len(pairs), SEGMENTS, replace=False)]
     start, stop = pairs.T

@@ -24,10 +24,11 @@ from kernop.frame import Frame
 from kernop.functions import Function
 from kernop.linalg import norms
 from kernop.methods import Setting, Subspace
+from kernop.operators import NormalForm
 from kernop.probes import Probes, random_probes
 
-#: Functions of the space for d = 1, 2, 3, …; rows for each of them, and at least.
-FUNCTIONS, ROWS, FEWEST_ROWS = (60, 250, 400, 800), 6, 2
+#: Functions of the space for d = 1, 2, 3, …; rows for each of them at the first look and at the second, and at least.
+FUNCTIONS, ROWS, FEWEST_ROWS = (60, 250, 400, 800), (4, 6), 2
 #: A wave that the space resolves only just can look like a resonance, few points inside a thin domain like a missing
 #: condition; and what is hardly seen shows more in a larger space. So numbers beyond the first are measured again with
 #: this many times more functions, at points of their own, and that decides.
@@ -38,6 +39,8 @@ LIMIT = 500.0
 STEPS = 30
 #: The fields that tell the natural units: their length scales, and waves in each.
 LENGTHS, WAVES = (1.0, 0.5), 6
+#: Points of a condition at which they are looked at.
+SOME = 128
 #: The unseen function is constant, or linear, if its deviation from that is below this part of its size …
 NEARLY = 0.1
 #: … and concentrated if its spread along an axis is below this part of the side (evenly spread: 0.29).
@@ -89,21 +92,22 @@ def stability(
     # In a thin box functions must be thin too: every side counts as one.
     frame = replace(frame, units=np.where(frame.high > frame.low, frame.high - frame.low, frame.units))
     count = FUNCTIONS[min(rows.dim, len(FUNCTIONS)) - 1]
-    first = _in_space(count, rows, inside, frame, envelope)
+    first = _in_space(count, _some(rows, ROWS[0] * count), inside, frame, envelope)
     more = round(SECOND_LOOK * count)
     if first.number <= LOOK_AGAIN or (fresh is None and len(rows) < FEWEST_ROWS * more):
         return first
-    return _in_space(more, rows if fresh is None else fresh(ROWS * more), inside, frame, envelope)
+    again = rows if fresh is None else fresh(ROWS[1] * more)
+    return _in_space(more, _some(again, ROWS[1] * more), inside, frame, envelope)
 
 
 def _in_space(count: int, rows: Functionals, inside: Functionals, frame: Frame, envelope: Function | None) -> Stability:
-    rows = _some(rows, ROWS * count)
     count = max(1, min(count, len(rows) // FEWEST_ROWS))
     weights = natural_weights(rows, inside, frame)
     space = Subspace(count, envelope=envelope).factorise(Setting(rows, frame, weights=weights))
     values = space.half_solve(space.expansion.matrix(inside).T).T / np.sqrt(len(inside))
     number, function = _leading(values)
-    return Stability(number, _in_words(inside.blocks[0].x, function, frame))
+    words = _in_words(inside.blocks[0].x, function, frame) if number > LIMIT else "nothing of note"
+    return Stability(number, words)
 
 
 def _some(rows: Functionals, number: int) -> Functionals:
@@ -123,9 +127,15 @@ def natural_weights(rows: Functionals, inside: Functionals, frame: Frame) -> tup
     """1 / (n_k s_k²) for each condition, with s_k the median of rms P_k u / rms u over smooth fields."""
     waves = random_probes(frame, 0, LENGTHS)
     fields = Probes(waves.k[:, :WAVES], waves.b[:, :WAVES])
-    size = norms(fields.apply(inside.blocks[0])) / np.sqrt(len(inside))
-    scales = [np.median(norms(fields.apply(block)) / size) for block in rows.blocks]  # s_k √n_k
-    return tuple(float(1.0 / max(scale, 1e-100) ** 2) for scale in scales)
+    size = _rms(fields, inside.blocks[0])
+    sizes = [np.median(_rms(fields, block) / size) for block in rows.blocks]
+    return tuple(float(1.0 / (len(b) * max(s, 1e-100) ** 2)) for b, s in zip(rows.blocks, sizes, strict=True))
+
+
+def _rms(fields: Probes, block: NormalForm) -> FloatArray:
+    """The root mean square of P u over some of the points, for each field."""
+    some = block[:: -(-len(block) // SOME)]
+    return norms(fields.apply(some)) / np.sqrt(len(some))
 
 
 def _leading(a: FloatArray) -> tuple[float, FloatArray]:

@@ -235,6 +235,7 @@ class TestErrors:
             learn(centers=np.concatenate([CENTRES, CENTRES + 1e-12]), regularization=0.0, options={"solver": "normal"})
 
     def test_matrices_that_do_not_fit(self, monkeypatch):
+        monkeypatch.setattr(errors, "SMALL", 0)
         monkeypatch.setattr(errors, "available_memory", lambda: 4 * 8 * 12**2 - 1)
         with pytest.raises(MemoryLimitError, match=r"centers: got matrices of 12 × 12.*use fewer centres"):
             learn()

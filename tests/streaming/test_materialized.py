@@ -221,6 +221,7 @@ class TestErrors:
             plain.materialize(3)
 
     def test_rows_that_do_not_fit(self, plain, monkeypatch):
+        monkeypatch.setattr(errors, "SMALL", 0)
         monkeypatch.setattr(errors, "available_memory", lambda: 5000)
         with pytest.raises(MemoryLimitError, match=r"T: got 62 rows of 12.*materialize\(path\)"):
             plain.materialize()
