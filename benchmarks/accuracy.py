@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from common import interleaved, save, table
 
-from kernop.experiments import Experiment, darcy, heat, helmholtz, measure, schrodinger
+from kernop.paper import Experiment, darcy, heat, helmholtz, measure, schrodinger
 
 
 def experiments() -> list[Experiment]:

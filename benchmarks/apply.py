@@ -10,8 +10,8 @@ import numpy as np
 from common import console, interleaved, save, table
 
 import kernop as ko
-from kernop.experiments.darcy import darcy_problem, exponential
-from kernop.experiments.experiment import square_grid
+from kernop.paper.darcy import darcy_problem, exponential
+from kernop.paper.experiment import square_grid
 
 PROBLEM = darcy_problem(exponential)
 GRID = square_grid(61)

@@ -7,10 +7,10 @@ import numpy as np
 from common import interleaved, once, peak_during, save, table
 
 import kernop as ko
-from kernop import gram, linalg
-from kernop.collocation import Functionals, collocate
-from kernop.experiments.darcy import darcy_problem, exponential
-from kernop.sampling import sample
+from kernop.collocation import assembly, linalg
+from kernop.collocation.functionals import Functionals, collocate
+from kernop.collocation.sampling import sample
+from kernop.paper.darcy import darcy_problem, exponential
 
 POINTS = {"f": 2500, "g": 1500}
 N = sum(POINTS.values())
@@ -49,15 +49,15 @@ def other_problem() -> ko.Problem:
 
 
 def assemble(functionals: Functionals) -> np.ndarray:
-    return gram.gram(KERNEL, functionals, remedy="use fewer points")
+    return assembly.gram(KERNEL, functionals, remedy="use fewer points")
 
 
 def main() -> None:
     problem = darcy_problem(exponential)
     first = once(lambda: learn(problem))
-    before = gram.compiled_functions()
+    before = assembly.compiled_functions()
     second = once(lambda: learn(other_problem()))
-    recompiled = gram.compiled_functions() - before
+    recompiled = assembly.compiled_functions() - before
     points = sample(problem, POINTS, "uniform", 0)
     functionals = collocate(problem, points)
     x, y = points["f"].x, points["g"].x

@@ -17,11 +17,11 @@ import numpy as np
 from common import console, save, table
 
 import kernop as ko
-from kernop import gram
-from kernop.collocation import Functionals, collocate
+from kernop.collocation import assembly
+from kernop.collocation.functionals import Functionals, collocate
+from kernop.collocation.sampling import sample
 from kernop.plotting import pyplot
 from kernop.plotting import save as save_figure
-from kernop.sampling import sample
 
 LINE = ko.Interval(0, 1)
 PROBLEM = ko.Problem(
@@ -53,7 +53,7 @@ class Population:
 
     def features(self, functionals: Functionals) -> np.ndarray:
         """⟨P_x K, e_i⟩ for n functionals, (n, m)."""
-        return gram.apply(KERNEL, functionals, self.rule, self.projection)
+        return assembly.apply(KERNEL, functionals, self.rule, self.projection)
 
     def regularised(self, lam: float) -> np.ndarray:
         """T_λ h in the basis."""
@@ -66,7 +66,7 @@ def population(nodes: int = 200) -> Population:
     rule = collocate(PROBLEM, places)
     mass = np.concatenate([0.25 * weights, [0.25, 0.25]])
     roots = np.sqrt(mass)
-    values, vectors = np.linalg.eigh(roots[:, None] * gram.cross(KERNEL, rule, rule) * roots)
+    values, vectors = np.linalg.eigh(roots[:, None] * assembly.cross(KERNEL, rule, rule) * roots)
     kept = values > 1e-13 * values[-1]
     step = np.concatenate([np.sign(places["f"].x[:, 0] - 0.37), [-1.0, 1.0]])
     psi = vectors[:, kept].T @ (roots * step)

@@ -16,14 +16,14 @@ from common import console, save, table
 from scipy.stats import norm
 
 import kernop as ko
-from kernop import gram
-from kernop.collocation import Functionals, collocate
-from kernop.errors import FloatArray
+from kernop.basics.errors import FloatArray
+from kernop.basics.precision import float64
+from kernop.collocation import assembly
+from kernop.collocation.functionals import Functionals, collocate
 from kernop.kernels import Kernel
+from kernop.language.ops import evaluations
 from kernop.methods import Method
-from kernop.operators import evaluations
 from kernop.plotting import calibration
-from kernop.precision import float64
 
 NUMBER, PLACES, CENTRES, SCALE = 400, 200, 160, 50.0
 NOMINAL = (0.5, 0.8, 0.9, 0.95, 0.99)
@@ -80,10 +80,10 @@ def drawn(operator: ko.SolutionOperator, case: Case, x: FloatArray, seed: int) -
     both = Functionals((evaluations(x), *rows.blocks))
     if isinstance(operator.method, ko.Subspace) and operator.method.penalty == "coefficients":
         trial = operator.factorisation.expansion.functionals
-        found = gram.cross(case.kernel, both, trial) @ rng.standard_normal((len(trial), NUMBER))
+        found = assembly.cross(case.kernel, both, trial) @ rng.standard_normal((len(trial), NUMBER))
     else:
-        scales = 1.0 / np.sqrt(gram.squared_norms(case.kernel, both))
-        values, vectors = np.linalg.eigh(gram.cross(case.kernel, both.scaled(scales), both.scaled(scales)))
+        scales = 1.0 / np.sqrt(assembly.squared_norms(case.kernel, both))
+        values, vectors = np.linalg.eigh(assembly.cross(case.kernel, both.scaled(scales), both.scaled(scales)))
         root = vectors * np.sqrt(np.maximum(values, 0.0)) / scales[:, None]
         found = root @ rng.standard_normal((len(root), NUMBER))
     levels = np.repeat([case.noise[name] for name in case.problem.names], [len(block) for block in rows.blocks])

@@ -7,7 +7,7 @@ from common import save, table
 from scipy.stats import qmc
 
 import kernop as ko
-from kernop.experiments import Experiment, darcy, heat, measure, schrodinger
+from kernop.paper import Experiment, darcy, heat, measure, schrodinger
 
 PADDINGS = (0, 1, 2, 3, 4, 6)
 WIDTHS = (2.5, 3.0, 3.5, 4.0, 6.0)

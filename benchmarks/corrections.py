@@ -11,12 +11,12 @@ from common import save, table
 from scipy.linalg import solve_triangular
 
 import kernop as ko
-from kernop.collocation import collocate
-from kernop.experiments.darcy import darcy_problem, exponential
-from kernop.experiments.experiment import square_grid
+from kernop.collocation.functionals import collocate
 from kernop.methods.leastsquares import design_matrix
 from kernop.methods.weights import repeated
-from kernop.metrics import relative_l2
+from kernop.paper.darcy import darcy_problem, exponential
+from kernop.paper.experiment import square_grid
+from kernop.trust.metrics import relative_l2
 
 PROBLEM, GRID = darcy_problem(exponential), square_grid(31)
 WAVE = np.random.default_rng(0).normal(scale=2.0, size=(2, 20))

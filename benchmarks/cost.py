@@ -19,17 +19,17 @@ from threadpoolctl import threadpool_limits
 from workers import at_most, workers
 
 import kernop as ko
-from kernop.batches import stream
-from kernop.frame import frame_of
-from kernop.linalg import cholesky, one_thread
-from kernop.streaming import make_plan
-from kernop.streaming.cluster import (
+from kernop.basics.linalg import cholesky, one_thread
+from kernop.collocation.batches import stream
+from kernop.collocation.units import frame_of
+from kernop.learning.streaming import make_plan
+from kernop.learning.streaming.cluster import (
     ROWS_PER_FUNCTION,
     _accumulated,  # pyright: ignore[reportPrivateUsage]
     _merged,  # pyright: ignore[reportPrivateUsage]
     chunks,
 )
-from kernop.streaming.plan import Plan
+from kernop.learning.streaming.plan import Plan
 
 BATCH = 2000
 #: Batches that the client looks at to choose weights.

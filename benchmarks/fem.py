@@ -17,8 +17,8 @@ from common import OUT, console, interleaved, save, table
 from peers_fem import finite_elements
 
 import kernop as ko
-from kernop.experiments.darcy import darcy_problem, exponential
-from kernop.experiments.experiment import square_grid
+from kernop.paper.darcy import darcy_problem, exponential
+from kernop.paper.experiment import square_grid
 from kernop.plotting import pyplot
 from kernop.plotting import save as save_figure
 

@@ -25,8 +25,8 @@ import numpy as np
 from common import console, save, table
 
 import kernop as ko
-from kernop import storage
-from kernop.errors import KernopError
+from kernop.basics import storage
+from kernop.basics.errors import KernopError
 
 #: Seconds, and bytes beyond a few times the size of the file, after which a file counts as a hang or as a bomb.
 LONGEST, ROOM, TIMES = 5.0, 4e6, 6

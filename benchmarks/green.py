@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from common import console, save, table
 
-from kernop.experiments import helmholtz
-from kernop.experiments.green import PAPER, GreenOperator, fit, measure, minimise
-from kernop.experiments.pairs import training_pairs
-from kernop.metrics import relative_l2
+from kernop.paper import helmholtz
+from kernop.paper.green import PAPER, GreenOperator, fit, measure, minimise
+from kernop.paper.pairs import training_pairs
+from kernop.trust.metrics import relative_l2
 
 CHOICE = 2_000_000  # the seed of the pairs by which λ is chosen: neither trained nor measured on
 

@@ -12,7 +12,7 @@ from statistics import median
 from common import once, save, table
 
 import kernop as ko
-from kernop.experiments import darcy
+from kernop.paper import darcy
 
 ROUNDS = 5
 #: What was asked for: seconds until the first answer.

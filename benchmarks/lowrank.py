@@ -6,7 +6,7 @@ import numpy as np
 from common import interleaved, peak_during, save, table
 
 import kernop as ko
-from kernop.experiments import darcy
+from kernop.paper import darcy
 
 
 def main() -> None:

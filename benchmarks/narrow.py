@@ -15,8 +15,8 @@ from common import table
 from numpy.typing import NDArray
 
 import kernop as ko
-from kernop.estimates.unseen import look
-from kernop.solution import SEARCH
+from kernop.operators.solution import SEARCH
+from kernop.trust.estimates.unseen import look
 
 Array = NDArray[np.float64]
 

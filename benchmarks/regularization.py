@@ -5,7 +5,7 @@ from __future__ import annotations
 from common import save, table
 
 import kernop as ko
-from kernop.experiments import helmholtz, measure
+from kernop.paper import helmholtz, measure
 
 FACTORS = (1, 3, 10, 30)
 

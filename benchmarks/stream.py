@@ -20,11 +20,11 @@ import numpy as np
 from common import console, save, table
 
 import kernop as ko
-from kernop.batches import stream
-from kernop.experiments.poisson3d import BATCH, CENTERS, PROBLEM, envelope
-from kernop.frame import frame_of
-from kernop.linalg import add_rows, add_square
-from kernop.streaming import make_plan
+from kernop.basics.linalg import add_rows, add_square
+from kernop.collocation.batches import stream
+from kernop.collocation.units import frame_of
+from kernop.learning.streaming import make_plan
+from kernop.paper.poisson3d import BATCH, CENTERS, PROBLEM, envelope
 
 BATCHES = 12
 

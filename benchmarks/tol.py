@@ -11,9 +11,9 @@ import numpy as np
 from common import console, save, table
 
 import kernop as ko
-from kernop.domains import Region
-from kernop.metrics import relative_l2
-from kernop.operators import apply_operator, identity
+from kernop.geometry import Region
+from kernop.language.ops import apply_operator, identity
+from kernop.trust.metrics import relative_l2
 
 SQUARE, LINE = ko.Box([0, 0], [1, 1]), ko.Interval(0, 1)
 CYLINDER = ko.SpaceTime(LINE, (0, 1))

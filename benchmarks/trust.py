@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from tol import PROBLEMS as SMOOTH
 
 import kernop as ko
-from kernop.experiments.darcy import checkerboard, strong_problem
-from kernop.experiments.families import heat_modes, helmholtz_waves, random_nets
-from kernop.functions import Function
-from kernop.operators import apply_operator, identity
+from kernop.language.functions import Function
+from kernop.language.ops import apply_operator, identity
+from kernop.paper.darcy import checkerboard, strong_problem
+from kernop.paper.families import heat_modes, helmholtz_waves, random_nets
 
 PROBLEMS = {
     "Poisson": SMOOTH["Poisson"],

@@ -9,8 +9,8 @@ import numpy as np
 from common import interleaved, save, table
 
 import kernop as ko
-from kernop.experiments import darcy
 from kernop.methods import Method
+from kernop.paper import darcy
 
 EXPERIMENT = darcy("a2")
 PROBLEM = EXPERIMENT.problem

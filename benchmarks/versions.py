@@ -26,9 +26,9 @@ def tasks() -> dict[str, Callable[[], Any]]:
     import jax.numpy as jnp
 
     import kernop as ko
-    from kernop.experiments import darcy, heat, helmholtz, schrodinger
-    from kernop.experiments.darcy import darcy_problem, exponential
-    from kernop.experiments.experiment import square_grid
+    from kernop.paper import darcy, heat, helmholtz, schrodinger
+    from kernop.paper.darcy import darcy_problem, exponential
+    from kernop.paper.experiment import square_grid
 
     found: dict[str, Callable[[], Any]] = {}
     for experiment in (darcy("a1"), darcy("a2"), helmholtz(20), helmholtz(200), schrodinger(), heat()):

@@ -10,7 +10,7 @@ import numpy as np
 from common import console, save, table
 
 import kernop as ko
-from kernop.wellposed import LIMIT
+from kernop.trust.wellposed import LIMIT
 
 LINE, SQUARE, DISK, CUBE = ko.Interval(0, 1), ko.Box([0, 0], [1, 1]), ko.Ball([0, 0], 1), ko.Box([0] * 3, [1] * 3)
 FOUR = ko.Box([0] * 4, [1] * 4)

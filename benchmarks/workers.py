@@ -19,9 +19,9 @@ from common import console, save, table
 from distributed import Client, LocalCluster
 
 import kernop as ko
-from kernop.experiments.poisson3d import PROBLEM, envelope
-from kernop.streaming.cluster import _accumulated  # pyright: ignore[reportPrivateUsage]
-from kernop.streaming.plan import Plan
+from kernop.learning.streaming.cluster import _accumulated  # pyright: ignore[reportPrivateUsage]
+from kernop.learning.streaming.plan import Plan
+from kernop.paper.poisson3d import PROBLEM, envelope
 
 CENTERS, BATCH = 3000, 2000
 #: QR has four times the work for a point, so fewer of them.

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import kernop as ko
 from kernop import metrics, plotting
-from kernop.errors import (
+from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FileError,

@@ -9,7 +9,7 @@ from rich.table import Table
 
 import kernop as ko
 import kernop.cli as cli
-from kernop.experiments import darcy
+from kernop.paper import darcy
 
 
 def small(case, *, seed=0):

@@ -10,8 +10,8 @@ import scipy.special
 from scipy.interpolate import CubicSpline, RegularGridInterpolator
 
 import kernop as ko
-from kernop.errors import ArgumentTypeError, NonlinearOperatorError, OperatorError
-from kernop.operators import normal_form
+from kernop.basics.errors import ArgumentTypeError, NonlinearOperatorError, OperatorError
+from kernop.language.ops import normal_form
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE), ko.Dirichlet(on=SQUARE.boundary))

@@ -5,8 +5,8 @@ import builtins
 import numpy as np
 import pytest
 
-from kernop.errors import ArgumentError, MissingExtraError, ShapeError
-from kernop.experiments.experiment import square_grid
+from kernop.basics.errors import ArgumentError, MissingExtraError, ShapeError
+from kernop.paper.experiment import square_grid
 from kernop.plotting import calibration, convergence, curves, field, pyplot, true_predicted_error
 
 

@@ -11,14 +11,14 @@ import pytest
 from distributed import Client, LocalCluster
 
 import kernop as ko
-from kernop.collocation import collocate
-from kernop.domains.points import concatenate
-from kernop.errors import ArgumentError, ArgumentTypeError, FileError, OperatorError
-from kernop.estimates import maximum
-from kernop.files import Reader, Writer
-from kernop.files.regions import read_region, write_region
-from kernop.operators import normal_form
-from kernop.precision import float64
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, OperatorError
+from kernop.basics.precision import float64
+from kernop.collocation.functionals import collocate
+from kernop.geometry.points import concatenate
+from kernop.language.ops import normal_form
+from kernop.operators.files import Reader, Writer
+from kernop.operators.files.regions import read_region, write_region
+from kernop.trust.estimates import maximum
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers have no such module
 

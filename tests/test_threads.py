@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.linalg import _threads, one_thread
+from kernop.basics.linalg import _threads, one_thread
 
 THREADS, ROUNDS = 8, 6
 SQUARE = ko.Box([0, 0], [1, 1])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.precision import float64
+from kernop.basics.precision import float64
 
 LINE, SQUARE, CUBE = ko.Interval(0, 1), ko.Box([0, 0], [1, 1]), ko.Box([0, 0, 0], [1, 1, 1])
 DISK, BALL = ko.Ball([0.2, -0.1], 0.8), ko.Ball([0, 0, 0], 1)

@@ -12,8 +12,8 @@ import numpy as np
 
 import kernop as ko
 from kernop import metrics, plotting
-from kernop.collocation import collocate
-from kernop.criteria import spectrum
+from kernop.collocation.functionals import collocate
+from kernop.trust.criteria import spectrum
 
 Run = Callable[..., Any]
 

@@ -17,7 +17,7 @@ import kernop as ko
 from fuzzing import mutations
 from fuzzing.calls import Call
 from fuzzing.mutations import Mutation, mutations_of
-from kernop.errors import KernopError
+from kernop.basics.errors import KernopError
 
 #: A call that takes longer, or more memory, than this has tried what it should have refused.
 SECONDS, BYTES = 30.0, 2**29

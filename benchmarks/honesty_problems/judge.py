@@ -13,7 +13,7 @@ import numpy as np
 
 import kernop as ko
 from honesty_problems.case import Case, FloatArray
-from kernop.errors import KernopError
+from kernop.basics.errors import KernopError
 
 #: A true error may exceed what was said by this factor.
 ROOM = 10.0

@@ -24,12 +24,12 @@ from benchmarks.common import OUT, console, save, table
 from benchmarks.peers import deeponet, fno
 from benchmarks.peers.tasks import Task, Test, Trained, darcy_task, helmholtz_task
 
-from kernop.experiments import green
-from kernop.experiments.pairs import training_pairs
-from kernop.metrics import relative_l2
+from kernop.operators.operator import SolutionOperator
+from kernop.paper import green
+from kernop.paper.pairs import training_pairs
 from kernop.plotting import pyplot
 from kernop.plotting import save as save_figure
-from kernop.solution_operator import SolutionOperator
+from kernop.trust.metrics import relative_l2
 
 CHOICE = 2_000_000  # the seed of the pairs by which the Green operator's λ is chosen, as in benchmarks/green.py
 NAME = "extrapolation"

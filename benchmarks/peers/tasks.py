@@ -21,9 +21,9 @@ from numpy.polynomial.chebyshev import chebder, chebvander
 from scipy.linalg import eig, inv, solve
 
 import kernop as ko
-from kernop.experiments import darcy, helmholtz
-from kernop.experiments.experiment import Experiment, square_grid
-from kernop.metrics import relative_l2
+from kernop.paper import darcy, helmholtz
+from kernop.paper.experiment import Experiment, square_grid
+from kernop.trust.metrics import relative_l2
 
 OMEGA = 20.0
 TRAINING, HELD_OUT = 0, 1_000_000  # seeds

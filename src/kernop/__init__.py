@@ -1,23 +1,24 @@
 """kernop learns the solution operator of a linear PDE in closed form, with kernels, from the equation alone."""
 
-from kernop import bounds, errors
-from kernop.batches import Batches
-from kernop.domains import Ball, Box, Interval, PointCloud, Points, Region, SpaceTime
-from kernop.errors import AccuracyWarning, IllPosedWarning
-from kernop.estimates import ErrorEstimate, MaximumBound
-from kernop.evidence import Evidence
-from kernop.fields import div, dot, dt, grad, laplacian, matvec, normal_derivative, partial
-from kernop.io import load
+from kernop import errors
+from kernop.basics.errors import AccuracyWarning, IllPosedWarning
+from kernop.collocation.batches import Batches
+from kernop.geometry import Ball, Box, Interval, PointCloud, Points, Region, SpaceTime
 from kernop.kernels import CustomKernel, Gaussian, InverseMultiquadric, Kernel, Matern, Wendland
-from kernop.learn import learn
+from kernop.language.fields import div, dot, dt, grad, laplacian, matvec, normal_derivative, partial
+from kernop.language.ops import apply_operator
+from kernop.language.problem import Condition, Dirichlet, Equation, Initial, Neumann, Problem, Robin
+from kernop.learning.learn import learn
+from kernop.learning.load import load
+from kernop.learning.refine import Report, ToleranceWarning
+from kernop.learning.streaming import Checkpoint, StreamedOperator
+from kernop.learning.tuning import Tuned, tune
 from kernop.methods import Full, LowRank, Subspace
-from kernop.operators import apply_operator
-from kernop.problem import Condition, Dirichlet, Equation, Initial, Neumann, Problem, Robin
-from kernop.refine import Report, ToleranceWarning
-from kernop.solution import Solution
-from kernop.solution_operator import SolutionOperator
-from kernop.streaming import Checkpoint, StreamedOperator
-from kernop.tuning import Tuned, tune
+from kernop.operators.operator import SolutionOperator
+from kernop.operators.solution import Solution
+from kernop.trust import bounds
+from kernop.trust.estimates import ErrorEstimate, MaximumBound
+from kernop.trust.evidence import Evidence
 
 __version__ = "0.1.0"
 

@@ -14,13 +14,13 @@ from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
 
 import kernop
+from kernop.basics.errors import KernopError
 from kernop.environment import environment
-from kernop.errors import KernopError
-from kernop.experiments import Experiment, Outcome, darcy, measure
-from kernop.experiments.reproduce import CHAPTERS, Order, write
-from kernop.experiments.reproduce import Chapter as Found
-from kernop.experiments.tables import tables
-from kernop.io import summary
+from kernop.learning.load import summary
+from kernop.paper import Experiment, Outcome, darcy, measure
+from kernop.paper.reproduce import CHAPTERS, Order, write
+from kernop.paper.reproduce import Chapter as Found
+from kernop.paper.tables import tables
 from kernop.plotting import true_predicted_error
 
 #: What ``kernop reproduce`` can run.

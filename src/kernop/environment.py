@@ -11,7 +11,7 @@ from typing import Any
 import jax
 from threadpoolctl import threadpool_info
 
-from kernop.memory import available_memory
+from kernop.basics.memory import available_memory
 
 PACKAGES = ("kernop", "jax", "jaxlib", "numpy", "scipy", "safetensors", "matplotlib", "distributed")
 

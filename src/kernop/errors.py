@@ -1,303 +1,47 @@
-"""The exceptions of kernop, and the one place where arguments are checked.
-
-Every exception that kernop raises on purpose derives from `KernopError`, and also from the built-in that fits, so
-that ``except ValueError`` keeps working. A message names the argument, says what came, and what to do instead.
-"""
-
-from __future__ import annotations
-
-import math
-import operator
-import reprlib
-from collections.abc import Callable, Collection, Generator
-from contextlib import contextmanager
-from typing import Any
-
-import numpy as np
-from jax.errors import TracerArrayConversionError
-from numpy.typing import NDArray
-
-from kernop.memory import available_memory
-
-FloatArray = NDArray[np.float64]
-
-#: Arrays of more numbers than this are copied only after a look at the memory that is free.
-LARGE = 2**22
-#: Room for so many numbers is taken without a look.
-SMALL = 2**17
-
-
-class KernopError(Exception):
-    """Base of all exceptions that kernop raises on purpose."""
-
-
-class ArgumentError(KernopError, ValueError):
-    """An argument has a value that cannot be used."""
-
-
-class ArgumentTypeError(KernopError, TypeError):
-    """An argument is of a kind that cannot be used."""
-
-
-class ShapeError(ArgumentError):
-    """An array has the wrong shape, or the wrong number of coordinates."""
-
-
-class NonFiniteError(ArgumentError):
-    """NaN or infinity in data, points or coefficients."""
-
-
-class InputNameError(ArgumentError):
-    """An input name is unknown, missing or given twice."""
-
-
-class OperatorError(ArgumentError):
-    """An operator cannot be read as a linear differential operator."""
-
-
-class NonlinearOperatorError(OperatorError):
-    """An operator violates superposition."""
-
-
-class JumpError(OperatorError):
-    """A coefficient that jumps stands under a derivative."""
-
-
-class RoughKernelError(ArgumentError):
-    """A kernel has too few derivatives for the operator."""
-
-
-class OutsideDomainError(ArgumentError):
-    """Points lie outside the region where they are used."""
-
-
-class MemoryLimitError(KernopError, MemoryError):
-    """A matrix would not fit in memory; raised before anything is allocated."""
-
-
-class SingularGramError(KernopError, np.linalg.LinAlgError):
-    """A linear system is singular to working precision."""
-
-
-class FileError(KernopError, ValueError):
-    """A file is damaged, foreign, or does not fit what it is asked for."""
-
-
-class MissingFunctionError(ArgumentError):
-    """An operator from a file needs a function of the user, which no file can hold."""
-
-
-class ClusterError(KernopError, RuntimeError):
-    """The workers, or the connection to them, were lost."""
-
-
-class ForkError(KernopError, RuntimeError):
-    """kernop is used in a process that was forked from one in which JAX had begun to work."""
-
-
-class MissingExtraError(KernopError, ImportError):
-    """An optional dependency is needed and not installed."""
-
-
-class IllPosedWarning(UserWarning):
-    """The conditions leave a function undetermined, or nearly so: solutions are one of many, or amplify every error."""
-
-
-class AccuracyWarning(UserWarning):
-    """An answer is not as accurate as its operator promises: the data, or a coefficient, is not resolved."""
-
-
-def fail(kind: type[KernopError], name: str, got: str, remedy: str) -> KernopError:
-    """Build an exception whose message names the argument, what came, and the remedy."""
-    return kind(f"{name}: got {got}; {remedy}.")
-
-
-@contextmanager
-def naming(name: str) -> Generator[None]:
-    """Put the name of a condition, or of an argument, before the message of every KernopError that passes."""
-    try:
-        yield
-    except KernopError as error:
-        raise type(error)(f"{name}: {error}") from error.__cause__
-
-
-#: Never fails and never takes long, whatever the value: a repr may raise, and that of a long list is long.
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
-
-
-def describe(value: object) -> str:
-    """A short description of a value for a message: its shape when it is an array, else its repr."""
-    shape = getattr(value, "shape", None)
-    if isinstance(shape, tuple) and shape:
-        return f"an array of shape {shape}"
-    if isinstance(value, int) and not -(10**50) < value < 10**50:
-        return f"a whole number of {value.bit_length()} bits"  # beyond 4300 digits Python has no repr of it
-    text = _SHORT.repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def check_memory(name: str, doubles: int, what: str, remedy: str) -> None:
-    """Raise before allocating ``doubles`` numbers that would not fit; so few that they always do are not looked at."""
-    if doubles <= SMALL:
-        return
-    needed, free = min(8 * doubles, 2**100), available_memory()  # beyond that a number may have no float
-    if free is not None and needed > free:
-        got = f"{what}, which needs {needed / 2**30:.1f} GiB where {free / 2**30:.1f} GiB are free"
-        raise fail(MemoryLimitError, name, got, remedy)
-
-
-def as_array(name: str, value: Any, remedy: str, source: str = "") -> NDArray[Any]:
-    """``value`` as an array of whatever it holds, without a copy if it is one; nothing of it is masked.
-
-    ``source`` says in a message where it comes from, if not from the caller.
-    """
-    if isinstance(value, range):  # the one short value that is a long array
-        check_memory(name, (value.stop - value.start) // value.step, describe(value), remedy)
-    try:
-        array = np.asarray(value)
-    except TracerArrayConversionError as error:
-        got = f"{source}values that JAX traces, as inside jit, grad or vmap"
-        raise fail(ArgumentTypeError, name, got, f"call it outside of them; {remedy}") from error
-    except Exception as error:  # ragged lists: whatever the conversion says
-        raise fail(ArgumentTypeError, name, f"{source}{describe(value)}", remedy) from error
-    if np.ma.is_masked(value):
-        got = f"{source}{np.ma.count_masked(value)} of {array.size} values that are masked"
-        raise fail(NonFiniteError, name, got, f"fill them, or leave them out; {remedy}")
-    return array
-
-
-def no_complex(what: str) -> str:
-    """The remedy where what was given is complex, and could be: data and coefficients."""
-    return f"complex {what} are not supported yet: split into real and imaginary part"
-
-
-def check_array(name: str, value: Any, *, remedy: str, copy: bool = True, what: str = "") -> FloatArray:
-    """A finite float64 copy of ``value``; never complex, never objects. ``copy=False`` copies only if it must.
-
-    ``what`` is given for data and coefficients, which have a real and an imaginary part if they are complex.
-    """
-    array = as_array(name, value, remedy)
-    if what and array.dtype.kind == "c":
-        raise fail(ArgumentTypeError, name, f"an array of dtype {array.dtype}", no_complex(what))
-    if array.dtype.kind not in "fiub":
-        raise fail(ArgumentTypeError, name, f"an array of dtype {array.dtype}", f"real numbers are needed; {remedy}")
-    # A broadcast array takes no memory, and its sum forever.
-    if array.size > LARGE and (copy or array.dtype != np.float64 or 0 in array.strides):
-        check_memory(name, array.size, describe(array), "give fewer at once")
-    array = _doubles(array, copy)
-    if not _finite_squares(array):  # one fast pass for good data; the count only when there may be bad ones
-        bad = int(array.size - np.count_nonzero(np.isfinite(array)))
-        if bad:
-            raise fail(NonFiniteError, name, f"{bad} of {array.size} values that are NaN or infinite", remedy)
-    return array
-
-
-def _doubles(array: NDArray[Any], copy: bool) -> FloatArray:
-    if array.dtype == np.float64:
-        return np.array(array) if copy else array
-    with np.errstate(over="ignore"):  # of longer floats
-        return np.array(array, dtype=np.float64)
-
-
-def _finite_squares(array: FloatArray) -> bool:
-    """Is the sum of the squares finite?"""
-    flat = array.ravel(order="K")
-    return math.isfinite(flat.dot(flat))  # BLAS overflows without a word
-
-
-def check_squares(name: str, array: FloatArray, remedy: str) -> FloatArray:
-    """The array, if the sum of its squares is finite: all that is done with it needs that much room."""
-    if _finite_squares(array):
-        return array
-    raise fail(NonFiniteError, name, f"values as large as {np.max(np.abs(array)):g}, whose squares overflow", remedy)
-
-
-def check_coordinates(name: str, value: Any, dim: int | None = None) -> FloatArray:
-    """Points as an (n, d) array; n ≥ 1. A flat array is read as n points on the line when d = 1."""
-    wanted = "(n, d)" if dim is None else f"(n, {dim})"
-    array = check_array(name, value, remedy=f"give points as an array of shape {wanted}")
-    if array.ndim == 1 and dim == 1:
-        array = array[:, None]
-    if array.ndim != 2 or (dim is not None and array.shape[1] != dim):
-        remedy = f"give points as an array of shape {wanted}, one row for each point"
-        raise fail(ShapeError, name, f"an array of shape {array.shape}", remedy)
-    if array.shape[0] == 0 or array.shape[1] == 0:
-        raise fail(ShapeError, name, f"an empty array of shape {array.shape}", "give at least one point")
-    return check_squares(name, array, "choose units in which coordinates are near 1")
-
-
-def check_number(
-    name: str,
-    value: Any,
-    *,
-    above: float = -math.inf,
-    least: float = -math.inf,
-    remedy: str | None = None,
-    what: str = "",
-) -> float:
-    """A finite real number, greater than ``above`` and at least ``least``; ``remedy`` is for what is no number.
-
-    ``what`` is given for data and coefficients, which have a real and an imaginary part if they are complex.
-    """
-    bound = f"greater than {above:g}" if above > -math.inf else f"at least {least:g}" if least > -math.inf else "finite"
-    instead = remedy or f"give one real number that is {bound}"
-    array = as_array(name, value, instead)
-    if what and array.dtype.kind == "c":
-        raise fail(ArgumentTypeError, name, describe(value), no_complex(what))
-    if array.shape != () or array.dtype.kind not in "fiu":
-        raise fail(ArgumentTypeError, name, describe(value), instead)
-    with np.errstate(over="ignore"):
-        number = float(array)
-    if not math.isfinite(number):
-        raise fail(NonFiniteError, name, describe(value), f"give a number that is {bound}")
-    if number <= above or number < least:
-        raise fail(ArgumentError, name, f"{number:g}", f"give a number that is {bound}")
-    return number
-
-
-def check_integer(name: str, value: Any, *, least: int) -> int:
-    """A whole number that is at least ``least``."""
-    try:
-        if isinstance(value, bool) or np.ma.is_masked(value):
-            raise TypeError
-        number = operator.index(value)
-    except TypeError as error:
-        raise fail(ArgumentTypeError, name, describe(value), f"give a whole number, at least {least}") from error
-    if number < least:
-        raise fail(ArgumentError, name, describe(number), f"give a whole number, at least {least}")
-    return number
-
-
-def check_flag(name: str, value: Any) -> bool:
-    """True or False, and not what only counts as such: a list, or an array, was meant for another argument."""
-    if not isinstance(value, bool | np.bool_):
-        raise fail(ArgumentTypeError, name, describe(value), "give True or False")
-    return bool(value)
-
-
-def called(name: str, function: Callable[..., Any], *arguments: Any, remedy: str) -> Any:
-    """What a user's function says.
-
-    What it raises passes as it is: it is the user's, and the traceback shows the line. A call that does not even begin,
-    because the function takes other arguments, is reported by us; and so is StopIteration, which a loop around us would
-    take for its end.
-    """
-    try:
-        with naming(name):
-            return function(*arguments)
-    except StopIteration as error:
-        got = "a function that raised StopIteration"
-        raise fail(ArgumentError, name, got, "let it return a value, or catch what next(…) raises in it") from error
-    except TypeError as error:
-        begun = error.__traceback__ is not None and error.__traceback__.tb_next is not None
-        if isinstance(error, KernopError) or (begun and not isinstance(function, type)):
-            raise
-        raise fail(ArgumentTypeError, name, f"a function that cannot be called so: {error}", remedy) from error
-
-
-def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
-    """One of a few words."""
-    if not isinstance(value, str) or value not in choices:
-        raise fail(ArgumentError, name, describe(value), "choose one of " + ", ".join(map(repr, choices)))
-    return value
+"""The exceptions and warnings that kernop raises on purpose."""
+
+from kernop.basics.errors import (
+    AccuracyWarning,
+    ArgumentError,
+    ArgumentTypeError,
+    ClusterError,
+    FileError,
+    ForkError,
+    IllPosedWarning,
+    InputNameError,
+    JumpError,
+    KernopError,
+    MemoryLimitError,
+    MissingExtraError,
+    MissingFunctionError,
+    NonFiniteError,
+    NonlinearOperatorError,
+    OperatorError,
+    OutsideDomainError,
+    RoughKernelError,
+    ShapeError,
+    SingularGramError,
+)
+
+__all__ = [
+    "AccuracyWarning",
+    "ArgumentError",
+    "ArgumentTypeError",
+    "ClusterError",
+    "FileError",
+    "ForkError",
+    "IllPosedWarning",
+    "InputNameError",
+    "JumpError",
+    "KernopError",
+    "MemoryLimitError",
+    "MissingExtraError",
+    "MissingFunctionError",
+    "NonFiniteError",
+    "NonlinearOperatorError",
+    "OperatorError",
+    "OutsideDomainError",
+    "RoughKernelError",
+    "ShapeError",
+    "SingularGramError",
+]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kernop.errors import (
+from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FileError,
@@ -23,7 +23,7 @@ from kernop.errors import (
     fail,
     naming,
 )
-from kernop.storage import check_path
+from kernop.basics.storage import check_path
 
 #: What `convergence` draws: numbers of points, and exponents.
 MOST_POINTS, STEEPEST = 1e15, 15

@@ -25,8 +25,8 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.derivatives import pairwise
-from kernop.precision import float64
+from kernop.basics.precision import float64
+from kernop.kernels.derivatives import pairwise
 
 DIMS = (1, 2, 3)
 #: Derivatives are checked up to this order in x and in y.

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.collocation import Functionals
-from kernop.derivatives import pairwise
-from kernop.errors import ArgumentError, ArgumentTypeError, NonFiniteError, RoughKernelError, ShapeError
-from kernop.gram import compiled_functions, gram
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, NonFiniteError, RoughKernelError, ShapeError
+from kernop.basics.precision import float64
+from kernop.collocation.assembly import compiled_functions, gram
+from kernop.collocation.functionals import Functionals
 from kernop.kernels.base import add, below, check_axes, check_lengthscale, check_smoothness, joint
-from kernop.operators import NormalForm
-from kernop.precision import float64
+from kernop.kernels.derivatives import pairwise
+from kernop.language.ops import NormalForm
 
 X, Y = np.array([0.1, 0.4]), np.array([0.7, -0.2])
 GAUSSIAN, MATERN = ko.Gaussian(0.8), ko.Matern(2.5, [0.5, 1.5])

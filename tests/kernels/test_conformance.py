@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernop.precision import float64
+from kernop.basics.precision import float64
 
 #: Relative to the value itself, at each pair of points: none of the generic places is near a zero of a derivative.
 RELATIVE = 1e-10

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.derivatives import pairwise
-from kernop.errors import ArgumentError, ArgumentTypeError, NonFiniteError, RoughKernelError
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, NonFiniteError, RoughKernelError
+from kernop.basics.precision import float64
 from kernop.kernels.base import check_smoothness
-from kernop.precision import float64
+from kernop.kernels.derivatives import pairwise
 
 RATE = 0.7
 

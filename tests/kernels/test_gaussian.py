@@ -10,9 +10,9 @@ import pytest
 from numpy.polynomial.hermite import hermval
 
 import kernop as ko
+from kernop.basics.precision import float64
 from kernop.kernels.gaussian import hermite_polynomials
 from kernop.kernels.radial import Radial
-from kernop.precision import float64
 
 
 def test_value_has_no_factor_two():

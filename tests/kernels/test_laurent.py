@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from kernop.basics.precision import float64
 from kernop.kernels.laurent import combine, derivative, evaluate, multiply
-from kernop.precision import float64
 
 #: Exponents of one sign, of both, with gaps, and the zero polynomial.
 POLYNOMIALS = [

@@ -11,9 +11,9 @@ import pytest
 from scipy.special import gamma, kv
 
 import kernop as ko
-from kernop.errors import ArgumentError, ArgumentTypeError, NonFiniteError, RoughKernelError
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, NonFiniteError, RoughKernelError
+from kernop.basics.precision import float64
 from kernop.kernels.base import check_smoothness
-from kernop.precision import float64
 
 R = np.array([0.0, 1e-3, 0.1, 0.7, 1.0, 3.0, 10.0])
 

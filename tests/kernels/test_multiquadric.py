@@ -10,7 +10,7 @@ import pytest
 from scipy.special import poch
 
 import kernop as ko
-from kernop.precision import float64
+from kernop.basics.precision import float64
 
 
 def test_value():

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.errors import ArgumentError, ArgumentTypeError, RoughKernelError
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, RoughKernelError
+from kernop.basics.precision import float64
 from kernop.kernels.base import check_smoothness
 from kernop.kernels.wendland import _wendland
-from kernop.precision import float64
 
 
 def along_the_line(kernel, r):

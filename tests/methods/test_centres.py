@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernop.frame import Frame
+from kernop.collocation.units import Frame
 from kernop.methods.centres import default_number, fill
 
 

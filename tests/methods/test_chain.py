@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kernop.linalg import orthogonal, right_solve_upper, solve_upper
+from kernop.basics.linalg import orthogonal, right_solve_upper, solve_upper
 from kernop.methods.chain import chained
 
 RNG = np.random.default_rng(0)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop import gram
-from kernop.collocation import collocate
+from kernop.collocation import assembly
+from kernop.collocation.functionals import collocate
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(
@@ -103,10 +103,12 @@ def test_minimises_the_risk(operator):
 
 def test_gram_is_symmetric_positive_semidefinite(operator):
     functionals = collocate(PROBLEM, operator.points)
-    lower = np.tril(gram.gram(operator.kernel, functionals, remedy=""))
+    lower = np.tril(assembly.gram(operator.kernel, functionals, remedy=""))
     g = lower + np.tril(lower, -1).T
     np.testing.assert_allclose(g, naive(operator)[0], rtol=1e-10, atol=1e-10 * np.abs(g).max())
-    np.testing.assert_allclose(gram.cross(operator.kernel, functionals, functionals), g, atol=1e-12 * np.abs(g).max())
+    np.testing.assert_allclose(
+        assembly.cross(operator.kernel, functionals, functionals), g, atol=1e-12 * np.abs(g).max()
+    )
     assert np.linalg.eigvalsh(g).min() > -1e-12 * np.linalg.eigvalsh(g).max()
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.errors import ArgumentError, ArgumentTypeError
+from kernop.basics.errors import ArgumentError, ArgumentTypeError
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernop as ko
-from kernop.errors import ArgumentError, ArgumentTypeError, InputNameError, NonFiniteError, SingularGramError
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, NonFiniteError, SingularGramError
 from kernop.methods.noise import Noise
 
 LINE = ko.Interval(0, 1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.polynomial import hermite
 
 import kernop as ko
-from kernop.errors import ArgumentError, ArgumentTypeError, MemoryLimitError, OutsideDomainError, ShapeError
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, MemoryLimitError, OutsideDomainError, ShapeError
 
 LINE = ko.Interval(0, 1)
 PROBLEM = ko.Problem(

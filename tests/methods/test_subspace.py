@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.errors import ArgumentError, ArgumentTypeError, RoughKernelError, ShapeError, SingularGramError
-from kernop.metrics import relative_l2
-from kernop.precision import float64
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, RoughKernelError, ShapeError, SingularGramError
+from kernop.basics.precision import float64
+from kernop.trust.metrics import relative_l2
 
 SQUARE = ko.Box([0, 0], [1, 1])
 # More than 64 points everywhere, and a lengthscale for each axis: few functions are compiled.

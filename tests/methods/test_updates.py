@@ -8,9 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import kernop as ko
-from kernop.errors import ArgumentError, RoughKernelError, SingularGramError
+from kernop.basics.errors import ArgumentError, RoughKernelError, SingularGramError
+from kernop.basics.precision import float64
 from kernop.methods.base import Factorisation, others, woven
-from kernop.precision import float64
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(

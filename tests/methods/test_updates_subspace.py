@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop import gram
-from kernop.collocation import Functionals, collocate
-from kernop.errors import ArgumentError, SingularGramError
-from kernop.operators import normal_form
-from kernop.precision import float64
+from kernop.basics.errors import ArgumentError, SingularGramError
+from kernop.basics.precision import float64
+from kernop.collocation import assembly
+from kernop.collocation.functionals import Functionals, collocate
+from kernop.language.ops import normal_form
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(
@@ -83,16 +83,16 @@ def by_numpy(operator, data):
     """u(X) with [√W A; P] c = [√W h; 0] in the sense of least squares, by the SVD."""
     t = operator.factorisation
     kernel, basis = t.kernel, t.expansion.functionals
-    a = gram.cross(kernel, collocate(operator.problem, operator.points, t.expansion.envelope), basis)
+    a = assembly.cross(kernel, collocate(operator.problem, operator.points, t.expansion.envelope), basis)
     roots = np.sqrt(np.repeat(list(operator.weights.values()), [len(h) for h in data]))
     penalty = np.sqrt(operator.regularization) * np.eye(len(basis))
     if operator.method.penalty == "rkhs":
-        values, vectors = np.linalg.eigh(gram.cross(kernel, basis, basis))
+        values, vectors = np.linalg.eigh(assembly.cross(kernel, basis, basis))
         penalty = np.sqrt(operator.regularization * len(a) * np.maximum(values, 0.0))[:, None] * vectors.T
     right = np.concatenate([roots * np.concatenate(data), np.zeros(len(basis))])
     c = np.linalg.lstsq(np.vstack([roots[:, None] * a, penalty]), right, rcond=None)[0]
     left = Functionals((normal_form(lambda u: u, ko.Points(X), multiplier=t.expansion.envelope),))
-    return gram.cross(kernel, left, basis) @ c
+    return assembly.cross(kernel, left, basis) @ c
 
 
 @pytest.fixture(scope="module", params=list(CASES))

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from kernop.errors import (
+from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
@@ -32,9 +32,9 @@ from kernop.errors import (
     describe,
     fail,
 )
-from kernop.fields import MultiIndex
-from kernop.frozen import frozen
-from kernop.precision import float64
+from kernop.basics.frozen import frozen
+from kernop.basics.precision import float64
+from kernop.language.fields import MultiIndex
 
 #: Coordinates as separate arrays that broadcast against each other: XLA fuses what is done with them.
 Coordinates = Sequence[Any]

@@ -9,9 +9,18 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from kernop.errors import ArgumentTypeError, OperatorError, ShapeError, as_array, called, check_number, describe, fail
-from kernop.fields import MultiIndex
+from kernop.basics.errors import (
+    ArgumentTypeError,
+    OperatorError,
+    ShapeError,
+    as_array,
+    called,
+    check_number,
+    describe,
+    fail,
+)
 from kernop.kernels.base import Coordinates, Kernel, Partials
+from kernop.language.fields import MultiIndex
 
 
 class CustomKernel(Kernel):

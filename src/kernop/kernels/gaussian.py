@@ -8,9 +8,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from kernop.fields import MultiIndex
 from kernop.kernels.base import Coordinates, Partials
 from kernop.kernels.radial import Radial, scale
+from kernop.language.fields import MultiIndex
 
 
 class Gaussian(Radial):

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.fields import MultiIndex
 from kernop.kernels.base import Coordinates, Kernel, Partials, check_axes, check_lengthscale
+from kernop.language.fields import MultiIndex
 
 
 class Radial(Kernel):

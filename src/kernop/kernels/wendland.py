@@ -10,7 +10,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from kernop.errors import ArgumentError, check_integer, describe, fail
+from kernop.basics.errors import ArgumentError, check_integer, describe, fail
 from kernop.kernels.laurent import Laurent, combine, derivative, evaluate, multiply
 from kernop.kernels.radial import Radial
 

@@ -13,8 +13,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from kernop.errors import FloatArray
-from kernop.linalg import Cholesky, add_rows, add_square, add_triangle, cholesky, left_over, norms, packed, unpack
+from kernop.basics.errors import FloatArray
+from kernop.basics.linalg import (
+    Cholesky,
+    add_rows,
+    add_square,
+    add_triangle,
+    cholesky,
+    left_over,
+    norms,
+    packed,
+    unpack,
+)
 
 #: P of a penalty ‖P c‖²: upper triangular (L, L), or p for p · I.
 Penalty = float | FloatArray

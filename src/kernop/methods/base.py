@@ -9,15 +9,15 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.collocation import Functionals
-from kernop.errors import ArgumentError, FloatArray, KernopError, fail
-from kernop.frame import Frame
-from kernop.functions import Function
+from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
+from kernop.basics.progress import Tick
+from kernop.collocation.functionals import Functionals
+from kernop.collocation.units import Frame
 from kernop.kernels import Kernel
+from kernop.language.functions import Function
 from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.posterior import Posterior
 from kernop.methods.weights import Weights
-from kernop.progress import Tick
 
 #: Numbers of rows, sorted; and a permutation of all of them.
 Rows = NDArray[np.intp]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import qmc
 
-from kernop.errors import FloatArray, check_memory, describe
-from kernop.frame import Frame
+from kernop.basics.errors import FloatArray, check_memory, describe
+from kernop.collocation.units import Frame
 
 #: Lengthscale in units of the spacing of centres, for d = 1 and beyond. Wider functions approximate better until they
 #: are dependent to working precision; these are where the two meet (measured: docs/decisions.md).

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernop.errors import FloatArray
-from kernop.linalg import Orthogonal, Rotation, add_rows
+from kernop.basics.errors import FloatArray
+from kernop.basics.linalg import Orthogonal, Rotation, add_rows
 from kernop.methods.base import Order, Rows
 
 

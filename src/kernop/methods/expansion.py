@@ -8,13 +8,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop import gram
-from kernop.collocation import Functionals
-from kernop.errors import FloatArray
-from kernop.frozen import frozen
-from kernop.functions import Function
+from kernop.basics.errors import FloatArray
+from kernop.basics.frozen import frozen
+from kernop.basics.linalg import EPS, right_solve_upper, solve_upper
+from kernop.collocation import assembly
+from kernop.collocation.functionals import Functionals
 from kernop.kernels import Kernel
-from kernop.linalg import EPS, right_solve_upper, solve_upper
+from kernop.language.functions import Function
 
 #: Rounding errors up to this part of u count as none.
 HARMLESS = 2e-11
@@ -40,11 +40,11 @@ class Expansion:
 
     def matrix(self, left: Functionals) -> FloatArray:
         """E_ij = P_i applied to the j-th function, shape (M, L). ``left`` was collocated with the envelope."""
-        return gram.cross(self.kernel, left, self.functionals)
+        return assembly.cross(self.kernel, left, self.functionals)
 
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
         """E c without holding E; c is (L, B)."""
-        return gram.apply(self.kernel, left, self.functionals, c)
+        return assembly.apply(self.kernel, left, self.functionals, c)
 
 
 @dataclass(frozen=True, eq=False)

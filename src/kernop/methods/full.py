@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernop import gram
-from kernop.collocation import Functionals
-from kernop.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, check_memory, fail
-from kernop.frame import Frame
+from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, check_memory, fail
+from kernop.basics.linalg import EPS, Cholesky, cholesky, norms
+from kernop.collocation import assembly
+from kernop.collocation.functionals import Functionals
+from kernop.collocation.units import Frame
 from kernop.kernels import Gaussian, Kernel
-from kernop.linalg import EPS, Cholesky, cholesky, norms
 from kernop.methods.base import Answer, Factorisation, Method, Order, Rows, Setting, others, woven
 from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.posterior import Posterior
@@ -39,7 +39,7 @@ class Full(Method):
         found = ridge(kernel, setting)
         scales = normalisation(found.squares + found.diagonal)
         unit = functionals.scaled(scales)
-        matrix = gram.gram(kernel, unit, remedy=TOO_LARGE, tick=setting.tick)
+        matrix = assembly.gram(kernel, unit, remedy=TOO_LARGE, tick=setting.tick)
         np.fill_diagonal(matrix, 1.0)
         factor, failed = cholesky(matrix)
         check_pivots(factor, failed, found.regularization, scales)
@@ -99,9 +99,9 @@ class FullFactorisation(Factorisation):
         ridge = self.regularization * n / repeated(self.weights, functionals)[new]
         own = normalisation(squared_norms(kernel, fresh) + ridge)
         unit = fresh.scaled(own)
-        square = gram.gram(kernel, unit, remedy=TOO_LARGE)
+        square = assembly.gram(kernel, unit, remedy=TOO_LARGE)
         np.fill_diagonal(square, 1.0)
-        beside = gram.cross(kernel, unit, self.expansion.functionals)[:, self.order]
+        beside = assembly.cross(kernel, unit, self.expansion.functionals)[:, self.order]
         factor, failed = self.factor.bordered(beside, square)
         scales = woven(self.scales, own, new)
         check_pivots(factor, failed, self.regularization * n / total, scales)
@@ -151,7 +151,7 @@ def ridge(kernel: Kernel, setting: Setting) -> Ridge:
 
 def squared_norms(kernel: Kernel, functionals: Functionals) -> FloatArray:
     """G_ii (N,), finite."""
-    squares = gram.squared_norms(kernel, functionals)
+    squares = assembly.squared_norms(kernel, functionals)
     if not np.all(np.isfinite(squares)):
         bad = int(np.argmax(~np.isfinite(squares)))
         got = f"{kernel!r}, whose derivatives at x = y are {squares[bad]} (row {bad})"

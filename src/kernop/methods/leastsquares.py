@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernop import gram
-from kernop.collocation import Functionals
-from kernop.errors import FloatArray, NonFiniteError, SingularGramError, fail
-from kernop.frozen import frozen
-from kernop.linalg import EPS, Cholesky, Orthogonal, cholesky, left_over, norms, right_solve_upper
+from kernop.basics.errors import FloatArray, NonFiniteError, SingularGramError, fail
+from kernop.basics.frozen import frozen
+from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, left_over, norms, right_solve_upper
+from kernop.collocation import assembly
+from kernop.collocation.functionals import Functionals
 from kernop.methods.base import Answer, Factorisation, Rows, others, woven
 from kernop.methods.chain import Chain, chained
 from kernop.methods.expansion import Combination, Expansion
@@ -202,7 +202,7 @@ class NormalFactorisation(HeldFactorisation):
 
 def design_matrix(expansion: Expansion, functionals: Functionals) -> FloatArray:
     """A_ij = P_i b_j, (n, L), finite; in Fortran order."""
-    design = gram.cross(expansion.kernel, functionals, expansion.functionals, order="F")
+    design = assembly.cross(expansion.kernel, functionals, expansion.functionals, order="F")
     with np.errstate(over="ignore"):
         size = np.linalg.norm(design)
     if not np.isfinite(size):
@@ -213,7 +213,7 @@ def design_matrix(expansion: Expansion, functionals: Functionals) -> FloatArray:
 
 def norm_factor(expansion: Expansion) -> Cholesky:
     """M = L Lᵀ, the Gram matrix of the trial functions in the space of the kernel: ‖Σ c_j b_j‖² = cᵀ M c."""
-    matrix = gram.gram(expansion.kernel, expansion.functionals, remedy="use fewer centres")
+    matrix = assembly.gram(expansion.kernel, expansion.functionals, remedy="use fewer centres")
     matrix[np.diag_indices(len(matrix))] *= 1.0 + 4.0 * len(matrix) * EPS
     factor, failed = cholesky(matrix)
     if failed:

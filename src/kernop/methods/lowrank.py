@@ -6,11 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernop import gram
-from kernop.collocation import Functionals
-from kernop.errors import ArgumentError, FloatArray, check_integer, check_memory, check_number, fail
-from kernop.kernels import Kernel
-from kernop.linalg import (
+from kernop.basics.errors import ArgumentError, FloatArray, check_integer, check_memory, check_number, fail
+from kernop.basics.linalg import (
     EPS,
     Cholesky,
     cholesky,
@@ -22,6 +19,9 @@ from kernop.linalg import (
     subtract_product,
     syrk,
 )
+from kernop.collocation import assembly
+from kernop.collocation.functionals import Functionals
+from kernop.kernels import Kernel
 from kernop.methods.base import Answer, Factorisation, Method, Order, Rows, Setting, others, woven
 from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.full import ridge, squared_norms, wide_gaussian
@@ -123,7 +123,7 @@ class LowRank(Method):
             f = _with_room(f, known, size)
             chosen = np.sort(rng.choice(n, size=size, replace=False, p=left / left.sum()))
             new = f[:, known : known + size]
-            gram.cross(kernel, functionals, functionals.take(chosen).merged(), out=new)
+            assembly.cross(kernel, functionals, functionals.take(chosen).merged(), out=new)
             subtract_product(new, f[:, :known], f[chosen, :known])
             kept, lower = pivoted_cholesky(new[chosen], smallest)
             if len(kept) == 0:

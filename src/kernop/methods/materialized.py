@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernop.errors import FloatArray
-from kernop.linalg import Cholesky, left_over, norms, right_solve_upper
+from kernop.basics.errors import FloatArray
+from kernop.basics.linalg import Cholesky, left_over, norms, right_solve_upper
 from kernop.methods.base import Answer
 from kernop.methods.expansion import Combination
 from kernop.methods.leastsquares import SubspaceFactorisation

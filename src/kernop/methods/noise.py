@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.errors import ArgumentError, ArgumentTypeError, InputNameError, check_number, describe, fail
-from kernop.problem import Problem
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, check_number, describe, fail
+from kernop.language.problem import Problem
 
 #: Beyond this, and the inverse of it, squares of levels and their quotients would leave the range of numbers.
 SMALLEST = 1e-70

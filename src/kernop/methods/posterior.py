@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernop import gram
-from kernop.collocation import Functionals
-from kernop.errors import FloatArray, check_memory
+from kernop.basics.errors import FloatArray, check_memory
+from kernop.basics.linalg import EPS, eigenpairs
+from kernop.collocation import assembly
+from kernop.collocation.functionals import Functionals
 from kernop.kernels import Kernel
-from kernop.linalg import EPS, eigenpairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Posterior:
         """The diagonal of the first term, (M,); 0 where it is no more than rounding error."""
         if self.kernel is None:
             return np.zeros(len(self.functionals))
-        prior = gram.squared_norms(self.kernel, self.functionals)
+        prior = assembly.squared_norms(self.kernel, self.functionals)
         left = prior - np.einsum("ij,ij->j", self.known, self.known)
         return np.where(left > self._rounding * prior, left, 0.0)
 
@@ -74,7 +74,7 @@ class Posterior:
         """The first term for two sets of functionals, (M, M'); 0 where the diagonal is."""
         if self.kernel is None:
             return np.zeros((len(self.functionals), len(other.functionals)))
-        left = gram.cross(self.kernel, self.functionals, other.functionals) - self.known.T @ other.known
+        left = assembly.cross(self.kernel, self.functionals, other.functionals) - self.known.T @ other.known
         left[self._outside() == 0.0] = 0.0
         left[:, other._outside() == 0.0] = 0.0
         return left

@@ -7,9 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kernop import gram
-from kernop.collocation import Functionals
-from kernop.errors import (
+from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
@@ -23,9 +21,12 @@ from kernop.errors import (
     describe,
     fail,
 )
-from kernop.functions import Function
+from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, orthogonal, syrk
+from kernop.collocation import assembly
+from kernop.collocation.functionals import Functionals
 from kernop.kernels import Gaussian, Kernel
-from kernop.linalg import EPS, Cholesky, Orthogonal, cholesky, orthogonal, syrk
+from kernop.language.functions import Function
+from kernop.language.ops import evaluations
 from kernop.methods.base import Method, Setting
 from kernop.methods.centres import default_number, fill
 from kernop.methods.expansion import Expansion
@@ -38,7 +39,6 @@ from kernop.methods.leastsquares import (
     norm_factor,
 )
 from kernop.methods.weights import Weights, condition_weights, repeated
-from kernop.operators import evaluations
 
 #: The rows tiny · I below A, relative to the Frobenius norm of A.
 TINY = 1e-16
@@ -139,7 +139,7 @@ class Subspace(Method):
         if self.basis == "representers":
             kernel = setting.kernel or wide_gaussian(setting.frame)
             chosen = setting.functionals.spread(int(number))
-            return Expansion(kernel, chosen.scaled(1.0 / np.sqrt(gram.squared_norms(kernel, chosen))))
+            return Expansion(kernel, chosen.scaled(1.0 / np.sqrt(assembly.squared_norms(kernel, chosen))))
         if isinstance(self.centers, np.ndarray):
             if self.centers.shape[1] != setting.functionals.dim:
                 remedy = f"give centres in {setting.functionals.dim} dimensions"

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernop.collocation import Functionals
-from kernop.errors import (
+from kernop.basics.errors import (
     ArgumentTypeError,
     FloatArray,
     InputNameError,
@@ -18,7 +17,8 @@ from kernop.errors import (
     describe,
     fail,
 )
-from kernop.problem import Problem
+from kernop.collocation.functionals import Functionals
+from kernop.language.problem import Problem
 
 #: One weight for each condition, or None for "balanced": the method finds them from the scale of its rows.
 Weights = tuple[float, ...] | None

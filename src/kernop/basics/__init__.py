@@ -1,0 +1,1 @@
+"""What every room stands on: exceptions and checks, memory, float64, progress, LAPACK, containers on disk."""

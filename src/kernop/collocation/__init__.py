@@ -1,0 +1,1 @@
+"""A problem at points: sampling, units, functionals, assembly, batches, inputs, probes."""

@@ -1,0 +1,296 @@
+"""Points that come in batches: for more of them than a design matrix can hold."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileError,
+    InputNameError,
+    ShapeError,
+    called,
+    check_integer,
+    check_memory,
+    describe,
+    fail,
+)
+from kernop.basics.mapped import BRING_BACK, Held, Mapped
+from kernop.collocation.sampling import sample
+from kernop.geometry import Points
+from kernop.geometry.points import concatenate
+from kernop.language.problem import Problem
+
+#: More batches than anyone waits for.
+MOST_BATCHES = 10**9
+#: The points of some conditions, by name.
+Batch = dict[str, Points]
+
+
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """Points that are made or read when they are needed, and again when they are needed again.
+
+    Arguments:
+        number: how many batches.
+        take: maps k, 0 ≤ k < number, to the points of batch k by the name of their condition: `Points`, or arrays
+            (n, d). Conditions may be left out. Asked twice for the same k, it gives the same points.
+    """
+
+    number: int
+    take: Callable[[int], Mapping[str, Any]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "number", check_integer("number", self.number, least=1))
+        if self.number > MOST_BATCHES:
+            raise fail(ArgumentError, "number", describe(self.number), f"give at most {MOST_BATCHES}: larger batches")
+        if not callable(self.take):
+            raise fail(ArgumentTypeError, "take", describe(self.take), "give a function of the number of a batch")
+
+
+class Stream:
+    """Batches of checked points for a problem.
+
+    Attributes:
+        problem: the conditions; the points of a batch are in their order.
+        number: how many batches; None if the stream only shows its end when it comes.
+        again: can it be read more than once, and from anywhere?
+    """
+
+    number: int | None
+    again: bool = True
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._seen: dict[int, int] = {}
+
+    def _unchanged(self, k: int, points: Iterable[Points]) -> bool:
+        """Are these points those that batch k had when it was read for the first time? True if this is the first."""
+        found = int.from_bytes(fingerprint(points, 8), "little")
+        return self._seen.setdefault(k, found) == found
+
+    def __getitem__(self, k: int) -> Batch:
+        """Batch k."""
+        raise NotImplementedError
+
+    def start(self, k: int) -> dict[str, int] | None:
+        """How many points of each condition come before batch k; None if that cannot be known."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Batch]:
+        return (self[k] for k in range(self.number or 0))
+
+    @property
+    def counts(self) -> dict[str, int] | None:
+        """How many points of each condition there are; None if that cannot be known."""
+        return self.start(self.number) if self.number is not None else None
+
+    def sampled(self) -> list[Batch]:
+        """A few batches that stand for all: the first, the middle and the last."""
+        last = (self.number or 1) - 1
+        return [self[k] for k in sorted({0, last // 2, last})]
+
+    def sizes(self, batches: Sequence[Batch]) -> dict[str, int]:
+        """How many points of each condition there are; if that takes a pass, how many there are in a few batches."""
+        return {name: sum(len(batch.get(name, ())) for batch in batches) for name in self.problem.names}
+
+    def points(self, name: str) -> Points:
+        """All points of a condition."""
+        size = 3 * (self.counts or {}).get(name, 0) * self.problem.dim
+        check_memory("T.points", size, f"all points of {name!r}", "go through them batch by batch")
+        parts = [batch[name] for batch in self if name in batch]
+        if not parts:
+            raise fail(ArgumentError, "T.points", f"{name!r}", "no batch had points of this condition")
+        return concatenate(parts)
+
+    def _adopted(self, given: Any) -> Batch:
+        if not isinstance(given, Mapping):
+            remedy = "a batch is a dictionary from names of conditions to points"
+            raise fail(ArgumentTypeError, "points", f"a batch that is {describe(given)}", remedy)
+        known = self.problem.names
+        for name in given:
+            if name not in known:
+                remedy = f"the conditions are {', '.join(map(repr, known))}"
+                raise fail(InputNameError, "points", f"the unknown condition {name!r}", remedy)
+        batch = {n: self.problem[n].on.adopt(given[n], f"points[{n!r}]") for n in known if n in given}
+        if not batch:
+            raise fail(ArgumentError, "points", "a batch without points", "leave empty batches out")
+        return batch
+
+
+def fingerprint(points: Iterable[Points], size: int = 32) -> bytes:
+    """A digest of coordinates and normals, by which points can be recognised."""
+    digest = hashlib.blake2b(digest_size=size)
+    for own in points:
+        for array in (own.x, own.normal):
+            digest.update(repr(None if array is None else array.shape).encode())
+            digest.update(b"" if array is None else np.ascontiguousarray(array).data)
+    return digest.digest()
+
+
+class _Made(Stream):
+    """A stream that a user's function makes."""
+
+    def __init__(self, problem: Problem, batches: Batches) -> None:
+        super().__init__(problem)
+        self.number, self._take = batches.number, batches.take
+        self._starts: list[dict[str, int]] = []
+
+    def __getitem__(self, k: int) -> Batch:
+        batch = self._adopted(called("take", self._take, k, remedy="give a function of the number of a batch"))
+        if not self._unchanged(k, batch.values()):
+            got = f"a function that gives other points for batch {k} than it gave before"
+            raise fail(ArgumentError, "take", got, "let it give the same points for the same k; seed what is random")
+        return batch
+
+    def start(self, k: int) -> dict[str, int]:
+        """The points are made once more to be counted, if they have not been yet."""
+        starts = self._starts or [dict.fromkeys(self.problem.names, 0)]
+        while len(starts) <= k:
+            batch = self[len(starts) - 1]
+            starts.append({name: count + len(batch.get(name, ())) for name, count in starts[-1].items()})
+        self._starts = starts
+        return starts[k]
+
+
+class _Sliced(Stream):
+    """Slices of arrays, in memory or on disk; each batch has its part of every condition."""
+
+    def __init__(self, problem: Problem, arrays: dict[str, Any], size: int) -> None:
+        super().__init__(problem)
+        self._arrays = arrays
+        #: What is read when its turn comes, and may change in the meantime.
+        self._lazy = [name for name, a in arrays.items() if not isinstance(a, Points)]
+        self._counts = {name: len(a) if isinstance(a, Points) else a.shape[0] for name, a in arrays.items()}
+        # No more parts than points of the largest condition: so none of them is empty.
+        self.number = self._parts = min(-(-sum(self._counts.values()) // size), max(self._counts.values()))
+        if self._parts > MOST_BATCHES:
+            got = f"{sum(self._counts.values())} points, which are {self._parts} batches"
+            raise fail(ArgumentError, "points", got, f"give larger batches, at most {MOST_BATCHES} of them")
+
+    def __getitem__(self, k: int) -> Batch:
+        first, last = self.start(k), self.start(k + 1)
+        if k not in self._seen:
+            for name in self._lazy:
+                self._arrays[name].check_date()
+        batch = {name: self._part(name, slice(first[name], last[name])) for name in first if last[name] > first[name]}
+        if self._lazy and not self._unchanged(k, (batch[name] for name in self._lazy if name in batch)):
+            sources = " or ".join(self._arrays[name].described for name in self._lazy)
+            got = f"{sources}, where batch {k} is not what it was when it was read first"
+            raise fail(FileError, "points", got, BRING_BACK)
+        return batch
+
+    def _part(self, name: str, rows: slice) -> Points:
+        part = self._arrays[name][rows]
+        if isinstance(part, Points):
+            return part
+        return self.problem[name].on.adopt(np.asarray(part), f"points[{name!r}]")
+
+    def start(self, k: int) -> dict[str, int]:
+        return {name: k * count // self._parts for name, count in self._counts.items()}
+
+    def sizes(self, batches: Sequence[Batch]) -> dict[str, int]:
+        return self._counts
+
+    def points(self, name: str) -> Points:
+        whole = self._arrays[name]
+        return whole if isinstance(whole, Points) else super().points(name)
+
+
+class _Chain(Stream):
+    """One stream after another."""
+
+    def __init__(self, first: Stream, second: Stream) -> None:
+        super().__init__(first.problem)
+        assert first.number is not None
+        assert second.number is not None
+        self._first, self._second, self._middle = first, second, first.number
+        self.number = first.number + second.number
+
+    def __getitem__(self, k: int) -> Batch:
+        return self._first[k] if k < self._middle else self._second[k - self._middle]
+
+    def start(self, k: int) -> dict[str, int] | None:
+        if k < self._middle:
+            return self._first.start(k)
+        before, own = self._first.start(self._middle), self._second.start(k - self._middle)
+        return None if before is None or own is None else {name: n + own.get(name, 0) for name, n in before.items()}
+
+
+class _Once(Stream):
+    """An iterator of batches: it passes once."""
+
+    number = None
+    again = False
+
+    def __init__(self, problem: Problem, batches: Iterable[Any]) -> None:
+        super().__init__(problem)
+        self._rest = iter(batches)
+        try:
+            first = next(self._rest)
+        except StopIteration:
+            raise fail(ArgumentError, "points", "an iterator without batches", "give one that yields points") from None
+        self._first = self._adopted(first)
+        self._used = False
+
+    def __iter__(self) -> Iterator[Batch]:
+        if self._used:
+            remedy = "give arrays or ko.Batches, which can be read again, or all inputs to learn(inputs=[…])"
+            raise fail(ArgumentError, "points", "an iterator that has been used up", remedy)
+        self._used = True
+        yield self._first
+        for given in self._rest:
+            yield self._adopted(given)
+
+    def sampled(self) -> list[Batch]:
+        return [self._first]
+
+    def start(self, k: int) -> dict[str, int] | None:
+        return None
+
+
+def stream(problem: Problem, points: Any, scheme: str, seed: int, size: int) -> Stream:
+    """Points in batches of ``size`` rows.
+
+    Arguments:
+        points: what `sample` takes, also arrays on disk (memory-mapped, zarr: anything with a shape and slices);
+            `Batches`; or an iterator of dictionaries from names to points.
+    """
+    if isinstance(points, Batches):
+        return _Made(problem, points)
+    if isinstance(points, Iterator) or hasattr(points, "__next__"):
+        return _Once(problem, points)
+    if not isinstance(points, Mapping):
+        return _Sliced(problem, dict(sample(problem, points, scheme, seed)), size)
+    lazy = {name: _lazy(f"points[{name!r}]", a, problem.dim) for name, a in points.items() if _has_rows(a)}
+    # Stand-ins of one point, so that names and the other values are checked as ever.
+    rest = sample(problem, {**points, **{name: a[:1] for name, a in lazy.items()}}, scheme, seed)
+    return _Sliced(problem, {**rest, **lazy}, size)
+
+
+def chain(first: Stream, points: Mapping[str, Points], size: int) -> Stream:
+    """A stream that can be read again, and goes on with more points, of some or all conditions."""
+    return _Chain(first, _Sliced(first.problem, dict(points), size))
+
+
+def _has_rows(a: Any) -> bool:
+    shape = getattr(a, "shape", ())
+    return not isinstance(a, Points) and isinstance(shape, tuple) and len(shape) > 0 and hasattr(a, "__getitem__")
+
+
+def _lazy(name: str, a: Any, dim: int) -> Any:
+    """An array whose rows are read, and checked, when their turn comes."""
+    flat = len(a.shape) == 1 and dim == 1
+    if not flat and (len(a.shape) != 2 or a.shape[1] != dim):
+        raise fail(ShapeError, name, describe(a), f"give points as an array of shape (n, {dim})")
+    if a.shape[0] == 0:
+        raise fail(ShapeError, name, f"an empty array of shape {a.shape}", "give at least one point")
+    # What was changed in a copy on write is not in the file.
+    on_disk = isinstance(a, np.memmap) and a.filename is not None and a.mode != "c"
+    return Mapped(name, a) if on_disk else Held(name, a)

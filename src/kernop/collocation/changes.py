@@ -1,0 +1,89 @@
+"""Points that come to a learned operator, and points that leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, ShapeError, as_array, describe, fail
+from kernop.geometry import Points
+from kernop.geometry.points import concatenate
+from kernop.language.problem import Problem
+
+Rows = NDArray[np.intp]
+
+
+def added(problem: Problem, held: Mapping[str, Points], points: Any) -> tuple[dict[str, Points], Rows]:
+    """The points of each condition, old then new; and which rows are new when all conditions follow one another.
+
+    Arguments:
+        held: the points until now.
+        points: new ones for some conditions by name, `Points` or an array (n, d).
+    """
+    new = fresh(problem, points)
+    together = {name: concatenate([old, new[name]]) if name in new else old for name, old in held.items()}
+    return together, _rows({name: np.arange(len(all_)) >= len(held[name]) for name, all_ in together.items()})
+
+
+def fresh(problem: Problem, points: Any) -> dict[str, Points]:
+    """New points for some conditions, by name and in their order, checked."""
+    given = _by_name(problem, points, "`Points` or an array (n, d)")
+    return {n: problem[n].on.adopt(given[n], f"points[{n!r}]") for n in problem.names if n in given}
+
+
+def removed(problem: Problem, held: Mapping[str, Points], points: Any) -> tuple[dict[str, Points], Rows]:
+    """The points of each condition that stay; and which rows leave when all conditions follow one another.
+
+    Arguments:
+        held: the points until now.
+        points: for some conditions by name, which of their points leave: whole numbers, or a mask.
+    """
+    given = _by_name(problem, points, "the numbers of points, or a mask")
+    gone = {name: np.zeros(len(old), dtype=bool) for name, old in held.items()}
+    for name, value in given.items():
+        gone[name] = _mask(f"points[{name!r}]", value, len(held[name]))
+        if np.all(gone[name]):
+            remedy = "keep at least one, or learn a problem without the condition"
+            raise fail(ArgumentError, f"points[{name!r}]", f"all {len(gone[name])} points of it", remedy)
+    rows = _rows(gone)
+    if len(rows) == 0:
+        raise fail(ArgumentError, "points", "none that leave", "give the number of at least one")
+    return {name: old[~gone[name]] if np.any(gone[name]) else old for name, old in held.items()}, rows
+
+
+def _by_name(problem: Problem, points: Any, wanted: str) -> Mapping[str, Any]:
+    remedy = f"give a dictionary from names of conditions to {wanted}"
+    if not isinstance(points, Mapping):
+        raise fail(ArgumentTypeError, "points", describe(points), remedy)
+    if len(points) == 0:
+        raise fail(ArgumentError, "points", "an empty dictionary", remedy)
+    for name in points:
+        if name not in problem.names:
+            known = ", ".join(map(repr, problem.names))
+            raise fail(InputNameError, "points", f"the unknown condition {name!r}", f"the conditions are {known}")
+    return points
+
+
+def _rows(masks: Mapping[str, NDArray[np.bool_]]) -> Rows:
+    return np.flatnonzero(np.concatenate(list(masks.values())))
+
+
+def _mask(name: str, value: Any, n: int) -> NDArray[np.bool_]:
+    """Whole numbers from −n to n − 1, or a mask (n,), as a mask (n,)."""
+    remedy = f"give whole numbers below {n}, or a mask of {n} truth values"
+    array = np.atleast_1d(as_array(name, value, remedy))
+    if array.ndim != 1 or (array.dtype.kind == "b" and len(array) != n):
+        raise fail(ShapeError, name, f"an array of shape {np.shape(value)}", remedy)
+    if array.dtype.kind not in "iub" and (array.size or array.dtype.kind != "f"):  # an empty list is of floats
+        raise fail(ArgumentTypeError, name, describe(value), remedy)
+    if array.dtype.kind == "b":
+        return array
+    beyond = (array < -n) | (array >= n)
+    if np.any(beyond):
+        raise fail(ArgumentError, name, f"the number {array[np.argmax(beyond)]} of {n} points", remedy)
+    mask = np.zeros(n, dtype=bool)
+    mask[array.astype(np.intp)] = True
+    return mask

@@ -1,0 +1,156 @@
+"""Probing fields: smooth random functions with exact derivatives, to measure an operator by.
+
+A probe is u(x) = Σ_j a_j cos(k_j·x + b_j), a sample of a Gaussian random field of a given length scale by random
+Fourier features. Since ∂^α cos(k·x + b) = k^α cos(k·x + b + |α| π/2), every operator acts on it in closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial.hermite_e import hermeval
+
+from kernop.basics.errors import FloatArray
+from kernop.collocation.units import Frame
+from kernop.language.ops import NormalForm
+
+#: Length scales of the probes, in units of the frame: from one swing across the domain to a few.
+LENGTHS = (1.0, 0.5, 0.25)
+#: Probes of each length scale, and waves in each probe.
+FIELDS, WAVES = 3, 24
+#: Free waves are sought among so many random directions, up to this wave number; their symbol is below this part of
+#: the sum of its terms.
+DIRECTIONS, LONGEST_SEARCH, NEARLY = 64, 1e5, 0.03
+#: Rows at a time: every wave has a number for each of them.
+ROWS = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class Probes:
+    """B random fields.
+
+    Arguments:
+        k: wave vectors, (B, J, d).
+        b: phases, (B, J).
+    """
+
+    k: FloatArray
+    b: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.k)
+
+    def apply(self, functionals: NormalForm) -> FloatArray:
+        """(P_i u) for each probe, exactly: (n, B)."""
+        total = np.zeros((len(functionals), len(self)))
+        for start in range(0, len(functionals), ROWS):
+            rows = slice(start, start + ROWS)
+            turns = self._quarter_turns(functionals.x[rows])
+            for alpha, phi in zip(functionals.alphas, functionals.coefficients[rows].T, strict=True):
+                total[rows] += phi[:, None] * self._derivative(alpha, turns)
+        return total
+
+    def derivative(self, alpha: tuple[int, ...], x: FloatArray) -> FloatArray:
+        """∂^α u at x (n, d) for each probe: (n, B)."""
+        return self._derivative(alpha, self._quarter_turns(x))
+
+    def _quarter_turns(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """cos and sin of the phases k·x + b, (n, B, J): all derivatives of the waves are multiples of these."""
+        angle = np.einsum("nd,bjd->nbj", x, self.k) + self.b
+        return np.cos(angle), np.sin(angle)
+
+    def _derivative(self, alpha: tuple[int, ...], turns: tuple[FloatArray, FloatArray]) -> FloatArray:
+        weights = np.prod(self.k ** np.asarray(alpha), axis=-1) / np.sqrt(self.k.shape[1])
+        quarter = sum(alpha) % 4  # cos, −sin, −cos, sin
+        sign = 1.0 if quarter in (0, 3) else -1.0
+        return np.einsum("nbj,bj->nb", turns[quarter % 2], sign * weights)
+
+
+def random_probes(frame: Frame, seed: int = 0, lengths: tuple[float, ...] = LENGTHS) -> Probes:
+    """Three fields of each length scale: wave vectors are normal, with mean square 2 / length² in any dimension."""
+    rng = np.random.default_rng(seed)
+    each = np.repeat(lengths, FIELDS)
+    d = len(frame.units)
+    k = rng.normal(size=(len(each), WAVES, d)) * (np.sqrt(2.0 / d) / each)[:, None, None] / frame.units
+    return Probes(k, rng.uniform(0.0, 2.0 * np.pi, size=(len(each), WAVES)))
+
+
+def free_waves(form: NormalForm, frame: Frame, seed: int = 0) -> Probes | None:
+    """Waves that the equation carries by itself: the longest ones whose symbol Σ φ_α (ik)^α nearly vanishes.
+
+    A smooth field does not excite them, but boundary data and sources do: an operator that does not resolve them
+    answers nonsense. The Laplacian has none, Helmholtz those with |k| = ω. None if there are none, or if they are so
+    long that every probe has them.
+    """
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(len(form), size=DIRECTIONS)
+    direction = rng.normal(size=(DIRECTIONS, len(frame.units)))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    radii = np.geomspace(1.0, LONGEST_SEARCH, 600)
+    k = radii[:, None, None] * direction / frame.units  # (R, S, d)
+    alphas = np.asarray(form.alphas)
+    terms = form.coefficients[rows] * np.prod(k[:, :, None, :] ** alphas, axis=-1) * 1j ** alphas.sum(axis=1)
+    size = np.abs(terms).sum(axis=-1)
+    ratio = np.abs(terms.sum(axis=-1)) / np.where(size > 0.0, size, 1.0)
+    free = (ratio < NEARLY) & (alphas.sum(axis=1).max() > 0)
+    if not free.any():
+        return None
+    longest = int(np.argmax(free.any(axis=1)))
+    if radii[longest] < np.sqrt(2.0) / min(LENGTHS):
+        return None
+    chosen = rng.choice(np.flatnonzero(free[longest]), size=(1, WAVES))
+    return Probes(k[longest][chosen], rng.uniform(0.0, 2.0 * np.pi, size=(1, WAVES)))
+
+
+@dataclass(frozen=True, eq=False)
+class Bumps:
+    """B local fields u(x) = exp(−Σ (x − c)² / (2 s²)), with a width s for each axis.
+
+    Arguments:
+        c: where they stand, (B, d).
+        width: s, (d,).
+    """
+
+    c: FloatArray
+    width: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.c)
+
+    def apply(self, functionals: NormalForm) -> FloatArray:
+        """(P_i u) for each of them, exactly: (n, B); ∂^m exp(−t²/2) = (−1)^m He_m(t) exp(−t²/2)."""
+        t = (functionals.x[:, None, :] - self.c) / self.width
+        shape = np.exp(-0.5 * np.sum(np.square(t), axis=-1))
+        total = np.zeros((len(functionals), len(self)))
+        for alpha, phi in zip(functionals.alphas, functionals.coefficients.T, strict=True):
+            factors = [hermeval(t[..., k], [0.0] * m + [(-1.0 / self.width[k]) ** m]) for k, m in enumerate(alpha) if m]
+            total += phi[:, None] * np.prod(np.stack([shape, *factors]), axis=0)
+        return total
+
+
+def oscillations(frame: Frame, periods: float, seed: int = 0) -> Probes:
+    """Waves with so many periods over the shortest side: one along each axis of space or time, and their product.
+
+    The product of d cosines is the mean of 2^(d−1) plane waves, k = (k_1, ±k_2, …).
+    """
+    d = len(frame.units)
+    k = 2.0 * np.pi * periods / frame.shortest
+    signs = np.stack(np.meshgrid([1.0], *[[1.0, -1.0]] * (d - 1), indexing="ij"), axis=-1).reshape(-1, d)
+    count = len(signs)
+    single = [np.tile(k * row, (count, 1)) for row in np.eye(d)]
+    phases = np.random.default_rng(seed).uniform(0.0, 2.0 * np.pi, size=(d + 1, d))
+    b = np.stack([*(np.full(count, phases[j, j]) for j in range(d)), signs @ phases[d]])
+    return Probes(np.stack([*single, signs * k]), b)
+
+
+def bumps(frame: Frame, width: float, places: FloatArray) -> Bumps:
+    """Bumps whose widths are a part of the shortest side, at some places (B, d)."""
+    return Bumps(places, width * frame.shortest)
+
+
+def together(parts: Iterable[Probes | None]) -> Probes:
+    """All probes of several sets."""
+    kept = [part for part in parts if part is not None]
+    return Probes(np.concatenate([part.k for part in kept]), np.concatenate([part.b for part in kept]))

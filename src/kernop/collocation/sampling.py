@@ -1,0 +1,177 @@
+"""Points for every condition of a problem."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    InputNameError,
+    check_choice,
+    check_integer,
+    check_memory,
+    describe,
+    fail,
+    naming,
+)
+from kernop.collocation.units import Frame, frame_of
+from kernop.geometry import Points, Region
+from kernop.geometry.cloud import CloudRegion
+from kernop.geometry.points import concatenate
+from kernop.geometry.sequences import SCHEMES, shares
+from kernop.language.problem import Condition, Problem
+
+#: Points of all conditions together when the user gives no number.
+DEFAULT_POINTS = 2000
+#: How much denser than the interior a boundary is sampled, per direction.
+BOUNDARY_DENSITY = 2.0
+#: Points that clouds give by themselves.
+MOST_OF_CLOUDS = 20_000
+
+
+def sample(
+    problem: Problem, points: int | Mapping[str, Any] | None, scheme: str = "halton", seed: int = 0
+) -> dict[str, Points]:
+    """The points of each condition, by name, in the order of the problem.
+
+    Arguments:
+        points: a total that is shared out (see `share_out`), or by name: a number, `Points`, or an array (n, d).
+    """
+    check_choice("sampling", scheme, SCHEMES)
+    seed = check_integer("seed", seed, least=0)
+    if points is None or not isinstance(points, Mapping):
+        total = DEFAULT_POINTS if points is None else check_integer("points", points, least=len(problem.conditions))
+        check_memory("points", 3 * total * problem.dim, f"{describe(total)} of them", "ask for fewer")
+        wanted: Mapping[str, Any] = share_out(problem, total, whole_clouds=points is None)
+    else:
+        wanted = points
+        _check_names(problem, wanted)
+    seeds = np.random.SeedSequence(seed).generate_state(len(problem.conditions))
+    return {
+        condition.name: _points_of(condition, wanted[condition.name], scheme, int(own))
+        for condition, own in zip(problem.conditions, seeds, strict=True)
+    }
+
+
+def interior(problem: Problem, number: int, seed: int) -> Points:
+    """About so many points where u lives: in the regions of the highest dimension, by their measures."""
+    top = max(condition.on.intrinsic_dim for condition in problem.conditions)
+    regions = [condition.on for condition in problem.conditions if condition.on.intrinsic_dim == top]
+    counts = shares(number, [region.measure for region in regions])
+    parts = [between(region, n, seed) for region, n in zip(regions, counts, strict=True) if n > 0]
+    return concatenate([Points(part.x) for part in parts])
+
+
+def between(region: Region, number: int, seed: int) -> Points:
+    """Points of a region that no operator learns from: independent ones, or those halfway between points of a cloud.
+
+    Where only some points of a region are known (`Region.known`), it is these.
+    """
+    if isinstance(region, CloudRegion):
+        return _halfway(region, number, seed)
+    if not region.known:
+        return region.sample(min(number, 16), "uniform", seed)
+    return region.sample(number, "uniform", seed)
+
+
+def _halfway(cloud: CloudRegion, number: int, seed: int) -> Points:
+    x = cloud.points.x
+    if len(x) < 2:
+        return cloud.points
+    rows = np.random.default_rng(seed).permutation(len(x))[:number]
+    near = np.asarray(KDTree(x).query(x[rows], k=2)[1])[:, 1]
+    middle = 0.5 * (x[rows] + x[near])
+    return Points(middle, cloud.normals(middle), cloud.timed)
+
+
+def can_be_fresh(problem: Problem) -> bool:
+    """Has every condition points beyond those of a cloud?"""
+    return not any(isinstance(condition.on, CloudRegion) for condition in problem.conditions)
+
+
+def _check_names(problem: Problem, points: Mapping[str, Any]) -> None:
+    known = ", ".join(map(repr, problem.names))
+    for name in points:
+        if name not in problem.names:
+            raise fail(InputNameError, "points", f"the unknown condition {name!r}", f"the conditions are {known}")
+    for name in problem.names:
+        if name not in points:
+            raise fail(InputNameError, "points", f"none for condition {name!r}", f"give points for each of {known}")
+
+
+def _points_of(condition: Condition, wanted: Any, scheme: str, seed: int) -> Points:
+    name = f"points[{condition.name!r}]"
+    if isinstance(wanted, bool | str) or wanted is None:
+        raise fail(ArgumentTypeError, name, describe(wanted), "give a number, Points, or an array (n, d)")
+    if isinstance(wanted, Points) or np.iterable(wanted):
+        return condition.on.adopt(wanted, name)
+    count = check_integer(name, wanted, least=0)
+    if count == 0:
+        raise fail(ArgumentError, name, "0", "every condition needs at least one point")
+    with naming(name):
+        return condition.on.sample(count, scheme, seed)
+
+
+def share_out(problem: Problem, total: int, *, whole_clouds: bool = False) -> dict[str, int]:
+    """Divide a total number of points among the conditions; each gets at least one.
+
+    A region of dimension m and measure |Γ| gets |Γ| / h^m points, with one spacing h for all regions and half of it
+    for boundaries. The ends of an interval are both taken. Clouds give all they have if it fits into their part of
+    the total, which is equal for all conditions, and otherwise that part, in proportion to their sizes. With
+    ``whole_clouds`` they give all they have whatever the total, up to 20 000 points together: there are no others. Of
+    larger clouds a warning says how many are used.
+    """
+    regions = {condition.name: condition.on for condition in problem.conditions}
+    clouds = {name: round(region.measure) for name, region in regions.items() if isinstance(region, CloudRegion)}
+    others = {name: region for name, region in regions.items() if name not in clouds}
+    counts = {name: round(region.measure) for name, region in others.items() if region.intrinsic_dim == 0}
+    part = (total - sum(counts.values())) * len(clouds) // len(regions)
+    counts |= _all_of(clouds) if whole_clouds else _of_clouds(clouds, part)
+    spread = {name: region for name, region in others.items() if region.intrinsic_dim > 0}
+    left = total - min(part, sum(clouds.values())) - sum(counts[name] for name in others if name in counts)
+    counts |= _by_spacing(spread, frame_of(problem), left)
+    return {name: counts[name] for name in regions}
+
+
+def _of_clouds(sizes: dict[str, int], total: int) -> dict[str, int]:
+    if sum(sizes.values()) <= total:
+        return sizes
+    return dict(zip(sizes, shares(max(total, len(sizes)), list(sizes.values())), strict=True))
+
+
+def _all_of(sizes: dict[str, int]) -> dict[str, int]:
+    if sum(sizes.values()) <= MOST_OF_CLOUDS:
+        return sizes
+    used = dict(zip(sizes, shares(MOST_OF_CLOUDS, list(sizes.values())), strict=True))
+    told = ", ".join(f"{used[name]} of the {n} points of {name!r}" for name, n in sizes.items())
+    remedy = "give points={name: number, …}, or stream them with Subspace(batch=…)"
+    warnings.warn(f"points: only {told} are used, spread at random; to use more, {remedy}.", UserWarning, stacklevel=5)
+    return used
+
+
+def _by_spacing(regions: dict[str, Region], frame: Frame, total: int) -> dict[str, int]:
+    """The common spacing h is found by bisection."""
+    if not regions:
+        return {}
+    top = max(region.intrinsic_dim for region in regions.values())
+    # For each region its dimension, and the h for which it has one point.
+    scales: dict[str, tuple[int, float]] = {}
+    for name, region in regions.items():
+        m = region.intrinsic_dim
+        scales[name] = m, frame.measure(region) ** (1.0 / m) * (1.0 if m == top else BOUNDARY_DENSITY)
+
+    def counts(h: float) -> dict[str, int]:
+        return {name: max(1, round((scale / h) ** m)) for name, (m, scale) in scales.items()}
+
+    longest = max(scale for _, scale in scales.values())
+    low, high = longest / (max(total, 1) + 1), 2.0 * longest
+    for _ in range(100):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if sum(counts(middle).values()) > total else (low, middle)
+    return counts(high)

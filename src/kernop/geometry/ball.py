@@ -1,0 +1,141 @@
+"""Balls in any dimension, and their spheres."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from kernop.basics.errors import FloatArray, ShapeError, check_array, check_number, fail
+from kernop.geometry.points import Points
+from kernop.geometry.region import Patch, Patchwork, check_extent, slack
+
+#: A ball of radius 1 in more dimensions has a volume that is lost beside that of its cube, and Γ no float.
+HIGHEST = 100
+
+
+class Ball(Patchwork):
+    """The ball {x : |x − center| ≤ radius}: a disk for d = 2."""
+
+    def __init__(self, center: Any, radius: float) -> None:
+        middle = check_array("center", center, remedy="give d numbers")
+        if middle.ndim != 1 or middle.size == 0:
+            raise fail(ShapeError, "center", f"shape {middle.shape}", "give d numbers, as in Ball([0, 0], 1)")
+        if len(middle) > HIGHEST:
+            raise fail(ShapeError, "center", f"{len(middle)} dimensions", f"give at most {HIGHEST}")
+        self._center = middle
+        self._radius = check_number("radius", radius, above=0.0)
+        check_extent("center, radius", *self.bounds)
+
+    @property
+    def dim(self) -> int:
+        return len(self._center)
+
+    @property
+    def center(self) -> FloatArray:
+        """The centre, shape (d,)."""
+        return self._center.copy()
+
+    @property
+    def radius(self) -> float:
+        """The radius."""
+        return self._radius
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        return self._center - self._radius, self._center + self._radius
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        d, r = self.dim, self._radius
+        volume = math.pi ** (d / 2) / math.gamma(d / 2 + 1) * r**d
+        return (Patch(volume, (2 * r,) if d == 1 else (r, *_sphere_sides(d, r / 2)), self._inside),)
+
+    def _inside(self, t: FloatArray) -> Points:
+        # A hair below the radius, so that rounding never puts a point outside.
+        r = self._radius * (1.0 - 4.0 * np.finfo(np.float64).eps)
+        if self.dim == 1:
+            return Points(self._center + r * (2.0 * t - 1.0))
+        return Points(self._center + r * t[:, :1] ** (1.0 / self.dim) * unit_sphere(t[:, 1:], self.dim))
+
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        return _height(self, x) <= np.max(slack(*self.bounds))
+
+    def normals(self, x: FloatArray) -> FloatArray | None:
+        return None
+
+    @property
+    def boundary(self) -> Sphere:
+        """The sphere |x − center| = radius."""
+        return Sphere(self)
+
+    def __repr__(self) -> str:
+        return f"Ball({self._center.tolist()}, {self._radius:g})"
+
+
+class Sphere(Patchwork):
+    """The surface of a ball."""
+
+    def __init__(self, ball: Ball) -> None:
+        self._ball = ball
+
+    @property
+    def ball(self) -> Ball:
+        """What is inside."""
+        return self._ball
+
+    @property
+    def dim(self) -> int:
+        return self._ball.dim
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        return self._ball.bounds
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        d, r = self.dim, self._ball.radius
+        if d == 1:
+            return tuple(Patch(1.0, (), lambda _, s=side: self._at(np.full((1, 1), s))) for side in (-1.0, 1.0))
+        area = 2.0 * math.pi ** (d / 2) / math.gamma(d / 2) * r ** (d - 1)
+        return (Patch(area, _sphere_sides(d, r), lambda t: self._at(unit_sphere(t, d))),)
+
+    def _at(self, direction: FloatArray) -> Points:
+        return Points(self._ball.center + self._ball.radius * direction, direction)
+
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        return np.abs(_height(self._ball, x)) <= np.max(slack(*self.bounds))
+
+    def normals(self, x: FloatArray) -> FloatArray | None:
+        outward = x - self._ball.center
+        return outward / np.linalg.norm(outward, axis=1, keepdims=True)
+
+    def __repr__(self) -> str:
+        return f"{self._ball!r}.boundary"
+
+
+def _height(ball: Ball, x: FloatArray) -> FloatArray:
+    """The distance of each row of x from the sphere, negative inside."""
+    return np.linalg.norm(x - ball.center, axis=1) - ball.radius
+
+
+def _sphere_sides(d: int, r: float) -> tuple[float, ...]:
+    return (math.pi * r,) * (d - 2) + (2.0 * math.pi * r,)
+
+
+def unit_sphere(t: FloatArray, d: int) -> FloatArray:
+    """Map [0, 1]^(d−1) to the unit sphere of R^d so that area is preserved; (n, d − 1) ↦ (n, d), d ≥ 2.
+
+    The first coordinate c of a uniform point has density ∝ (1 − c²)^((d−3)/2), so (1 + c)/2 is Beta((d−1)/2, (d−1)/2);
+    the rest is √(1 − c²) times a uniform point of the sphere one dimension lower.
+    """
+    if d == 2:
+        angle = 2.0 * np.pi * t[:, 0]
+        return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    half = (d - 1) / 2.0
+    c = 2.0 * np.asarray(betaincinv(half, half, t[:, :1]), dtype=np.float64) - 1.0
+    x = np.concatenate([c, np.sqrt(np.maximum(0.0, 1.0 - c * c)) * unit_sphere(t[:, 1:], d - 1)], axis=1)
+    return x / np.linalg.norm(x, axis=1, keepdims=True)

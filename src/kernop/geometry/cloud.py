@@ -1,0 +1,127 @@
+"""A domain known only by points: measured, scanned, or made by another program."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from kernop.basics.errors import ArgumentError, FloatArray, check_coordinates, check_flag, fail
+from kernop.geometry.points import Points
+from kernop.geometry.region import LONGEST, SHORTEST, Predicate, Region, holds, slack
+
+
+class CloudRegion(Region):
+    """A finite set of points; sampling takes a subset without repetition."""
+
+    def __init__(self, points: Points, intrinsic_dim: int, label: str) -> None:
+        self._points = points
+        self._intrinsic_dim = intrinsic_dim
+        self._label = label
+
+    @property
+    def label(self) -> str:
+        """How the region is shown."""
+        return self._label
+
+    @property
+    def dim(self) -> int:
+        return self._points.dim
+
+    @property
+    def timed(self) -> bool:
+        return bool(self._points.timed)
+
+    @property
+    def intrinsic_dim(self) -> int:
+        return self._intrinsic_dim
+
+    @property
+    def measure(self) -> float:
+        """The number of points: a cloud has no other measure."""
+        return float(len(self._points))
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        return self._points.x.min(axis=0), self._points.x.max(axis=0)
+
+    @property
+    def points(self) -> Points:
+        """All points of the region."""
+        return self._points
+
+    @cached_property
+    def _tree(self) -> KDTree:
+        return KDTree(self._points.x)
+
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        distance, _ = self._tree.query(x)
+        return np.asarray(distance <= np.max(slack(*self.bounds)))
+
+    def normals(self, x: FloatArray) -> FloatArray | None:
+        if self._points.normal is None:
+            return None
+        _, nearest = self._tree.query(x)
+        return self._points.normal[nearest]
+
+    def where(self, predicate: Predicate) -> CloudRegion:
+        kept = holds(predicate, self._points.x)
+        if not np.any(kept):
+            remedy = "give one that holds at some points"
+            raise fail(ArgumentError, "predicate", f"one that is false at all points of {self!r}", remedy)
+        return CloudRegion(self._points[kept], self._intrinsic_dim, f"{self._label}.where(...)")
+
+    def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
+        if n > len(self._points):
+            remedy = "ask for at most that many; a cloud cannot make new points"
+            raise fail(ArgumentError, "n", f"{n} points of a cloud that has {len(self._points)}", remedy)
+        if scheme == "grid":
+            return self._points[np.linspace(0, len(self._points) - 1, n).round().astype(int)]
+        return self._points[np.sort(rng.permutation(len(self._points))[:n])]
+
+    def __repr__(self) -> str:
+        return f"{self._label}(n={len(self._points)}, d={self.dim})"
+
+
+class PointCloud(CloudRegion):
+    """A domain given by interior points, boundary points and, for Neumann conditions, boundary normals.
+
+    A point counts as inside when it is nearer to the cloud than twice the widest gap between neighbours: the
+    geometry is not known better than that. With ``timed=True`` the last coordinate is time.
+    """
+
+    def __init__(self, interior: Any, boundary: Any, normals: Any = None, timed: bool = False) -> None:
+        inner = Points(check_coordinates("interior", interior), timed=check_flag("timed", timed))
+        outer = Points(check_coordinates("boundary", boundary, inner.dim), normals, inner.timed)
+        super().__init__(inner, inner.dim, "PointCloud")
+        self._boundary = CloudRegion(outer, inner.dim - 1, "PointCloud.boundary")
+        with np.errstate(over="ignore"):
+            side = float(np.max(np.subtract(*self.bounds[::-1])))
+        if not SHORTEST <= side <= LONGEST:
+            got = f"points that span {side:g} at most"
+            raise fail(ArgumentError, "interior, boundary", got, "give points that differ, in units of a fitting size")
+
+    @property
+    def boundary(self) -> CloudRegion:
+        """The boundary points."""
+        return self._boundary
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        (low, high), (rim_low, rim_high) = super().bounds, self._boundary.bounds
+        return np.minimum(low, rim_low), np.maximum(high, rim_high)
+
+    @cached_property
+    def _everything(self) -> tuple[KDTree, float]:
+        x = np.concatenate([self._points.x, self._boundary.points.x])
+        tree = KDTree(x)
+        gaps, _ = tree.query(x, k=min(2, len(x)))
+        return tree, float(np.max(gaps))
+
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        tree, gap = self._everything
+        distance, _ = tree.query(x)
+        return np.asarray(distance <= 2.0 * gap)

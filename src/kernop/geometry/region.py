@@ -1,0 +1,288 @@
+"""Regions: where a condition holds. A region can be sampled, measured, and asked whether a point lies in it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FloatArray,
+    OutsideDomainError,
+    ShapeError,
+    as_array,
+    called,
+    check_choice,
+    check_coordinates,
+    check_integer,
+    check_memory,
+    describe,
+    fail,
+)
+from kernop.geometry.points import Points, concatenate
+from kernop.geometry.sequences import SCHEMES, shares, unit_cube
+
+Predicate = Callable[[FloatArray], Any]
+
+#: How far outside a region a point may lie, as a fraction of the region's extent, before it counts as outside.
+TOLERANCE = 1e-9
+#: The same as a multiple of the rounding of coordinates: it rules far from the origin.
+ROUNDINGS = 8
+#: The sides of a domain, in any unit: beyond these, powers of them leave the range of floats.
+SHORTEST, LONGEST = 1e-50, 1e50
+#: A side in units of the coordinates: below this, few digits are left to tell points apart.
+NARROWEST = 1e-11
+#: Rejection gives up when so many times more points were drawn than its predicate had promised.
+PATIENCE = 64
+
+
+def slack(low: FloatArray, high: FloatArray) -> FloatArray:
+    """How far outside the bounds a point may lie along each axis; axes may have different units."""
+    rounding = np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high))
+    return np.maximum(TOLERANCE * (high - low), ROUNDINGS * rounding)
+
+
+def check_extent(name: str, low: FloatArray, high: FloatArray) -> None:
+    """Raise unless a box has room for points, in float64: neither too large nor too small nor too far away."""
+    with np.errstate(over="ignore"):
+        sides, far = high - low, np.maximum(np.abs(low), np.abs(high))
+        measure = np.prod(sides)
+    wrong = (sides < SHORTEST) | (sides > LONGEST) | (sides < NARROWEST * far)
+    if np.any(wrong):
+        axis = int(np.argmax(wrong))
+        got = f"a side of {sides[axis]:g} at {low[axis]:g} (axis {axis})"
+        raise fail(ArgumentError, name, got, "choose units in which sides are near 1, and an origin that is near")
+    if not 1e-200 < measure < 1e200:
+        got = f"a measure of {measure:g} in {len(sides)} dimensions"
+        raise fail(ArgumentError, name, got, "choose units in which sides are near 1")
+
+
+class Region(ABC):
+    """A set of points in d dimensions with a measure (length, area, volume)."""
+
+    #: Is it known of every point whether it lies in the region?
+    known: bool = True
+
+    @property
+    def timed(self) -> bool:
+        """Is the last coordinate time? Then grad, div, laplacian and normal_derivative are spatial."""
+        return False
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """The number d of coordinates."""
+
+    @property
+    @abstractmethod
+    def intrinsic_dim(self) -> int:
+        """The dimension of the region itself: d inside, d − 1 on a boundary."""
+
+    @property
+    @abstractmethod
+    def measure(self) -> float:
+        """Length, area or volume; for a finite set of points, their number."""
+
+    @property
+    @abstractmethod
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper corner of a box that holds the region, each of shape (d,)."""
+
+    @abstractmethod
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]: ...
+
+    @abstractmethod
+    def normals(self, x: FloatArray) -> FloatArray | None:
+        """Outward unit normals at points of the region, (n, d); None where there is no normal."""
+
+    @abstractmethod
+    def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
+        """Points of the region, uniform by measure."""
+
+    def contains(self, x: Any) -> NDArray[np.bool_]:
+        """For each row of x (n, d): does it lie in the closed region, to rounding?"""
+        coordinates = check_coordinates("x", x, self.dim)
+        with np.errstate(over="ignore"):  # of points that are very far away
+            return self._contains(coordinates)
+
+    def sample(self, n: int, scheme: str = "halton", seed: int = 0) -> Points:
+        """Draw points that are uniform by measure.
+
+        Arguments:
+            n: how many. A grid has the largest size of tensor form that is at most n; a region of finitely many
+                points gives each of them at most once.
+            scheme: "halton" (scrambled, quasi-random), "uniform" (independent) or "grid" (cell centres).
+            seed: the same seed gives the same points.
+        """
+        n = check_integer("n", n, least=1)
+        self._check_room(n)
+        scheme = check_choice("scheme", scheme, SCHEMES)
+        drawn = self._draw(n, scheme, np.random.default_rng(check_integer("seed", seed, least=0)))
+        return drawn.placed(self.timed)
+
+    def _check_room(self, n: int) -> None:
+        """Raise before drawing points that would not fit in memory: they are copied once or twice."""
+        check_memory("n", 3 * n * self.dim, f"{describe(n)} points", "ask for fewer, or use Subspace(batch=…)")
+
+    def adopt(self, x: Any, name: str = "points") -> Points:
+        """The user's own points as points of this region: checked to lie in it, with normals, and with its time."""
+        given = x if isinstance(x, Points) else None
+        coordinates = check_coordinates(name, x.x if isinstance(x, Points) else x, self.dim)
+        outside = ~self.contains(coordinates)
+        if np.any(outside):
+            first = coordinates[np.argmax(outside)]
+            got = f"{int(outside.sum())} of {len(coordinates)} points outside {self!r}, the first at {first}"
+            remedy = "give points of the region" if self.known else "give stored points, or use load(path, problem=…)"
+            raise fail(OutsideDomainError, name, got, remedy)
+        normal = given.normal if given is not None and given.normal is not None else self.normals(coordinates)
+        return Points(coordinates, normal, self.timed)
+
+    def where(self, predicate: Predicate) -> Region:
+        """The part of the region where ``predicate(x)`` is true; x is (n, d), the answer (n,)."""
+        return Where(self, predicate)
+
+    @property
+    def extent(self) -> float:
+        """The diagonal of the bounding box."""
+        low, high = self.bounds
+        return float(np.linalg.norm(high - low))
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A piece of a region that is the image of a unit cube under a measure-preserving map (up to its constant).
+
+    Arguments:
+        measure: length, area or volume.
+        sides: rough extents along the parameters; they shape grids. Empty for a single point.
+        place: maps parameters (n, m) in [0, 1]^m to points (n, d), with normals on boundaries.
+    """
+
+    measure: float
+    sides: tuple[float, ...]
+    place: Callable[[FloatArray], Points]
+
+
+class Patchwork(Region):
+    """A region made of patches."""
+
+    @property
+    @abstractmethod
+    def patches(self) -> tuple[Patch, ...]:
+        """The pieces; they overlap in sets of measure zero only."""
+
+    @property
+    def measure(self) -> float:
+        return float(sum(patch.measure for patch in self.patches))
+
+    @property
+    def intrinsic_dim(self) -> int:
+        return len(self.patches[0].sides)
+
+    def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
+        patches = self.patches
+        if not patches[0].sides:  # finitely many points: each once
+            return concatenate([patch.place(np.zeros((1, 0))) for patch in patches])
+        self._check_room(n)  # rejection asks for more than its caller
+        measures = [patch.measure for patch in patches]
+        if scheme == "uniform":
+            counts = [int(c) for c in rng.multinomial(n, np.asarray(measures) / sum(measures))]
+        else:
+            counts = shares(n, measures)
+        drawn = zip(patches, counts, strict=True)
+        return concatenate([p.place(unit_cube(c, p.sides, scheme, rng)) for p, c in drawn if c > 0])
+
+
+class Part(Region):
+    """A part of another region, of the same dimension.
+
+    Arguments:
+        base: the region of which it is a part.
+        measure: the measure of the part.
+    """
+
+    def __init__(self, base: Region, measure: float) -> None:
+        self._base, self._measure = base, measure
+
+    @property
+    def base(self) -> Region:
+        """The region of which it is a part."""
+        return self._base
+
+    @property
+    def dim(self) -> int:
+        return self._base.dim
+
+    @property
+    def timed(self) -> bool:
+        return self._base.timed
+
+    @property
+    def intrinsic_dim(self) -> int:
+        return self._base.intrinsic_dim
+
+    @property
+    def measure(self) -> float:
+        """The measure, estimated by quasi-Monte Carlo with 4096 points."""
+        return self._measure
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        return self._base.bounds
+
+    def normals(self, x: FloatArray) -> FloatArray | None:
+        return self._base.normals(x)
+
+    def __repr__(self) -> str:
+        return f"{self._base!r}.where(...)"
+
+
+class Where(Part):
+    """The part of a region on which a predicate holds; sampled by rejection."""
+
+    def __init__(self, base: Region, predicate: Predicate) -> None:
+        self._predicate = predicate
+        probe = base.sample(4096, "halton")
+        self._fraction = float(np.mean(holds(predicate, probe.x)))
+        if self._fraction == 0.0:
+            got = f"a predicate that is false at all of {len(probe)} points of {base!r}"
+            raise fail(ArgumentError, "predicate", got, "give one that holds on a part of the region")
+        super().__init__(base, base.measure * self._fraction)
+
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        return self._base.contains(x) & holds(self._predicate, x)
+
+    def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
+        state = rng.bit_generator.state
+        asked = max(8, int(np.ceil(n / self._fraction)))
+        while True:
+            rng.bit_generator.state = state  # the same stream at every length: the result depends on the seed alone
+            drawn = self._base._draw(asked, scheme, rng)
+            kept = np.flatnonzero(holds(self._predicate, drawn.x))
+            if len(kept) >= n or self.intrinsic_dim == 0:  # a finite set has no more to give
+                break
+            if asked * self._fraction > PATIENCE * n + 8:
+                got = f"one that held at {len(kept)} of {asked} points, and at {self._fraction:g} of those tried before"
+                raise fail(ArgumentError, "predicate", got, "give one that holds on a part with a measure")
+            asked = int(np.ceil(asked * (max(1.05, min(4.0, n / len(kept))) if len(kept) else 4.0)))
+        return drawn[np.sort(rng.permutation(kept)[:n])]
+
+
+def holds(predicate: Predicate, x: FloatArray) -> NDArray[np.bool_]:
+    """The answer of a predicate: one truth value for each point."""
+    if not callable(predicate):
+        remedy = "give a function of x (n, d) that returns (n,)"
+        raise fail(ArgumentTypeError, "predicate", describe(predicate), remedy)
+    remedy = f"return one truth value for each of the {len(x)} rows of x, as in x[..., 0] < 0.5"
+    mask = as_array("predicate", called("predicate", predicate, x, remedy=remedy), remedy)
+    if mask.shape != (len(x),):
+        raise fail(ShapeError, "predicate", f"a result of shape {mask.shape}", remedy)
+    if mask.dtype.kind != "b":
+        raise fail(ArgumentTypeError, "predicate", f"a result of dtype {mask.dtype}", remedy)
+    return mask

@@ -1,0 +1,64 @@
+"""Point sets in the unit cube [0, 1]^m: i.i.d., quasi-random, tensor grid; and how to share n points among pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from scipy.stats import qmc
+
+from kernop.basics.errors import FloatArray
+
+Scheme = Literal["halton", "uniform", "grid"]
+SCHEMES: tuple[Scheme, ...] = ("halton", "uniform", "grid")
+
+
+def unit_cube(n: int, sides: Sequence[float], scheme: str, rng: np.random.Generator) -> FloatArray:
+    """n points in [0, 1]^m, shape (n, m), m = len(sides).
+
+    ``grid`` gives cell centres of the finest tensor grid with at most n cells whose shape follows ``sides``.
+    """
+    if scheme == "grid":
+        return cell_centres(grid_counts(n, sides))
+    if scheme == "uniform":
+        return rng.random((n, len(sides)))
+    return np.asarray(qmc.Halton(len(sides), scramble=True, rng=rng).random(n), dtype=np.float64)
+
+
+def grid_counts(n: int, sides: Sequence[float]) -> tuple[int, ...]:
+    """Cells along each axis, as nearly cubic as ``sides`` allows; their product is at most n.
+
+    From the shortest axis to the longest, each takes the cells that fit, at least one; the longer axes share the rest,
+    and the longest takes all of it, so that no axis can be refined.
+    """
+    lengths = np.asarray(sides, dtype=np.float64)
+    *shorter, longest = np.argsort(lengths, kind="stable")
+    counts = np.ones(len(lengths), dtype=int)
+    left = n
+    for done, axis in enumerate(shorter):
+        open_axes = [*shorter[done:], longest]
+        cell = (np.prod(lengths[open_axes]) / left) ** (1.0 / len(open_axes))
+        counts[axis] = max(1, int(lengths[axis] / cell + 1e-9))
+        left = n // int(np.prod(counts))
+    counts[longest] = left
+    return tuple(int(c) for c in counts)
+
+
+def cell_centres(counts: Sequence[int]) -> FloatArray:
+    """Centres of a tensor grid of cells in the unit cube, shape (Π counts, m)."""
+    axes = [(np.arange(c) + 0.5) / c for c in counts]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(counts))
+
+
+def shares(n: int, measures: Sequence[float]) -> list[int]:
+    """Divide n in proportion to ``measures`` (largest remainders), at least one each while n suffices."""
+    weights = np.asarray(measures, dtype=np.float64)
+    exact = n * weights / weights.sum()
+    counts = np.floor(exact).astype(int)
+    for k in np.argsort(counts - exact, kind="stable")[: n - int(counts.sum())]:
+        counts[k] += 1
+    while n >= len(counts) and counts.min() == 0:
+        counts[np.argmax(counts)] -= 1
+        counts[np.argmin(counts)] += 1
+    return [int(c) for c in counts]

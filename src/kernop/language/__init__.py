@@ -1,0 +1,1 @@
+"""What the user writes: functions, coefficients, fields, conditions, problems."""

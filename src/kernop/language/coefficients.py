@@ -1,0 +1,89 @@
+"""Coefficients of an operator: numbers and functions of place, with the little algebra that the product rule needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kernop.basics.errors import ArgumentError, check_number, fail
+from kernop.language.functions import evaluate
+
+#: A function of coordinates (n, d) and normals (n, d) or None.
+PlaceFunction = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A number, or a function of place, that multiplies a derivative of u. Constants are folded.
+
+    Arguments:
+        constant: the number; None for a function.
+        at: the function.
+        sources: the functions of which derivatives were taken on the way to this one.
+    """
+
+    constant: float | None
+    at: PlaceFunction
+    sources: tuple[Coefficient, ...] = ()
+
+    @staticmethod
+    def of(value: Any) -> Coefficient:
+        """Read a user's coefficient: a number or a function of x."""
+        if isinstance(value, Coefficient):
+            return value
+        if callable(value):
+            return Coefficient(None, lambda x, _: evaluate("coefficient", value, x, ()))
+        remedy = "a coefficient is a number or a function of x, such as lambda x: jnp.exp(x[..., 0])"
+        number = check_number("coefficient", value, remedy=remedy, what="coefficients")
+        return Coefficient(number, lambda x, _: jnp.full(x.shape[0], number))
+
+    def __add__(self, other: Coefficient) -> Coefficient:
+        if self.constant is not None and other.constant is not None:
+            return Coefficient.of(self.constant + other.constant)
+        if self.constant == 0.0 or other.constant == 0.0:
+            return other if self.constant == 0.0 else self
+        return Coefficient(None, lambda x, n: self.at(x, n) + other.at(x, n), _together(self, other))
+
+    def __mul__(self, other: Coefficient) -> Coefficient:
+        if self.constant is not None and other.constant is not None:
+            return Coefficient.of(self.constant * other.constant)
+        if self.constant == 1.0 or other.constant == 1.0:
+            return other if self.constant == 1.0 else self
+        if self.constant == 0.0 or other.constant == 0.0:
+            return Coefficient.of(0.0)
+        return Coefficient(None, lambda x, n: self.at(x, n) * other.at(x, n), _together(self, other))
+
+    def inverse(self) -> Coefficient:
+        """1 / coefficient."""
+        if self.constant is not None:
+            if self.constant == 0.0:
+                raise fail(ArgumentError, "coefficient", "a division by 0", "divide by a number that is not 0")
+            return Coefficient.of(1.0 / self.constant)
+        return Coefficient(None, lambda x, n: 1.0 / self.at(x, n), self.sources)
+
+    def partial(self, axis: int) -> Coefficient:
+        """∂/∂x_axis, by forward-mode differentiation of the whole cloud at once; normals are held fixed."""
+        if self.constant is not None:
+            return Coefficient.of(0.0)
+        return Coefficient(None, directional(self.at, axis), (self, *self.sources))
+
+
+def _together(one: Coefficient, other: Coefficient) -> tuple[Coefficient, ...]:
+    """The sources of both, each once."""
+    return tuple({id(source): source for source in (*one.sources, *other.sources)}.values())
+
+
+def directional(function: PlaceFunction, axis: int) -> PlaceFunction:
+    """∂/∂x_axis of a function of place, for all points at once."""
+
+    def derivative(x: Any, n: Any) -> Any:
+        tangent = np.zeros(x.shape)
+        tangent[:, axis] = 1.0
+        return jax.jvp(lambda y: function(y, n), (x,), (tangent,))[1]
+
+    return derivative

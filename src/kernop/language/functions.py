@@ -1,0 +1,141 @@
+"""The user's functions of x: coefficients, data, exact solutions. They are called here, and their values checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from kernop.basics.errors import (
+    LARGE,
+    ArgumentTypeError,
+    FloatArray,
+    KernopError,
+    OperatorError,
+    ShapeError,
+    as_array,
+    called,
+    check_array,
+    check_memory,
+    describe,
+    fail,
+    no_complex,
+)
+from kernop.basics.precision import float64
+
+#: x of shape (n, d) ↦ values of shape (n,), or (n, B) for B functions at once.
+Function = Callable[[Any], Any]
+
+#: Fewer points than this are padded.
+FEWEST_ROWS = 512
+
+
+def evaluate(name: str, function: Function, x: Any, shape: tuple[int, ...] | None = None) -> Any:
+    """Values of a user's function at x (n, d), in float64: (n, *shape); without ``shape``, (n,) or (n, B).
+
+    One number stands for a constant. A function that forgets ``...`` (``x[0]``) or an axis (``jnp.sum(x**2)``) mixes
+    up the points; the values at the points themselves give it away, so they are looked at also while JAX
+    differentiates, and the message says how to write it.
+    """
+    with jax.ensure_compile_time_eval():  # also within a jit of the user
+        place = np.asarray(jax.lax.stop_gradient(x))
+    values = _call(name, function, place)
+    single = values.shape == () and shape in (None, ())
+    if single:
+        _check_constant(name, function, place, values)
+    elif not _fits(values.shape, len(place), shape):
+        remedy = _LAST_AXIS if not shape else f"map x of shape (n, d) to shape (n, {', '.join(map(str, shape))})"
+        got = f"a function that maps x of shape {place.shape} to shape {values.shape}"
+        raise fail(ShapeError, name, got, remedy)
+    if isinstance(x, Tracer):
+        values = _call(name, function, x)
+    return jnp.broadcast_to(values, len(place)) if single else values
+
+
+def evaluate_at(name: str, function: Function, x: FloatArray) -> Any:
+    """Values of a user's function at points x (n, d), checked and finite: (n,), or (n, B).
+
+    They are NumPy unless the function hands on values that JAX traces.
+    """
+    with float64():
+        values = evaluate(name, function, padded(x))[: len(x)]
+    if isinstance(values, Tracer):
+        return values
+    return check_array(name, values, remedy="make it finite at all points")
+
+
+def padded(x: FloatArray) -> FloatArray:
+    """x (n, d) with its last row repeated up to a power of two, at least 512 rows.
+
+    JAX compiles a user's function once for each shape, and a power of two has few; and ``x[0]``, of shape (d,), can
+    then not pass for ``x[..., 0]``.
+    """
+    n = len(x)
+    return np.pad(x, ((0, max(FEWEST_ROWS, 1 << (n - 1).bit_length()) - n), (0, 0)), mode="edge")
+
+
+_ONE = "give a function of one argument, x of shape (n, d)"
+_LAST_AXIS = "write it with the coordinate on the last axis, as in x[..., 0], so that (n, d) gives (n,)"
+
+
+def _fits(found: tuple[int, ...], n: int, shape: tuple[int, ...] | None) -> bool:
+    return found[:1] == (n,) and (len(found) <= 2 if shape is None else found[1:] == shape)
+
+
+def _check_constant(name: str, function: Function, x: FloatArray, value: Any) -> None:
+    """A function that gives one number for all points must give the same for the first and for the last alone."""
+    if isinstance(value, Tracer):  # a constant by which the user differentiates
+        return
+    if not all(np.array_equal(value, _call(name, function, row), equal_nan=True) for row in (x[:1], x[-1:])):
+        raise fail(ShapeError, name, f"one number for all {len(x)} points together", _LAST_AXIS)
+
+
+def _call(name: str, function: Function, x: Any) -> Any:
+    """What a user's function says, as an array of float64."""
+    try:
+        values = _at_points(name, function, x) if isinstance(x, np.ndarray) else called(name, function, x, remedy=_ONE)
+    except jax.errors.JAXTypeError as error:
+        raise _not_for_jax(name, x) from error
+    except IndexError as error:
+        got = f"a function that fails on x of shape {x.shape}: {error}"
+        raise fail(ShapeError, name, got, _LAST_AXIS) from error
+    if isinstance(values, Tracer | jax.Array):
+        array = values
+    else:
+        array = as_array(name, values, "return real numbers", "a function that returns ")
+        if array.dtype.kind not in "fiubc":
+            raise fail(ArgumentTypeError, name, f"a function that returns {describe(values)}", "return real numbers")
+        if array.size > LARGE:
+            check_memory(name, array.size, f"values of shape {array.shape}", "return one value for each point")
+        array = jnp.asarray(array)
+    if jnp.iscomplexobj(array):
+        remedy = f"return real numbers; {no_complex('values')}"
+        raise fail(ArgumentTypeError, name, "a function with complex values", remedy)
+    return array.astype(jnp.float64)
+
+
+def _not_for_jax(name: str, x: Any) -> KernopError:
+    """For a function that hands what JAX traces to NumPy: x, when we differentiate it, or what a user traces."""
+    if not isinstance(x, Tracer):
+        got = "a function that hands values which JAX traces to NumPy or SciPy"
+        return fail(OperatorError, name, got, "write it with jax.numpy instead of numpy")
+    remedy = (
+        "write it with jax.numpy instead of NumPy or SciPy: its derivative is needed, because it stands under grad,"
+        " div, laplacian or partial"
+    )
+    return fail(OperatorError, name, "a function that JAX cannot differentiate", remedy)
+
+
+def _at_points(name: str, function: Function, x: FloatArray) -> Any:
+    """The function at points in NumPy, which refuses an index out of range; JAX would take the nearest."""
+    try:
+        with np.errstate(all="ignore"):  # values that are not finite are reported with their place
+            return function(x)
+    except IndexError:
+        raise
+    except Exception:  # code for JAX arrays alone, such as x.at[0].set(1.0)
+        return called(name, function, jnp.asarray(x), remedy=_ONE)

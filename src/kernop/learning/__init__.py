@@ -1,0 +1,1 @@
+"""The story: learn, to a tolerance, from streams and on workers; tune; load."""

@@ -1,0 +1,214 @@
+"""How wrong an operator is on solutions that are known, at places that it did not learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from kernop.basics.errors import FloatArray
+from kernop.basics.linalg import norms
+from kernop.collocation.data import concrete, values_at
+from kernop.collocation.functionals import Functionals
+from kernop.collocation.inputs import read_inputs
+from kernop.collocation.probes import bumps, free_waves, oscillations, random_probes, together
+from kernop.collocation.sampling import between, interior
+from kernop.collocation.units import Frame
+from kernop.geometry import Points
+from kernop.language.functions import Function
+from kernop.language.ops import NormalForm, identity, normal_form
+from kernop.language.problem import Condition, Problem
+from kernop.operators.operator import SolutionOperator
+
+#: Points at which residuals and errors are measured, all conditions together.
+HELD_OUT = 1200
+#: Periods of the oscillating probes over the shortest side, and widths of the local ones as a part of it, for
+#: d = 1, 2, 3, …: what some thousand functions can resolve becomes coarser with every dimension.
+PERIODS, WIDTHS = (5.0, 3.0, 1.5, 0.75), (0.05, 0.1, 0.2, 0.35)
+#: Local probes.
+BUMPS = 3
+
+
+class Fields(Protocol):
+    """Known functions, on which every operator acts exactly."""
+
+    def __len__(self) -> int: ...
+
+    def apply(self, functionals: NormalForm) -> FloatArray:
+        """(P_i u) for each of them: (n, B)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What an operator does where it did not learn.
+
+    Attributes:
+        error: the worst relative error of a known solution, in L2 or L∞; or, for the user's inputs, the worst relative
+            residual.
+        misfit: the largest part of their data that the solutions leave at the points of the operator.
+        values: solutions whose truth is not known, at points inside, (n, B): those of the user's inputs, or those of
+            constant data.
+    """
+
+    error: float
+    misfit: float
+    values: FloatArray
+
+    def changes(self, before: Findings) -> FloatArray:
+        """How far each solution of unknown truth is from what it was before, relative, in L2 or L∞: (B,)."""
+        return np.asarray(_relative(self.values - before.values, self.values))
+
+
+class Measure(Protocol):
+    """Measures an operator where it did not learn."""
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What the solutions are of whose truth is not known."""
+        ...
+
+    @property
+    def known(self) -> str:
+        """On what errors are measured, in words; empty if residuals are measured instead."""
+        ...
+
+    def __call__(self, operator: SolutionOperator) -> Findings: ...
+
+
+class OnProbes:
+    """Errors of u itself, on manufactured solutions, at places inside and on the boundaries.
+
+    The probes are smooth random fields of several length scales, waves with a few periods over the shortest side along
+    each axis and in all directions, local bumps, and the free waves of the equation (all times the envelope, if the
+    method has one). None of them has corner singularities or boundary layers, so the plain data that people try first
+    are solved as well: each condition in turn has data 1, and all others 0. Their truth is not known, but what they
+    change from one operator to a richer one is.
+    """
+
+    def __init__(self, problem: Problem, frame: Frame, seed: int = 0, envelope: Function | None = None) -> None:
+        self._problem = problem
+        inside = interior(problem, HELD_OUT // 2, seed + 1)
+        around = [between(condition.on, HELD_OUT // 8, seed + 1).x for condition in _boundaries(problem)]
+        where = Points(np.concatenate([inside.x, *around]))
+        self._places = Functionals((normal_form(identity, where, multiplier=envelope),))
+        self._inside = len(inside)
+        self._fields = _fields(problem, frame, seed + 1)
+        self._truth = self._all(self._places.blocks[0])
+
+    @property
+    def known(self) -> str:
+        """On what errors are measured, in words."""
+        level = min(self._problem.dim, len(PERIODS)) - 1
+        return (
+            f"smooth solutions, up to {PERIODS[level]:g} periods over the shortest side, "
+            f"bumps down to {WIDTHS[level]:g} of it"
+        )
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What the solutions are of whose truth is not known."""
+        return tuple(f"{name} = 1" for name in self._problem.inputs)
+
+    def __call__(self, operator: SolutionOperator) -> Findings:
+        rows = operator.collocated
+        data = np.concatenate([self._all(block) for block in rows.blocks])
+        plain = np.zeros((len(rows), len(self.unknown)))
+        for k, name in enumerate(self._problem.inputs):
+            plain[rows.slices[self._problem.names.index(name)], k] = 1.0
+        answer = operator.factorisation.answer(np.hstack([data, plain]))
+        found = answer.u.apply(self._places)
+        count = self._truth.shape[1]
+        error = _relative(found[:, :count] - self._truth, self._truth)
+        worst = float(np.max(error)) if np.all(np.isfinite(error)) else np.inf
+        return Findings(worst, float(np.max(answer.misfit[:count])), found[: self._inside, count:])
+
+    def _all(self, form: NormalForm) -> FloatArray:
+        return np.hstack([fields.apply(form) for fields in self._fields])
+
+
+class OnInputs:
+    """Relative residuals of the user's inputs, at points of each condition that the operator did not learn from.
+
+    For each condition k, rms(P_k û − h_k) / scale_k with scale_k = max(rms h_k, Σ_α rms φ_α · rms û / unit^α): the
+    data, or what the operator makes of a field as large as û that varies over one unit. The worst condition of the
+    worst input counts.
+    """
+
+    known = ""
+
+    def __init__(self, problem: Problem, frame: Frame, inputs: Any, seed: int, envelope: Function | None) -> None:
+        self._inputs = read_inputs(problem, inputs)
+        each = HELD_OUT // len(problem.conditions)
+        points = {condition.name: between(condition.on, each, seed + 1) for condition in problem.conditions}
+        self._held = [_held(condition, points[condition.name], frame, envelope) for condition in problem.conditions]
+        self._inside = interior(problem, HELD_OUT // 2, seed + 1).x
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What the solutions are of whose truth is not known."""
+        return tuple(f"input {k}" for k in range(len(self._inputs)))
+
+    def __call__(self, operator: SolutionOperator) -> Findings:
+        solutions = [operator.answer(given) for given in self._inputs]
+        values = [solution(self._inside).reshape(len(self._inside), -1) for solution in solutions]
+        residuals = [self._worst(*found) for found in zip(solutions, self._inputs, values, strict=True)]
+        misfits = [float(np.max(solution.misfits)) for solution in solutions if solution.misfits is not None]
+        return Findings(max(residuals), max(misfits, default=0.0), np.hstack(values))
+
+    def _worst(self, solution: Any, given: Mapping[str, Any], values: FloatArray) -> float:
+        size = _rms(values)
+        worst = 0.0
+        for held in self._held:
+            value = given.get(held.condition.name, held.condition.data)
+            target = concrete(held.condition.name, values_at(held.condition, value, held.points))
+            found = solution.function.apply(held.functionals)
+            error = _rms(found - target.reshape(len(target), -1))
+            scale = np.maximum(_rms(target.reshape(len(target), -1)), held.scale * size)
+            ratio = np.max(error / np.where(scale > 0.0, scale, 1.0))
+            worst = max(worst, float(ratio) if np.isfinite(ratio) else np.inf)
+        return worst
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """A condition at held-out points."""
+
+    condition: Condition
+    points: Points
+    functionals: Functionals
+    scale: float  # what the operator makes of a field of size 1 that varies over one unit
+
+
+def _held(condition: Condition, points: Points, frame: Frame, envelope: Function | None) -> _Held:
+    form = normal_form(condition.op, points, multiplier=envelope, name=condition.name)
+    units = np.prod(frame.units ** np.asarray(form.alphas), axis=1)
+    return _Held(condition, points, Functionals((form,)), float(np.sum(_rms(form.coefficients) / units)))
+
+
+def _boundaries(problem: Problem) -> list[Condition]:
+    top = max(condition.on.intrinsic_dim for condition in problem.conditions)
+    return [condition for condition in problem.conditions if condition.on.intrinsic_dim < top]
+
+
+def _fields(problem: Problem, frame: Frame, seed: int) -> list[Fields]:
+    level = min(problem.dim, len(PERIODS)) - 1
+    forms = [
+        normal_form(condition.op, between(condition.on, HELD_OUT // 8, seed), name=condition.name)
+        for condition in problem.conditions
+    ]
+    waves = together((random_probes(frame, seed), *(free_waves(form, frame, seed) for form in forms)))
+    places = interior(problem, BUMPS, seed).x
+    return [waves, oscillations(frame, PERIODS[level], seed), bumps(frame, WIDTHS[level], places)]
+
+
+def _relative(error: FloatArray, truth: FloatArray) -> FloatArray:
+    """The larger of the relative errors in L2 and in L∞, for each column; 0 / 0 is 0: (B,)."""
+    pairs = [(norms(error), norms(truth)), (np.max(np.abs(error), axis=0), np.max(np.abs(truth), axis=0))]
+    return np.max([np.where(e == 0.0, 0.0, e / np.where(t > 0.0, t, 1e-300)) for e, t in pairs], axis=0)
+
+
+def _rms(values: FloatArray) -> FloatArray:
+    return np.sqrt(np.mean(np.square(values), axis=0))

@@ -1,0 +1,305 @@
+"""learn: from a problem to its solution operator. The story, in order."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kernop.basics.errors import (
+    AccuracyWarning,
+    ArgumentError,
+    ArgumentTypeError,
+    IllPosedWarning,
+    SingularGramError,
+    check_integer,
+    check_number,
+    describe,
+    fail,
+)
+from kernop.basics.progress import Stages
+from kernop.collocation.batches import stream
+from kernop.collocation.functionals import Functionals, collocate
+from kernop.collocation.inputs import read_inputs
+from kernop.collocation.sampling import can_be_fresh, interior, sample, share_out
+from kernop.collocation.units import Frame, frame_of
+from kernop.geometry import Points
+from kernop.kernels import CustomKernel, Kernel
+from kernop.kernels.base import check_smoothness
+from kernop.language.functions import Function
+from kernop.language.ops import evaluations, identity, normal_form
+from kernop.language.problem import Problem
+from kernop.learning.heldout import Measure, OnInputs, OnProbes
+from kernop.learning.refine import Report, ToleranceWarning, refine
+from kernop.learning.streaming import learn_stream, make_plan, read_checkpoint
+from kernop.methods import Factorisation, Method, Setting, Subspace
+from kernop.methods.base import envelope_of
+from kernop.methods.noise import Noise, read_noise
+from kernop.methods.weights import Weights, read_weights
+from kernop.operators.files.operator import now
+from kernop.operators.operator import SolutionOperator
+from kernop.trust.diagnosis import Diagnosis
+from kernop.trust.resolution import Roughness, roughness
+from kernop.trust.wellposed import Stability, stability
+
+#: Points inside at which it is seen how well the conditions determine u.
+INSIDE = 256
+
+
+def learn(
+    problem: Problem,
+    *,
+    tol: float | None = None,
+    kernel: Kernel | Any = None,
+    points: Any = None,
+    sampling: str = "halton",
+    regularization: float | None = None,
+    weights: str | Mapping[str, float] | None = None,
+    noise: float | Mapping[str, float] | None = None,
+    method: Method | None = None,
+    seed: int = 0,
+    progress: bool = False,
+    inputs: Sequence[Any] | None = None,
+    budget: int = 3000,
+    checkpoint: Any = None,
+    client: Any = None,
+) -> SolutionOperator:
+    """Learn the solution operator T: data ↦ u of a linear PDE, from the equation alone.
+
+    Arguments:
+        problem: the conditions P_k u = h_k.
+        tol: add centres (and points, unless they are given) until the relative residual at points that were not
+            used meets ``tol``; ``T.report`` tells what was reached. None learns once, at a sensible default.
+        kernel: a `Kernel`, or a function K(x, y) of two points; None lets the method choose.
+        points: how many points in all, or for each condition by name, or the `Points` themselves by name. With
+            ``Subspace(batch=…)`` also arrays on disk by name, `Batches`, or an iterator of batches.
+        sampling: "halton", "uniform" (independent; the paper's) or "grid".
+        regularization: λ ≥ 0; None lets the method choose (next to nothing).
+        weights: of the conditions: "unit", "balanced" (they count alike, whatever their scale), or numbers by name.
+        noise: the standard deviation of the errors in the data, for all conditions or for each by name. It stands for
+            λ and weights with λN / w_k = σ_k² (`Subspace`: λ / w_k unless its penalty is "rkhs"), and makes the bands
+            of `std` absolute: the prior is then that of the kernel, with its scale.
+        method: `Subspace` (the default), `Full` or `LowRank`.
+        seed: of the points.
+        progress: show a progress bar.
+        inputs: for ``tol``: inputs to measure by, each a tuple in the order of T or a dictionary, of functions and
+            numbers; None measures by smooth random fields of several length scales. For ``Subspace(batch=…)``: inputs
+            that are solved in the same pass over the points, for ``T.solutions``.
+        budget: for ``tol``: at most so many centres.
+        checkpoint: for ``Subspace(batch=…)``: a path, or a `Checkpoint`, from which a pass goes on if it was killed.
+        client: for ``Subspace(batch=…)``: a Dask client, over whose workers the batches are spread.
+    """
+    if not isinstance(problem, Problem):
+        raise fail(
+            ArgumentTypeError, "problem", describe(problem), "give a Problem(Equation(...), Dirichlet(...), ...)"
+        )
+    if method is not None and not isinstance(method, Method):
+        raise fail(ArgumentTypeError, "method", describe(method), "give a method, such as ko.Full()")
+    chosen = Subspace() if method is None else method
+    stated = None if noise is None else _stated(noise, problem, regularization, weights)
+    task = _Task(
+        problem,
+        _kernel(kernel, problem.dim),
+        None if regularization is None else check_number("regularization", regularization, least=0.0),
+        stated.weights if stated else read_weights(chosen.default_weights if weights is None else weights, problem),
+        stated,
+        frame_of(problem),
+        sampling,
+        check_integer("seed", seed, least=0),
+    )
+    with Stages(progress) as stage:
+        if isinstance(chosen, Subspace) and chosen.batch is not None:
+            return task.from_stream(chosen, points, tol, inputs, checkpoint, client, stage)
+        for name, value in (("checkpoint", checkpoint), ("client", client)):
+            if value is not None:
+                raise fail(ArgumentError, name, f"one with {chosen!r}", "use method=ko.Subspace(batch=2000)")
+        if tol is None:
+            operator = task.once(chosen, points, stage)
+        else:
+            operator = task.to_tolerance(chosen, points, tol, inputs, budget, stage)
+        with stage("examine"):
+            found = replace(
+                operator.diagnosis, stability=task.stability(operator.collocated, envelope_of(operator.method))
+            )
+    _warn(found, operator.report)
+    return replace(operator, diagnosis=found)
+
+
+def _warn(found: Diagnosis, report: Report | None, level: int = 3) -> None:
+    """Say what is doubtful, to the caller of `learn`, so many calls above this one."""
+    if found.stability is not None and found.stability.ill_posed:
+        warnings.warn(str(found.stability), IllPosedWarning, stacklevel=level)
+    if found.roughness is not None and found.roughness.unresolved:
+        text = f"{found.roughness}; give more points and centres, or smooth it"
+        warnings.warn(text, AccuracyWarning, stacklevel=level)
+    if report is not None and not report.met:
+        warnings.warn(str(report), ToleranceWarning, stacklevel=level)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is common to the three ways to learn; arguments as for `learn`, checked."""
+
+    problem: Problem
+    kernel: Kernel | None
+    regularization: float | None
+    weights: Weights
+    noise: Noise | None
+    frame: Frame
+    sampling: str
+    seed: int
+
+    def once(self, method: Method, points: Any, stage: Stages) -> SolutionOperator:
+        """The operator learned from these points: sampled, the conditions collocated there, the rows factorised."""
+        with stage("sample"):
+            placed = sample(self.problem, points, self.sampling, self.seed)
+        with stage("collocate"):
+            found = self.roughness(placed)
+            functionals = collocate(self.problem, placed, envelope_of(method))
+            for name, block in zip(self.problem.names, functionals.blocks, strict=True):
+                if self.kernel is not None:
+                    check_smoothness(self.kernel, method.derivatives_needed(block.order), name)
+        with stage("factorise") as tick:
+            regularization = self._regularization(method, len(functionals))
+            setting = Setting(functionals, self.frame, self.kernel, regularization, self.weights, tick)
+            factorisation = self._factorised(method, setting)
+        return SolutionOperator(
+            self.problem,
+            placed,
+            method,
+            factorisation,
+            stage.seconds,
+            None,
+            self._levels,
+            self._about,
+            Diagnosis(None, found),
+            functionals,
+        )
+
+    def to_tolerance(
+        self, method: Method, points: Any, tol: float, inputs: Any, budget: int, stage: Stages
+    ) -> SolutionOperator:
+        """Once, and again with more centres, until the residual where nothing was learned is small enough."""
+        wanted = check_number("tol", tol, above=0.0)
+        growing = _growing(method)
+        given = sample(self.problem, points, self.sampling, self.seed) if points is not None else None
+        most = check_integer("budget", budget, least=1)
+        if given is not None:
+            most = min(most, max(1, sum(map(len, given.values())) // 2))
+        return refine(
+            lambda centers, n: self.once(
+                replace(growing, centers=centers),
+                share_out(self.problem, n, whole_clouds=True) if given is None else given,
+                stage,
+            ),
+            wanted,
+            most,
+            self._measure(inputs, envelope_of(growing)),
+            self.problem.dim,
+            stage.say,
+        )
+
+    def _measure(self, inputs: Any, envelope: Function | None) -> Measure:
+        if inputs is None:
+            return OnProbes(self.problem, self.frame, self.seed, envelope)
+        return OnInputs(self.problem, self.frame, inputs, self.seed, envelope)
+
+    def roughness(self, points: Mapping[str, Points]) -> Roughness:
+        """Of the coefficients that are differentiated, at these points."""
+        found = [roughness(c.op, points[c.name], self.frame, c.name) for c in self.problem.conditions]
+        return max(found, key=lambda r: r.part)
+
+    def stability(self, rows: Functionals, envelope: Function | None) -> Stability:
+        """How well the conditions determine u."""
+        points = interior(self.problem, INSIDE, self.seed)
+        inside = evaluations(points.x) if envelope is None else normal_form(identity, points, multiplier=envelope)
+        fresh = None if self._bounded_by_points else lambda number: self._evenly(number, envelope)
+        return stability(rows, Functionals((inside,)), self.frame, envelope, fresh)
+
+    @property
+    def _bounded_by_points(self) -> bool:
+        """Is a region known by points alone?"""
+        return not can_be_fresh(self.problem) or not all(condition.on.known for condition in self.problem.conditions)
+
+    def _evenly(self, number: int, envelope: Function | None) -> Functionals:
+        """About so many rows, an equal part for each condition."""
+        each = -(-number // len(self.problem.conditions))
+        points = {condition.name: condition.on.sample(each, seed=self.seed) for condition in self.problem.conditions}
+        return collocate(self.problem, points, envelope)
+
+    def from_stream(
+        self, method: Subspace, points: Any, tol: Any, inputs: Any, checkpoint: Any, client: Any, stage: Stages
+    ) -> SolutionOperator:
+        """The operator learned from points that come in batches, of which only L × L numbers are kept."""
+        if tol is not None:
+            remedy = "leave out batch, or give Subspace(centers=…, batch=…) and no tol"
+            raise fail(ArgumentError, "tol", f"{tol} with a stream of points", remedy)
+        source = stream(self.problem, points, self.sampling, self.seed, method.batch or 1)
+        known = [] if inputs is None else read_inputs(self.problem, inputs)
+        plan = make_plan(self.problem, source, method, self.frame, self.kernel, self.weights, known)
+        if self.noise is not None and source.counts is None and method.penalty == "rkhs":
+            remedy = "give arrays or ko.Batches, or penalty='coefficients'"
+            raise fail(ArgumentError, "noise", "one with an iterator, whose number of points is not known", remedy)
+        # To count the points of a stream may take a pass over them.
+        number = 0 if self.noise is None else sum((source.counts or {}).values())
+        regularization = self._regularization(method, number)
+        found = self._diagnosed(method)
+        _warn(found, None, level=4)
+        operator = learn_stream(plan, regularization, stage, read_checkpoint(checkpoint), client)
+        return replace(operator, noise=self._levels, about=self._about, diagnosis=found)
+
+    def _diagnosed(self, method: Subspace) -> Diagnosis:
+        """What is doubtful about a problem whose points come in batches, as seen at points of our own."""
+        if self._bounded_by_points:
+            return Diagnosis()
+        points = sample(self.problem, None, self.sampling, self.seed)
+        rows = collocate(self.problem, points, method.envelope)
+        return Diagnosis(self.stability(rows, method.envelope), self.roughness(points))
+
+    def _factorised(self, method: Method, setting: Setting) -> Factorisation:
+        try:
+            return method.factorise(setting)
+        except SingularGramError as error:
+            if self.noise is None:
+                raise
+            got = f"{self._levels}, with which the linear system is singular to working precision"
+            remedy = "state more noise where there is least, use ko.Subspace() or ko.LowRank(), or fewer points"
+            raise fail(SingularGramError, "noise", got, remedy) from error
+
+    def _regularization(self, method: Method, n: int) -> float | None:
+        """λ for n rows: the user's, or the one that says what the noise is."""
+        return self.regularization if self.noise is None else method.regularization_for(self.noise.variance, n)
+
+    @property
+    def _about(self) -> dict[str, Any]:
+        return {"when": now(), "seed": int(self.seed), "sampling": self.sampling}
+
+    @property
+    def _levels(self) -> dict[str, float] | None:
+        return None if self.noise is None else dict(zip(self.problem.names, self.noise.levels, strict=True))
+
+
+def _stated(noise: Any, problem: Problem, regularization: Any, weights: Any) -> Noise:
+    for name, value in (("regularization", regularization), ("weights", weights)):
+        if value is not None:
+            raise fail(ArgumentError, "noise", f"one together with {name}", f"leave {name} out: noise stands for both")
+    return read_noise(noise, problem)
+
+
+def _growing(method: Method) -> Subspace:
+    if not isinstance(method, Subspace) or method.centers is not None:
+        remedy = "leave tol out, or use method=ko.Subspace() without centers"
+        raise fail(ArgumentError, "tol", f"a tolerance with {method!r}", remedy)
+    return method
+
+
+def _kernel(kernel: Any, dim: int) -> Kernel | None:
+    if kernel is None:
+        return None
+    if callable(kernel) and not isinstance(kernel, Kernel):
+        kernel = CustomKernel(kernel)
+    if not isinstance(kernel, Kernel):
+        raise fail(ArgumentTypeError, "kernel", describe(kernel), "give a kernel, such as ko.Gaussian(0.5)")
+    kernel.check_dim(dim)
+    return kernel

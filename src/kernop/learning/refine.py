@@ -1,0 +1,242 @@
+"""Learning to a tolerance: more centres and points, until the error on known solutions meets it.
+
+At a corner where the data do not fit together, at a jump or in a layer, the residual stays large however many centres
+there are, while u still becomes better. So solutions whose truth is not known (of constant data, or of a user's inputs)
+are followed from level to level: û_k − û_{k−1} = T_k(residual of û_{k−1}) is what the richer operator says of the error
+of the other, and the rate at which it falls says what is left at level k.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from kernop.learning.heldout import Measure
+from kernop.operators.operator import SolutionOperator
+
+Status = Literal["met", "stagnated", "budget"]
+
+#: Points for each centre, the growth of the number of centres, and where it starts for d = 1, 2, 3, ….
+POINTS_PER_CENTRE, GROWTH = 3, 1.6
+START = (16, 100, 200, 300)
+#: A level that does not improve on the best one by this factor has stagnated; two in a row end the search, once the
+#: inputs are resolved at all.
+IMPROVEMENT, RESOLVED = 1.5, 1e-2
+#: An estimate from a change and its rate, with room for rates that get worse …
+SAFETY = 1.5
+#: … and how much larger than those of the probes the misfit of data may be that still resemble them.
+MARGIN = 3.0
+
+
+class ToleranceWarning(UserWarning):
+    """The tolerance was not met; the best operator is returned."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One attempt.
+
+    Attributes:
+        centers, points: how many.
+        error: the worst relative error on known solutions, or, for a user's inputs, the worst relative residual at
+            held-out points.
+        seconds: what it took.
+        changes: how far each solution whose truth is not known is from that of the level before, relative; None if
+            there is no such level.
+        misfit: the largest part of their data that these solutions leave at the points.
+        roughness: what the points do not resolve of a coefficient, relative; 0 if they resolve it.
+    """
+
+    centers: int
+    points: int
+    error: float
+    seconds: float
+    changes: tuple[float, ...] | None = None
+    misfit: float = 0.0
+    roughness: float = 0.0
+
+    @property
+    def change(self) -> float | None:
+        """The largest of the changes."""
+        return max(self.changes) if self.changes else None
+
+    def __str__(self) -> str:
+        moved = "" if self.change is None else f"u changes by {self.change:.1e}, "
+        rough = f"coefficient unresolved by {self.roughness:.1e}, " if self.roughness else ""
+        sizes = f"{self.centers:6d} centres, {self.points:6d} points"
+        return f"{sizes}: error {self.error:.1e}, {moved}{rough}{self.seconds:.2f} s"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What learning to a tolerance did, and why it stopped.
+
+    Attributes:
+        status: "met", "stagnated" (more centres did not help) or "budget" (more centres were not allowed).
+        tol: what was asked for.
+        levels: every attempt, in order.
+        returned: the number of the level whose operator was returned, from 0.
+        measured: on what solutions errors were measured, in words; empty for residuals of a user's inputs.
+        followed: what the solutions are whose truth is not known, such as "f = 1".
+        estimates: the estimated relative error of each of them; None if it is not known.
+    """
+
+    status: Status
+    tol: float
+    levels: tuple[Level, ...]
+    returned: int
+    measured: str = ""
+    followed: tuple[str, ...] = ()
+    estimates: tuple[float, ...] | None = None
+
+    @property
+    def best(self) -> Level:
+        """The level of the operator that was returned."""
+        return self.levels[self.returned]
+
+    @property
+    def error(self) -> float:
+        """The measured relative error (or residual, for a user's inputs) of the operator that was returned."""
+        return self.best.error
+
+    @property
+    def met(self) -> bool:
+        """Was the tolerance met, on the solutions that `measured` names?"""
+        return self.status == "met"
+
+    @property
+    def missed(self) -> dict[str, float]:
+        """Plain data that are not solved to the tolerance, with the estimated error; only where it was measured."""
+        if not self.measured or self.estimates is None:
+            return {}
+        return {name: e for name, e in zip(self.followed, self.estimates, strict=True) if not e <= self.tol}
+
+    @property
+    def promise(self) -> float:
+        """The misfit up to which data resemble those on which the tolerance was measured."""
+        return MARGIN * max(self.tol, self.best.misfit)
+
+    def __str__(self) -> str:
+        reason = {
+            "met": "tolerance met",
+            "stagnated": "NOT met: more centres did not help",
+            "budget": "NOT met: the budget of centres is used up",
+        }[self.status]
+        what = f"error {self.error:.1e} on {self.measured}" if self.measured else f"residual {self.error:.1e} of inputs"
+        missed = ", ".join(f"{name} (estimated error {e:.0e})" for name, e in self.missed.items())
+        beyond = "corner singularities, layers, jumps" + (f"; missed for constant data: {missed}" if missed else "")
+        lines = [f"{reason}: {what}, asked for {self.tol:.1e}" + (f". Not covered: {beyond}" if self.measured else "")]
+        lines += [f"{'>' if k == self.returned else ' '} {level}" for k, level in enumerate(self.levels)]
+        return "\n".join(lines)
+
+
+@dataclass
+class _Progress:
+    """The least error and the least change so far, and for how many levels neither fell."""
+
+    error: float = np.inf
+    change: float = np.inf
+    stale: int = 0
+
+    def better(self, level: Level, follow: bool) -> bool:
+        """Is this the best level so far? Two in a row that do not get on by a factor end the search."""
+        change = np.inf if level.change is None or not follow else level.change
+        closer = change < self.change / IMPROVEMENT
+        on = closer or level.error < self.error / IMPROVEMENT or self.error > RESOLVED
+        lower = level.error < self.error
+        self.stale = 0 if on else self.stale + 1
+        self.error, self.change = min(self.error, level.error), min(self.change, change)
+        return closer or lower
+
+
+def _next(centers: int, budget: int) -> int:
+    """The budget itself, if it is little more: a small step would change u by little, and seem a success."""
+    following = round(GROWTH * centers)
+    return budget if 1.25 * following > budget else following
+
+
+def _estimates(levels: list[Level]) -> tuple[float, ...] | None:
+    """The error of each solution of unknown truth at the last level: its change, times the rate at which that falls."""
+    last = levels[-1].changes
+    if last is None:
+        return None
+    before = levels[-2].changes if len(levels) > 1 else None
+    rates = [1.0] * len(last) if before is None else [_rate(*pair) for pair in zip(last, before, strict=True)]
+    return tuple(SAFETY * change * rate for change, rate in zip(last, rates, strict=True))
+
+
+def _rate(change: float, before: float) -> float:
+    return min(1.0, change / before) if before > 0.0 else 0.0
+
+
+def _in_reach(levels: list[Level], tol: float, budget: int) -> bool:
+    """Can the estimates that miss the tolerance meet it within the budget, at the rate at which they fall?"""
+    estimates = _estimates(levels)
+    if estimates is None or len(levels) < 3 or levels[-2].changes is None:
+        return True
+    steps = np.log(budget / levels[-1].centers) / np.log(GROWTH)
+    pairs = zip(estimates, levels[-1].changes or (), levels[-2].changes, strict=True)
+    return all(e <= tol or e * _rate(change, before) ** steps <= tol for e, change, before in pairs)
+
+
+def refine(
+    build: Callable[[int, int], SolutionOperator],
+    tol: float,
+    budget: int,
+    measure: Measure,
+    dim: int,
+    tick: Callable[[str], None],
+) -> SolutionOperator:
+    """Grow the number of centres until the error meets ``tol``, nothing gets better, or the budget is used up.
+
+    ``build(centers, points)`` learns one level. Nothing of a level is of use to the next: another number of centres
+    has another spacing, so another lengthscale, so another matrix; only the compiled functions are shared. When the
+    known solutions meet the tolerance, those of constant data are followed further as long as they can meet it too.
+    """
+    levels: list[Level] = []
+    progress, before = _Progress(), None
+    best: tuple[SolutionOperator, int] | None = None
+    centers = min(START[min(dim, len(START)) - 1], budget)
+    status: Status = "budget"
+    while True:
+        started = time.perf_counter()
+        operator = build(centers, POINTS_PER_CENTRE * centers)
+        found = measure(operator)
+        rough = operator.diagnosis.roughness
+        level = Level(
+            centers,
+            operator.n_points,
+            max(found.error, min(1.0, rough.part)) if rough is not None and rough.unresolved else found.error,
+            time.perf_counter() - started,
+            None if before is None else tuple(map(float, found.changes(before))),
+            found.misfit,
+            rough.part if rough is not None and rough.unresolved else 0.0,
+        )
+        levels.append(level)
+        tick(f"{centers} centres: error {level.error:.1e}")
+        met = level.error <= tol
+        if progress.better(level, not measure.known) or best is None or (met and measure.known):
+            best = operator, len(levels) - 1
+        estimates = _estimates(levels)
+        if met:
+            status = "met"
+            followed = measure.known and (estimates is None or not max(estimates, default=0.0) <= tol)
+            if not followed or not _in_reach(levels, tol, budget):
+                break
+        elif status == "met":  # it was met by the level before, and following constant data spoilt it
+            break
+        if progress.stale >= 2 and status != "met":
+            status = "stagnated"
+            break
+        if centers >= budget:
+            break
+        before, centers = found, _next(centers, budget)
+    operator, returned = best
+    report = Report(
+        status, tol, tuple(levels), returned, measure.known, measure.unknown, _estimates(levels[: returned + 1])
+    )
+    return replace(operator, report=report)

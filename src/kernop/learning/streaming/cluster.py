@@ -1,0 +1,210 @@
+"""Passes over a stream, and evaluations, spread over the workers of a Dask client.
+
+A pass is cut into chunks of batches, whose number depends on the stream alone; every chunk gives an accumulator, and a
+binary tree merges them. So the result does not depend on how many workers there are, nor on which of them did what.
+A worker that dies takes its chunks with it, and they are computed again elsewhere.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kernop.basics.errors import (
+    ArgumentTypeError,
+    ClusterError,
+    FloatArray,
+    KernopError,
+    MissingExtraError,
+    describe,
+    fail,
+)
+from kernop.basics.linalg import one_thread
+from kernop.basics.progress import Tick
+from kernop.collocation.data import places
+from kernop.geometry import Points
+from kernop.language.ops import Operator, identity
+from kernop.learning.streaming.luggage import pickled, unpickled
+from kernop.learning.streaming.plan import BatchData, Plan
+from kernop.learning.streaming.versions import check_workers
+from kernop.methods.accumulators import Accumulator
+from kernop.operators.solution import Solution
+
+#: A pass is cut into this many chunks, if there are enough batches, …
+CHUNKS = 16
+#: … into more if chunks would have more batches than this, …
+MOST_BATCHES_OF_CHUNK = 50
+#: … and into fewer if an accumulator would see less rows for each function than this: two triangles are merged at the
+#: cost of 0.4 rows for each.
+ROWS_PER_FUNCTION = 4
+#: Points that a worker evaluates at a time.
+POINTS_AT_A_TIME = 20_000
+
+
+class OnWorkers:
+    """Passes on the workers of a client; see `Passes`."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = check_client(client)
+
+    def accumulate(self, plan: Plan, tick: Tick | None = None) -> Accumulator:
+        """What is left of a pass over all batches."""
+        with self._connected():
+            there = self._send(plan)
+            parts = self._parts(_accumulated, there, chunks(plan.stream.number or 0, worthwhile(plan)))
+            merged = self._merged(parts)
+            self._watch(parts, tick)
+            return merged.result()
+
+    def moments(self, plan: Plan, data: BatchData, c: FloatArray | None) -> FloatArray:
+        """See `Passes`."""
+        with self._connected():
+            there = self._send((plan, data, c))
+            parts = self._parts(_moments, there, chunks(plan.stream.number or 0))
+            return np.sum([part.result() for part in parts], axis=0)
+
+    def evaluate(self, u: Solution, op: Operator, points: Points) -> FloatArray:
+        """(P u)(x), a part of the points on each worker."""
+        cuts = range(POINTS_AT_A_TIME, len(points), POINTS_AT_A_TIME)
+        rows = np.split(np.arange(len(points)), list(cuts))
+        with self._connected():
+            # The function alone: workers have no use for the operator that it came from.
+            there = self._send((replace(u, learned=None, data=None, inputs=None), op))
+            parts = [self._submit(_evaluated, there, points[own]) for own in rows]
+            return np.concatenate([part.result() for part in parts])
+
+    @contextmanager
+    def _connected(self) -> Generator[None]:
+        with _cluster_errors(check_client(self._client)):
+            check_workers(self._client)
+            yield
+
+    def _send(self, value: Any) -> Any:
+        """A value on the workers. As the result of a task it comes back when the worker that holds it is lost."""
+        return self._submit(unpickled, pickled(value))
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any, **where: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")
+            return self._client.submit(function, *arguments, pure=False, **where)
+
+    def _parts(self, function: Callable[..., Any], there: Any, cut: list[range]) -> list[Any]:
+        """A function of every chunk. Neighbours prefer the same worker, so that most mergers need no transfer."""
+        return [
+            self._submit(function, there, chunk, workers=[worker], allow_other_workers=True)
+            for chunk, worker in zip(cut, preferred(self._client.nthreads(), len(cut)), strict=True)
+        ]
+
+    def _merged(self, parts: list[Any]) -> Any:
+        while len(parts) > 1:
+            pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
+            # Before any chunk that has not begun: what is merged can leave the memory.
+            parts = [self._submit(_merged, *pair, priority=1) if len(pair) == 2 else pair[0] for pair in pairs]
+        return parts[0]
+
+    def _watch(self, parts: list[Any], tick: Tick | None) -> None:
+        """Wait for all parts, and let go of each when it is there: once it is merged, its L × L numbers can leave."""
+        from distributed import as_completed
+
+        waiting, total = as_completed(parts), len(parts)
+        parts.clear()
+        for k, part in enumerate(waiting, start=1):
+            if part.status != "finished":
+                part.result()  # raises what went wrong there, without waiting for the others
+            if tick is not None:
+                tick(k / total, f"{k} of {total} chunks")
+
+
+def evaluate(client: Any, u: Solution, x: Any, op: Operator = identity) -> FloatArray:
+    """(P u)(x) at very many points x (M, d), spread over the workers of a Dask client: (M,), or (M, B)."""
+    return OnWorkers(client).evaluate(u, op, places(u.problem, x, "raise"))
+
+
+def check_client(client: Any) -> Any:
+    """A Dask client that is connected and has workers."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise fail(MissingExtraError, "client", describe(client), "install kernop[dask]") from error
+    if not isinstance(client, Client):
+        raise fail(ArgumentTypeError, "client", describe(client), "give a dask.distributed.Client")
+    if client.status != "running":
+        raise fail(ClusterError, "client", f"one that is {client.status}", "connect a new one")
+    with _cluster_errors(client):
+        if not client.nthreads():
+            raise fail(ClusterError, "client", "one without workers", "start workers, or client.wait_for_workers(1)")
+    return client
+
+
+def chunks(batches: int, most: int = CHUNKS) -> list[range]:
+    """The batches in chunks; how they are cut does not depend on the workers."""
+    count = min(batches, max(1, min(CHUNKS, most), -(-batches // MOST_BATCHES_OF_CHUNK)))
+    return [range(i * batches // count, (i + 1) * batches // count) for i in range(count)]
+
+
+def worthwhile(plan: Plan) -> int:
+    """The number of chunks beyond which mergers cost too much: a power of 2, which divides among most workers."""
+    rows = (plan.stream.number or 0) * (plan.method.batch or 1)
+    enough = rows // (ROWS_PER_FUNCTION * len(plan.rows.expansion.functionals))
+    return 1 << max(1, enough).bit_length() - 1
+
+
+def preferred(threads: Mapping[str, int], count: int) -> list[str]:
+    """A worker for each of ``count`` chunks: as many as it has threads, neighbours on the same one."""
+    seats = [address for address, number in sorted(threads.items()) for _ in range(number)]
+    return [seats[i * len(seats) // count] for i in range(count)]
+
+
+@contextmanager
+def _cluster_errors(client: Any) -> Generator[None]:
+    """What Dask raises when it loses its workers, or the scheduler, as one clear error."""
+    from distributed.comm.core import CommClosedError
+    from distributed.scheduler import KilledWorker, NoValidWorkerError
+
+    lost = (CommClosedError, KilledWorker, NoValidWorkerError, CancelledError, TimeoutError)
+    try:
+        yield
+    except KernopError:
+        raise
+    except Exception as error:
+        if client.status == "running" and not isinstance(error, lost):
+            raise  # from a function of the user
+        why = f"{type(error).__name__}: {error}".partition("\n")[0]
+        remedy = "connect a new client and learn again; a checkpoint without a client can go on where it was"
+        raise fail(ClusterError, "client", f"one that lost its cluster ({why})", remedy) from error
+
+
+def _accumulated(plan: Plan, batches: range) -> Accumulator:
+    # A worker runs as many tasks at a time as it has threads: each of them has one.
+    with one_thread():
+        accumulator = plan.accumulator()
+        for k in batches:
+            plan.add(accumulator, plan.stream[k])
+    accumulator.room(0)  # lets the last batch go
+    return accumulator
+
+
+def _merged(one: Accumulator, other: Accumulator) -> Accumulator:
+    # Of a copy, because Dask may need the originals again if it loses the result.
+    with one_thread():
+        both = one.copy()
+        both.merge(other)
+    return both
+
+
+def _moments(work: tuple[Plan, BatchData, FloatArray | None], batches: range) -> FloatArray:
+    plan, data, c = work
+    with one_thread():
+        return plan.moments(data, c, batches)
+
+
+def _evaluated(work: tuple[Solution, Operator], points: Points) -> FloatArray:
+    u, op = work
+    with one_thread():
+        return u.apply(op, points, outside="extrapolate")

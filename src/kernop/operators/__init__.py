@@ -1,0 +1,1 @@
+"""The learned operator T, its solutions u, and their files."""

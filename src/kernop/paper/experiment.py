@@ -1,0 +1,114 @@
+"""An experiment as data, and how one is run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernop.basics.errors import FloatArray
+from kernop.geometry import Points
+from kernop.kernels import Gaussian
+from kernop.language.functions import Function
+from kernop.language.ops import apply_operator, identity
+from kernop.language.problem import Problem
+from kernop.learning.learn import learn
+from kernop.methods import Full
+from kernop.operators.operator import SolutionOperator
+from kernop.trust.metrics import relative_l2, relative_linf
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What the paper's table says: seconds, mean relative L2 and L∞ error."""
+
+    seconds: float | None
+    l2: float
+    linf: float
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """One row of the paper's tables.
+
+    Arguments:
+        name: for tables and files.
+        problem: the conditions.
+        points: how many points for each condition.
+        lengthscale, regularization: the paper's η and λ.
+        family: the exact test solutions, x (n, d) ↦ (n, M).
+        grid: where errors are measured, (m, d).
+        paper: the paper's figures.
+    """
+
+    name: str
+    problem: Problem
+    points: Mapping[str, int]
+    lengthscale: float
+    regularization: float
+    family: Function
+    grid: FloatArray
+    paper: Reported
+
+    def learn_as_paper(self, seed: int = 0, *, progress: bool = False) -> SolutionOperator:
+        """The paper's estimator with the paper's settings."""
+        return learn(
+            self.problem,
+            kernel=Gaussian(self.lengthscale),
+            points=self.points,
+            sampling="uniform",
+            regularization=self.regularization,
+            method=Full(),
+            seed=seed,
+            progress=progress,
+        )
+
+    def learn_by_default(self, seed: int = 0, *, progress: bool = False) -> SolutionOperator:
+        """The same points, everything else left to kernop."""
+        return learn(self.problem, points=self.points, sampling="uniform", seed=seed, progress=progress)
+
+    def exact(self) -> FloatArray:
+        """The test solutions on the grid, (m, M)."""
+        return apply_operator(identity, self.family, Points(self.grid))
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Seconds to learn, seconds for all inputs, the errors of each test solution, and the solutions on the grid."""
+
+    learn_seconds: float
+    apply_seconds: float
+    l2: FloatArray
+    linf: FloatArray
+    found: FloatArray
+    exact: FloatArray
+
+    @property
+    def mean_l2(self) -> float:
+        """The mean relative L2 error over the test set."""
+        return float(np.mean(self.l2))
+
+    @property
+    def mean_linf(self) -> float:
+        """The mean relative L∞ error over the test set."""
+        return float(np.mean(self.linf))
+
+
+def measure(experiment: Experiment, operator: SolutionOperator) -> Outcome:
+    """Apply an operator to the data of every test solution, and compare."""
+    data: dict[str, Any] = experiment.problem.manufacture(experiment.family, operator.points)
+    exact = experiment.exact()
+    started = time.perf_counter()
+    found = operator(**data)(experiment.grid)
+    seconds = time.perf_counter() - started
+    learned = sum(operator.stats.values())
+    return Outcome(learned, seconds, relative_l2(found, exact), relative_linf(found, exact), found, exact)
+
+
+def square_grid(n: int) -> FloatArray:
+    """The (n × n) grid of the closed unit square, (n², 2); the first coordinate varies slowest."""
+    line = np.linspace(0.0, 1.0, n)
+    return np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)

@@ -1,0 +1,32 @@
+"""The heat equation u_t − 0.1 u_xx = f on (0, 1) × (0, 1), zero on the walls.
+
+The paper states u(x, 0) = 0, but its test functions do not vanish at t = 0: the initial data is an input here.
+"""
+
+from __future__ import annotations
+
+from kernop.geometry import Interval, SpaceTime
+from kernop.language.fields import dt, laplacian
+from kernop.language.problem import Dirichlet, Equation, Initial, Problem
+from kernop.paper.experiment import Experiment, Reported, square_grid
+from kernop.paper.families import heat_modes
+
+
+def heat() -> Experiment:
+    """The paper's heat equation, u_t − 0.1 u_xx = f with zero walls: its points, settings and test family."""
+    cylinder = SpaceTime(Interval(0, 1), (0, 1))
+    problem = Problem(
+        Equation(lambda u: dt(u) - 0.1 * laplacian(u), on=cylinder, name="f"),
+        Dirichlet(on=cylinder.walls, name="g", data=0),
+        Initial(on=cylinder.initial, name="u0"),
+    )
+    return Experiment(
+        name="heat",
+        problem=problem,
+        points={"f": 1800, "g": 1800, "u0": 1400},
+        lengthscale=0.08,
+        regularization=1e-5,
+        family=heat_modes,
+        grid=square_grid(101),
+        paper=Reported(3.610, 1.874e-3, 4.227e-3),
+    )

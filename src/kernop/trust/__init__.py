@@ -1,0 +1,1 @@
+"""How wrong, how certain: diagnosis of the problem, error estimates, evidence, a priori bounds."""

@@ -1,0 +1,250 @@
+"""The error of a solution, estimated from its residuals; and what a person wants to read about it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, fail
+from kernop.basics.linalg import EPS, norms
+from kernop.collocation.units import frame_of
+from kernop.language.functions import Function
+from kernop.methods import Combination
+from kernop.methods.weights import repeated
+from kernop.trust.diagnosis import Diagnosis
+from kernop.trust.estimates.coverings import NotApplicableError
+from kernop.trust.estimates.maximum import Data, MaximumBound, maximum_bound
+from kernop.trust.estimates.stability import Fresh, Learned, LeftOut, Sizes, Source, fresh, left_out, rms
+from kernop.trust.estimates.unseen import Looked, Unseen, look, unseen
+from kernop.trust.wellposed import natural_weights
+
+#: The correction ê is itself an approximation, and compared at a finite number of points.
+SAFETY = 1.5
+#: Warnings that a report shows.
+MOST_WARNINGS = 3
+
+
+@dataclass(frozen=True)
+class Residual:
+    """h_k − P_k û of one condition at the points used: root mean square and largest modulus; floats, or (B,)."""
+
+    rms: Any
+    max: Any
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorEstimate:
+    """How wrong û is, for this input. Every figure is a float, or (B,) for B inputs.
+
+    Attributes:
+        relative_l2, relative_linf: l2 and linf, relative to the size of the solution in the same norm over the domain,
+            by the best that is known of it, ``relative_to``; 0 if both are 0, infinite if only the latter is.
+        l2: the root mean square of u − û over the domain, estimated.
+        linf: the largest |u − û|, estimated.
+        residuals: of every condition, by name.
+        source: "fresh points", where T did not learn; or "leave-one-out" residuals at the points of T.
+        points: how many.
+        stability: C in ‖e‖ ≤ ‖ê‖ + C ‖what ê leaves of the residuals‖, by norm; few probes exceed it.
+        centres: of the richer operator that gave ê, an estimate of u − û; 0 for leave-one-out, where ê = 0.
+        bound: the bound of sup|u − û| by a maximum principle, with suprema from samples, or None …
+        why_no_bound: … and why.
+        relative_to: "û + ê", or "û" for leave-one-out, where ê = 0.
+        unseen: parts of inputs that are functions, which the points do not see and a search of them found; they are
+            in l2 and linf. Arrays cannot be searched, and numbers need not be.
+        diagnosis: what is doubtful whatever the input: a problem that is ill-posed, where data that are only nearly
+            satisfied leave an error of ``T.stability`` times the rest; a coefficient that is not resolved. It is in l2
+            and linf.
+    """
+
+    relative_l2: Any
+    relative_linf: Any
+    l2: Any
+    linf: Any
+    residuals: Mapping[str, Residual]
+    source: Source
+    points: int
+    stability: Mapping[str, float]
+    centres: int
+    bound: MaximumBound | None
+    why_no_bound: str | None
+    relative_to: str
+    unseen: tuple[Unseen, ...]
+    diagnosis: Diagnosis = field(default_factory=Diagnosis)
+
+    def __str__(self) -> str:
+        """A table for a person, and below it what was not resolved, what is estimated and what is proved."""
+        count = np.size(self.l2)
+        table = Table(title="Error of û" if count == 1 else f"Errors of {count} solutions û")
+        for heading in ("", "estimate") if count == 1 else ("", "largest", "median"):
+            table.add_column(heading, justify="right" if heading else "left")
+        for name, value in self._rows():
+            figures = [np.max(value)] if count == 1 else [np.max(value), np.median(value)]
+            table.add_row(name, *(f"{figure:.1e}" for figure in figures))
+        console = Console(file=io.StringIO(), width=100, force_terminal=False)
+        console.print(table)
+        console.print(self._words(), soft_wrap=True, highlight=False, markup=False)
+        assert isinstance(console.file, io.StringIO)
+        return console.file.getvalue().rstrip()
+
+    def _rows(self) -> list[tuple[str, Any]]:
+        of = f"of {self.relative_to}"
+        rows = [(f"relative L2 error, {of}", self.relative_l2), (f"relative L∞ error, {of}", self.relative_linf)]
+        rows += [("L2 error (root mean square)", self.l2), ("L∞ error", self.linf)]
+        if self.bound is not None:
+            rows.append(("L∞ error, bound from samples", self.bound.linf))
+        for name, residual in self.residuals.items():
+            rows += [(f"residual of {name}, rms", residual.rms), (f"residual of {name}, max", residual.max)]
+        return rows
+
+    def _words(self) -> str:
+        used = f"Estimated from {self.source} ({self.points}), stability constant {self.stability['l2']:.1e} in L2"
+        used += f", with a richer operator of {self.centres} centres." if self.centres else "."
+        return "\n".join([*self._doubts(), *self._warnings(), used, self._words_of_bound()])
+
+    def _doubts(self) -> list[str]:
+        of, found = self.diagnosis, [self.diagnosis.stability, self.diagnosis.roughness]
+        told = [f"Warning: {part}." for part, wrong in zip(found, (of.ill_posed, of.unresolved), strict=True) if wrong]
+        return told if of.stability is None or of.ill_posed else [*told, f"The problem: {of.stability}."]
+
+    def _warnings(self) -> list[str]:
+        several = np.size(self.l2) > 1
+        shown = [f"Warning{f', input {one.input}' if several else ''}: {one}." for one in self.unseen[:MOST_WARNINGS]]
+        more = len(self.unseen) - len(shown)
+        return [*shown, f"Warning: and {more} more, in estimate.unseen."] if more else shown
+
+    def _words_of_bound(self) -> str:
+        bound = self.bound
+        if bound is None:
+            return f"No bound: {self.why_no_bound}."
+        return (
+            f"Bound by the maximum principle ({bound.kind}): sup|u − û| ≤ sup|boundary residual| + "
+            f"{bound.constant:.3g} sup|residual of the equation / {bound.divisor}|, barrier: {bound.barrier}.\n"
+            f"Proved: the inequality. Sampled: coefficients and suprema, at {bound.points} points that cover the "
+            "domain, plus fill distance × steepest slope between neighbours, and at peaks of functions that were found."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known of the data of B inputs.
+
+    Arguments:
+        at_points: at the points of the operator, (N, B); None if it is not held.
+        at_tests: at its test points, (n, B); None if it is not known there.
+        anywhere: at any points, condition by condition; None if it is not known elsewhere …
+        why_not: … and why.
+        functions: the data of conditions that is a function, by name, not checked.
+    """
+
+    at_points: FloatArray | None
+    at_tests: FloatArray | None
+    anywhere: Data | None
+    why_not: str = ""
+    functions: Mapping[str, Function] = field(default_factory=dict)
+
+
+def error_estimate(
+    operator: Learned, u: Combination, known: Known, single: bool, covering: int | None, search: int | None
+) -> ErrorEstimate:
+    """Of B solutions û.
+
+    Arguments:
+        covering: points for the bound, None for no bound.
+        search: points at which functions are searched, None for no search.
+    """
+    knowledge, residuals = _residuals(operator, u, known)
+    found = u.apply(knowledge.places.functionals)
+    errors = knowledge.errors(residuals, found)
+    size, guess, rest = errors.solution, errors.guess, errors.rest
+    looked = {} if search is None else look(operator.problem, u, known.functions, search)
+    missed, more = unseen(operator, knowledge, residuals, looked)
+    total = Sizes(
+        SAFETY * (guess.l2 + more.l2) + rest.l2,
+        SAFETY * (guess.linf + more.linf) + rest.linf,
+    )
+    total = _with_doubts(total, size, operator, knowledge, residuals)
+    if not np.all(np.isfinite(total.linf)):
+        raise fail(NonFiniteError, "u", "a solution whose residuals overflow", "choose units in which data is near 1")
+    blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)
+    bound, why = _bound(operator, u, known, covering, looked)
+    return ErrorEstimate(
+        _one(_relative(total.l2, size.l2), single),
+        _one(_relative(total.linf, size.linf), single),
+        _one(total.l2, single),
+        _one(total.linf, single),
+        {
+            name: Residual(_one(rms(residuals[rows]), single), _one(np.max(np.abs(residuals[rows]), axis=0), single))
+            for name, rows in blocks
+        },
+        knowledge.kind,
+        len(residuals),
+        dict(zip(("l2", "linf"), knowledge.constants, strict=True)),
+        knowledge.centres,
+        None if bound is None else _single_bound(bound) if single else bound,
+        why,
+        "û + ê" if knowledge.centres else "û",
+        missed,
+        operator.diagnosis,
+    )
+
+
+def _with_doubts(
+    total: Sizes, size: Sizes, operator: Learned, knowledge: Fresh | LeftOut, residuals: FloatArray
+) -> Sizes:
+    """What is doubtful whatever the input, added to an estimate: it concerns what no residual shows."""
+    diagnosis = operator.diagnosis
+    if diagnosis.roughness is not None and diagnosis.roughness.unresolved:
+        part = min(1.0, diagnosis.roughness.part)
+        total = Sizes(np.maximum(total.l2, part * size.l2), np.maximum(total.linf, part * size.linf))
+    if diagnosis.stability is not None and diagnosis.stability.ill_posed:
+        rows, frame = knowledge.functionals, frame_of(operator.problem)
+        roots = np.sqrt(repeated(natural_weights(rows, knowledge.places.functionals, frame), rows))
+        hidden = diagnosis.stability.number * (norms(roots[:, None] * residuals) + EPS * size.l2)
+        total = Sizes(total.l2 + hidden, total.linf + hidden)
+    return total
+
+
+def _residuals(operator: Learned, u: Combination, known: Known) -> tuple[Fresh | LeftOut, FloatArray]:
+    """What turns residuals into errors, and the residuals (n, B)."""
+    if known.at_tests is not None:
+        tested = fresh(operator)
+        return tested, known.at_tests - u.apply(tested.functionals)
+    if known.at_points is None:
+        remedy = "give the inputs as functions or numbers, or u.error_estimate(…) their values at T.test_points"
+        raise fail(ArgumentError, "u", f"a solution whose data is not known at other points ({known.why_not})", remedy)
+    left = left_out(operator)
+    return left, left.residuals(u, known.at_points)
+
+
+def _bound(
+    operator: Learned, u: Combination, known: Known, covering: int | None, looked: Mapping[str, Looked]
+) -> tuple[MaximumBound | None, str | None]:
+    if covering is None:
+        return None, "it was not asked for (covering=None)"
+    if known.anywhere is None:
+        return None, f"data is not known on a covering ({known.why_not})"
+    try:
+        return maximum_bound(operator.problem, u, known.anywhere, covering, looked), None
+    except NotApplicableError as reason:
+        return None, str(reason)
+
+
+def _single_bound(bound: MaximumBound) -> MaximumBound:
+    linf, boundary, interior = (float(value[0]) for value in (bound.linf, bound.boundary, bound.interior))
+    return replace(bound, linf=linf, boundary=boundary, interior=interior)
+
+
+def _relative(error: FloatArray, size: FloatArray) -> FloatArray:
+    """error / size; 0 / 0 is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(error == 0.0, 0.0, error / size)
+
+
+def _one(values: FloatArray, single: bool) -> Any:
+    return float(values[0]) if single else values

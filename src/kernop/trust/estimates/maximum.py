@@ -1,0 +1,272 @@
+"""A bound where a maximum principle holds: sup|u − û| ≤ sup_∂D|g − û| + C sup_D|f − Lû|, with suprema from samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import FloatArray
+from kernop.collocation.units import frame_of
+from kernop.geometry import Ball, Box, Points, SpaceTime
+from kernop.language.fields import MultiIndex
+from kernop.language.functions import Function, evaluate_at
+from kernop.language.ops import NormalForm, normal_form
+from kernop.language.problem import Condition, Problem
+from kernop.methods import Combination
+from kernop.trust.estimates.barriers import Coefficients, best_barrier
+from kernop.trust.estimates.coverings import Covering, NotApplicableError, inside, surface
+from kernop.trust.estimates.unseen import Looked, answer
+
+#: What counts as zero among coefficients, relative to the largest, in natural units.
+NEGLIGIBLE = 1e-12
+
+#: The barrier w = t − t₀.
+TIME = "time"
+
+#: A Dirichlet condition, its normal form, and which points of a covering it has, (n,).
+Owner = tuple[Condition, NormalForm, NDArray[np.bool_]]
+#: The data of a condition at points, (n, B).
+Data = Callable[[Condition, Points], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class MaximumBound:
+    """sup|u − û| ≤ boundary + constant · interior.
+
+    Proved: if the suprema are right, and the coefficients at the covering stand for those in between, the inequality
+    is a theorem (for u with continuous second derivatives inside, or at least in W^{2,d}). Sampled, so not
+    proved: coefficients and residuals are computed at a covering; to the largest residual there the fill distance
+    times the steepest slope between neighbouring points is added. Data that is a function is searched for peaks between
+    these points too.
+
+    Attributes:
+        linf: the bound of sup|u − û|; a float, or (B,).
+        boundary: sup|g − û| on the boundary (walls and initial slice); a float, or (B,).
+        interior: sup|(f − Lû) / s| inside, where s > 0 is what the equation was divided by; a float, or (B,).
+        constant: C = sup w for a barrier w ≥ 0 with L w ≥ s.
+        barrier: which barrier was best.
+        divisor: what s is: "mean diffusion", tr a / d; or "factor of ∂u/∂t".
+        kind: "elliptic" or "parabolic".
+        points: how many points cover the domain and its boundary.
+    """
+
+    linf: Any
+    boundary: Any
+    interior: Any
+    constant: float
+    barrier: str
+    divisor: str
+    kind: str
+    points: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Inside:
+    """The equation at a covering of the domain, in the form L = −a:∇² + m ∂_t + b·∇ + c, with a ≥ 0.
+
+    Arguments:
+        sign: ±1, by which the user's equation was multiplied to get it.
+        time: m, (n,), for the parabolic case; None for the elliptic one.
+    """
+
+    covering: Covering
+    sign: float
+    space: Coefficients
+    time: FloatArray | None
+
+
+def maximum_bound(
+    problem: Problem,
+    u: Combination,
+    data: Data,
+    number: int,
+    looked: Mapping[str, Looked] | None = None,
+) -> MaximumBound:
+    """The bound for B functions û; NotApplicableError if there is no maximum principle.
+
+    Arguments:
+        data: of a condition at points of its region.
+        number: of points that cover the domain.
+        looked: residuals where a search of the data led, by name of the condition.
+    """
+    equation, others = _sorted(problem)
+    domain, found = _domain(equation), looked or {}
+    within = _inside(equation, domain, frame_of(problem).units, number)
+    _check_finite(found)
+    pieces = surface(domain, max(2, round(number ** (1.0 - 1.0 / domain.dim))))
+    owners = [_owners(piece, others, u.expansion.envelope, within.covering.x) for piece in pieces]
+    rim = [_rim(piece, own, u, data) for piece, own in zip(pieces, owners, strict=True)]
+    rim += [_looked_at(condition, found[condition.name]) for condition in others if condition.name in found]
+    boundary = np.max(np.stack(rim), axis=0)
+    points = Points(within.covering.x, timed=domain.timed)
+    residual = data(equation, points) - answer(equation, points, u)
+    candidates = _scalings(within, domain)
+    suprema = [within.covering.supremum(residual / scale[:, None]) for scale, _, _ in candidates]
+    if equation.name in found:
+        suprema = [
+            np.maximum(supremum, _looked_inside(equation, found[equation.name], within, barrier))
+            for supremum, (_, _, barrier) in zip(suprema, candidates, strict=True)
+        ]
+    best = min(range(len(candidates)), key=lambda k: candidates[k][1] * float(np.max(suprema[k])))
+    _, constant, barrier = candidates[best]
+    return MaximumBound(
+        linf=boundary + constant * suprema[best],
+        boundary=boundary,
+        interior=suprema[best],
+        constant=constant,
+        barrier=barrier,
+        divisor="factor of ∂u/∂t" if barrier == TIME else "mean diffusion",
+        kind="elliptic" if within.time is None else "parabolic",
+        points=len(points) + sum(map(len, pieces)),
+    )
+
+
+def _check_finite(looked: Mapping[str, Looked]) -> None:
+    for name, found in looked.items():
+        if found.infinite is not None:
+            raise NotApplicableError(f"{name!r} is not finite at x = {found.infinite}")
+
+
+def _looked_at(condition: Condition, found: Looked) -> FloatArray:
+    """The largest |g − û| where a search of g led, (B,); for Dirichlet conditions."""
+    form = normal_form(condition.op, found.points, name=condition.name)
+    return np.max(np.abs(found.residuals / form.coefficients), axis=0)
+
+
+def _looked_inside(equation: Condition, found: Looked, within: _Inside, barrier: str) -> FloatArray:
+    """The largest |(f − Lû) / s| where a search of f led, (B,)."""
+    form = normal_form(equation.op, found.points, name=equation.name)
+    a, b, _ = _parts(form, within.sign)
+    m = within.space.a.shape[1]
+    scale = b[:, -1] if barrier == TIME else np.einsum("nii->n", a[:, :m, :m]) / m
+    return np.max(np.abs(found.residuals) / scale[:, None], axis=0)
+
+
+def _sorted(problem: Problem) -> tuple[Condition, list[Condition]]:
+    """The equation, and the other conditions."""
+    top = [condition for condition in problem.conditions if condition.on.intrinsic_dim == problem.dim]
+    if len(top) != 1:
+        raise NotApplicableError(f"{len(top)} equations hold inside a domain, not one")
+    return top[0], [condition for condition in problem.conditions if condition is not top[0]]
+
+
+def _domain(equation: Condition) -> Box | Ball | SpaceTime:
+    if not isinstance(equation.on, Box | Ball | SpaceTime):
+        raise NotApplicableError(f"{equation.on!r} has no covering with a known fill distance")
+    return equation.on
+
+
+def _inside(equation: Condition, domain: Box | Ball | SpaceTime, units: FloatArray, number: int) -> _Inside:
+    """The equation at a covering; what is negligible in it is told in natural units (d,), where all terms compare."""
+    covering = inside(domain, number)
+    form = normal_form(equation.op, Points(covering.x, timed=domain.timed), name=equation.name)
+    if form.order != 2:
+        raise NotApplicableError(f"{equation.name!r} is of order {form.order}, not 2")
+    natural = _parts(form, 1.0)[0] / np.outer(units, units)
+    sign = 1.0 if np.sum(np.einsum("nii->n", natural)) >= 0.0 else -1.0
+    (a, b, c), size = _parts(form, sign), float(np.max(np.abs(natural)))
+    if np.min(np.linalg.eigvalsh(sign * natural)) < -NEGLIGIBLE * size:
+        raise NotApplicableError(f"{equation.name!r} is neither elliptic nor parabolic")
+    if np.min(c) < -NEGLIGIBLE * size:
+        raise NotApplicableError(f"in {equation.name!r} the factor of u is negative somewhere, as for waves")
+    if not isinstance(domain, SpaceTime):
+        return _Inside(covering, sign, Coefficients(covering.x, a, b), None)
+    if np.any(a[:, -1, -1]):  # u would have to be prescribed on the final slice too
+        raise NotApplicableError(
+            f"{equation.name!r} has second derivatives in time; if it is elliptic, state it on a Box"
+        )
+    if np.min(b[:, -1]) <= 0.0:
+        raise NotApplicableError(f"in {equation.name!r} time does not run forward: the factor of ∂u/∂t is not positive")
+    space = Coefficients(covering.x[:, :-1], a[:, :-1, :-1], b[:, :-1])
+    return _Inside(covering, sign, space, b[:, -1])
+
+
+def _parts(form: NormalForm, sign: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """a (n, d, d), b (n, d) and c (n,) of sign · L = −a:∇² + b·∇ + c."""
+    unit = np.eye(form.x.shape[1], dtype=int)
+    b = np.stack([_coefficient(form, index) for index in unit], axis=1)
+    return -sign * _hessian(form), sign * b, sign * _coefficient(form, 0 * unit[0])
+
+
+def _coefficient(form: NormalForm, alpha: Any) -> FloatArray:
+    """φ_α at all points, (n,); 0 if α does not occur."""
+    index: MultiIndex = tuple(map(int, alpha))
+    if index not in form.alphas:
+        return np.zeros(len(form))
+    return form.coefficients[:, form.alphas.index(index)]
+
+
+def _hessian(form: NormalForm) -> FloatArray:
+    """The symmetric matrices A with A:∇²u the second-order part, (n, d, d)."""
+    unit = np.eye(form.x.shape[1], dtype=int)
+    rows = [[_coefficient(form, p + q) * (1.0 if p is q else 0.5) for q in unit] for p in unit]
+    for i in range(len(unit)):
+        rows[i][i] = _coefficient(form, 2 * unit[i])
+    return np.moveaxis(np.asarray(rows), -1, 0)
+
+
+def _scalings(within: _Inside, domain: Box | Ball | SpaceTime) -> list[tuple[FloatArray, float, str]]:
+    """Ways to bound: s (n,) by which the equation is divided, sup w for L w ≥ s, and what w is."""
+    found: list[tuple[FloatArray, float, str]] = []
+    if within.time is not None and isinstance(domain, SpaceTime):
+        found.append((within.time, domain.times[1] - domain.times[0], TIME))
+        domain = domain.space
+    trace = np.einsum("nii->n", within.space.a) / within.space.a.shape[1]
+    if np.min(trace) > 0.0:
+        low, high = domain.bounds
+        radius = domain.radius if isinstance(domain, Ball) else 0.5 * float(np.linalg.norm(high - low))
+        barrier = best_barrier(within.space.divided(trace), low, high, radius)
+        if barrier is not None:
+            found.append((trace, barrier.supremum, barrier.name))
+    if not found:
+        raise NotApplicableError("no barrier was found: the first derivatives are too large for those that are tried")
+    return found
+
+
+def _owners(piece: Covering, conditions: list[Condition], envelope: Function | None, within: FloatArray) -> list[Owner]:
+    """The Dirichlet conditions on a piece of the boundary, and which points each has, (n,); together all of them.
+
+    Arguments:
+        within: points inside, (m, d), for the size of the envelope.
+    """
+    free = np.ones(len(piece), dtype=bool)
+    found: list[Owner] = []
+    for condition in conditions:
+        own = free & condition.on.contains(piece.x)
+        if not own.any():
+            continue
+        form = normal_form(condition.op, condition.on.adopt(piece.x[own]), name=condition.name)
+        if form.order > 0 or np.min(np.abs(form.coefficients)) == 0.0:
+            raise NotApplicableError(f"{condition.name!r} is not a Dirichlet condition")
+        found.append((condition, form, own))
+        free &= ~own
+    if free.any() and not _vanishes(envelope, piece.x[free], within):
+        raise NotApplicableError(f"u is not prescribed on a part of the boundary, as at x = {piece.x[free][0]}")
+    return found
+
+
+def _vanishes(envelope: Function | None, x: FloatArray, within: FloatArray) -> bool:
+    """Does an envelope see to u = 0 at x (n, d)? It may have any size, so it is compared with points within, (m, d)."""
+    if envelope is None:
+        return False
+    rim, inner = (np.max(np.abs(evaluate_at("envelope", envelope, at))) for at in (x, within))
+    return bool(rim <= NEGLIGIBLE * inner)
+
+
+def _rim(
+    piece: Covering,
+    owners: list[Owner],
+    u: Combination,
+    data: Data,
+) -> FloatArray:
+    """sup|g − û| over a piece of the boundary, (B,)."""
+    error = np.zeros((len(piece), u.width))
+    for condition, form, own in owners:
+        points = condition.on.adopt(piece.x[own])
+        residual = data(condition, points) - answer(condition, points, u)
+        error[own] = residual / form.coefficients
+    return piece.supremum(error)

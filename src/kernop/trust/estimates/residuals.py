@@ -1,0 +1,60 @@
+"""Leave-one-out residuals in closed form: what each row would have said of the estimate without it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.frozen import frozen
+from kernop.collocation.functionals import Functionals
+from kernop.methods import Combination, Factorisation
+from kernop.methods.full import FullFactorisation
+
+#: A row with less freedom than this is alone with what it says, like the end of an interval: without it the problem
+#: has no unique solution, so its own residual stands.
+LEAST_FREEDOM = 1e-2
+
+
+class LeaveOneOut:
+    """h_i − P_i û₋ᵢ for every row i, with û₋ᵢ from all rows but i and all that was chosen held fixed.
+
+    With A = G + λN W⁻¹ (`Full`): (A⁻¹h)_i / (A⁻¹)_ii. With fitted values S h (others): (h − S h)_i / (1 − S_ii).
+    """
+
+    def __init__(self, factorisation: Factorisation, functionals: Functionals) -> None:
+        self._functionals = functionals
+        self._full = isinstance(factorisation, FullFactorisation)
+        self._divisors = (
+            _inverse_diagonal(factorisation)
+            if isinstance(factorisation, FullFactorisation)
+            else _freedom(factorisation, functionals)
+        )
+        frozen(self._divisors)
+
+    def __call__(self, u: Combination, h: FloatArray) -> FloatArray:
+        """(N, B) for data h (N, B) and the functions u that were found for them."""
+        if self._full:
+            return u.coefficients / self._divisors[:, None]
+        return (h - u.apply(self._functionals)) / self._divisors[:, None]
+
+
+def _inverse_diagonal(factorisation: FullFactorisation) -> FloatArray:
+    """(A⁻¹)_ii for rows of the scaled A, times the scale of row i, (N,)."""
+    half = factorisation.factor.half_solve(np.eye(len(factorisation.scales)))
+    diagonal = np.empty(len(half))
+    diagonal[factorisation.order] = np.einsum("ij,ij->j", half, half)
+    return diagonal * factorisation.scales
+
+
+def _freedom(factorisation: Factorisation, functionals: Functionals) -> FloatArray:
+    """1 − S_ii, (N,), and 1 for rows that have next to none."""
+    remedy = "give the inputs as functions or numbers, or u.error_estimate(…) their values at T.test_points"
+    try:
+        factors = factorisation.factors(factorisation.expansion.matrix(functionals))
+    except ArgumentError as error:
+        raise fail(ArgumentError, "T", "an operator whose residuals cannot be left out one by one", remedy) from error
+    freedom = 1.0 - (np.diagonal(factors[0]) if len(factors) == 1 else np.einsum("ij,ji->i", factors[0], factors[1]))
+    alone = freedom < LEAST_FREEDOM
+    if np.mean(alone) > 0.5:
+        raise fail(ArgumentError, "T", "an operator with about as many centres as points", remedy)
+    return np.where(alone, 1.0, freedom)

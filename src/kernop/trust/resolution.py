@@ -1,0 +1,163 @@
+"""Are the coefficients under a derivative smooth, and fine enough to be seen at the points?
+
+Automatic differentiation gives the derivative of a coefficient at each point, and nothing in between. Where a jumps it
+says 0, and −div(a ∇u) becomes −a Δu with no condition at the jump: another equation, whose flux a ∂ₙu jumps too. So the
+derivatives are compared with what the coefficient does between neighbouring points x and y:
+
+    c(y) − c(x)     against     ∫ ∇c · ds along the segment, by Simpson's rule from the derivatives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from kernop.basics.errors import FloatArray, JumpError, fail
+from kernop.basics.precision import eagerly
+from kernop.collocation.units import Frame
+from kernop.geometry import Points
+from kernop.language.coefficients import Coefficient
+from kernop.language.functions import padded
+from kernop.language.ops import Operator, differentiated
+
+#: Segments that are looked at, and the worst of them that are searched for a jump.
+SEGMENTS, SEARCHED = 1000, 32
+#: Disagreement, relative to the coefficient: below the first it is smooth, above the second it is not resolved.
+SMOOTH, UNRESOLVED = 1e-6, 0.02
+#: Halvings of a segment in the search for a jump; what is then left of the difference, relative, is a jump.
+HALVINGS, JUMP = 42, 1e-6
+#: Values below this part of the root mean square of a coefficient do not make its relative changes large.
+FLOOR = 0.01
+
+
+@dataclass(frozen=True)
+class Roughness:
+    """What a coefficient does between neighbouring points that its derivatives there do not say.
+
+    Attributes:
+        part: the largest disagreement, relative to the coefficient; 0 if nothing is differentiated.
+        where: in words.
+    """
+
+    part: float = 0.0
+    where: str = ""
+
+    @property
+    def unresolved(self) -> bool:
+        """Is it too large to be the curvature of a resolved coefficient?"""
+        return self.part > UNRESOLVED
+
+    def __str__(self) -> str:
+        return (
+            f"a coefficient that is not resolved: {self.where} it changes by {100 * self.part:.2g} % between "
+            "neighbouring points in a way that its derivatives there do not show"
+        )
+
+
+def roughness(op: Operator, points: Points, frame: Frame, name: str) -> Roughness:
+    """Of the coefficients that an operator differentiates; a jump in one of them is refused.
+
+    Arguments:
+        points: where the operator is collocated.
+        name: the condition, for the message.
+    """
+    with eagerly():
+        found = [_looked_at(c, points, frame, name) for c in differentiated(op, points, name)]
+    return max(found, key=lambda r: r.part, default=Roughness())
+
+
+@dataclass(frozen=True, eq=False)
+class _Segments:
+    """From x to x + step, each (n, d), with the normals at x."""
+
+    x: FloatArray
+    step: FloatArray
+    normal: FloatArray | None
+
+    def part(self, rows: NDArray[np.intp]) -> _Segments:
+        return _Segments(self.x[rows], self.step[rows], None if self.normal is None else self.normal[rows])
+
+
+def _looked_at(c: Coefficient, points: Points, frame: Frame, name: str) -> Roughness:
+    segments = _neighbours(points, frame)
+    if segments is None:
+        return Roughness()
+    (first, _, last), slopes = _with_slopes(c, segments)
+    missed = np.abs(last - first - (slopes[0] + 4.0 * slopes[1] + slopes[2]) / 6.0)
+    size = 0.5 * (np.abs(first) + np.abs(last)) + FLOOR * np.sqrt(np.mean(np.square(first)))
+    part = np.divide(missed, size, out=np.zeros_like(missed), where=size > 0.0)
+    worst = np.argsort(-part)[:SEARCHED]
+    if part[worst[0]] > SMOOTH:
+        _refuse_jumps(c, segments.part(worst), size[worst], name)
+    middle = segments.x[worst[0]] + 0.5 * segments.step[worst[0]]
+    return Roughness(float(part[worst[0]]), f"in {name!r}, near x = {np.array2string(middle, precision=3)},")
+
+
+def _neighbours(points: Points, frame: Frame) -> _Segments | None:
+    """Segments between neighbours; on a line all that follow each other."""
+    n, d = points.x.shape
+    if n < 2:
+        return None
+    natural = (points.x - frame.low) / frame.units
+    if d == 1:
+        order = np.argsort(natural[:, 0])
+        pairs = np.stack([order[:-1], order[1:]], axis=1)
+    else:
+        near = np.asarray(KDTree(natural).query(natural, k=min(n, 2 * d + 1))[1])[:, 1:]
+        one, other = np.repeat(np.arange(n), near.shape[1]), near.ravel()
+        # Neighbours of each other make one segment.
+        pairs = np.stack(np.divmod(np.unique(np.minimum(one, other) * n + np.maximum(one, other)), n), axis=1)
+    if len(pairs) > SEGMENTS and d > 1:
+        pairs = pairs[np.random.default_rng(0).choice(len(pairs), SEGMENTS, replace=False)]
+    start, stop = pairs.T
+    normal = None if points.normal is None else points.normal[start]
+    return _Segments(points.x[start], points.x[stop] - points.x[start], normal)
+
+
+def _values(c: Coefficient, s: _Segments, t: FloatArray) -> FloatArray:
+    """c at the part t (n,) of each segment, (n,)."""
+    x = s.x + t[:, None] * s.step
+    normal = None if s.normal is None else jnp.asarray(padded(s.normal))
+    return np.asarray(c.at(jnp.asarray(padded(x)), normal))[: len(x)]
+
+
+def _with_slopes(c: Coefficient, s: _Segments) -> tuple[FloatArray, FloatArray]:
+    """c, and its derivative along each segment times the length, at the start, the middle and the end: (3, n) each."""
+    x = np.concatenate([s.x + t * s.step for t in (0.0, 0.5, 1.0)])
+    normal = None if s.normal is None else jnp.asarray(padded(np.tile(s.normal, (3, 1))))
+    step = jnp.asarray(padded(np.tile(s.step, (3, 1))))
+    found = jax.jvp(lambda y: c.at(y, normal), (jnp.asarray(padded(x)),), (step,))
+    values, slopes = (np.asarray(part)[: len(x)].reshape(3, -1) for part in found)
+    return values, slopes
+
+
+def _refuse_jumps(c: Coefficient, s: _Segments, size: FloatArray, name: str) -> None:
+    """Halve the segments, always towards the larger difference: a continuous coefficient has none in the end."""
+    low, width = np.zeros(len(s.x)), np.ones(len(s.x))
+    left, right = _values(c, s, low), _values(c, s, width)
+    for _ in range(HALVINGS):
+        width *= 0.5
+        middle = _values(c, s, low + width)
+        upper = np.abs(right - middle) > np.abs(middle - left)
+        low, left, right = (
+            np.where(upper, low + width, low),
+            np.where(upper, middle, left),
+            np.where(upper, right, middle),
+        )
+    jump = np.abs(right - left) / size
+    worst = int(np.argmax(jump))
+    if jump[worst] > JUMP:
+        x = s.x[worst] + low[worst] * s.step[worst]
+        place = np.array2string(x, precision=4)
+        got = f"a coefficient under a derivative that jumps from {left[worst]:.4g} to {right[worst]:.4g} at x = {place}"
+        remedy = (
+            "under div or grad a coefficient must be continuous: at a jump the flux a ∂u/∂n would not be, because its "
+            "derivative there is not seen; smooth it over a few spacings of the points, write a * laplacian(u) if the "
+            "strong form is meant, or solve on both sides apart"
+        )
+        raise fail(JumpError, name, got, remedy)

@@ -1,0 +1,174 @@
+"""Is the problem well-posed? The largest solution per unit of data, and which function that is.
+
+In natural units a condition of smooth data has size 1: ‖h‖² = Σ_k mean(h_k²) / s_k², where s_k is the typical size of
+P_k u for a smooth u of size 1. With rows weighted so, A = Q R, the functions Φ R⁻¹ are orthonormal in the data, and
+
+    σ = ‖Φ_D R⁻¹‖₂ / √M,     values at M points of the domain D,
+
+is the largest ‖u‖ over D of any u in the space whose data have norm 1. For well-posed problems σ is small and hardly
+grows with the space. Where the conditions leave a function undetermined it grows without limit, and the leading
+singular vector is that function. It is measured in a space of its own, of a size that is always the same, so that it
+belongs to the problem, not to the method, its weights or its penalty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kernop.basics.errors import FloatArray
+from kernop.basics.linalg import norms
+from kernop.collocation.functionals import Functionals
+from kernop.collocation.probes import Probes, random_probes
+from kernop.collocation.units import Frame
+from kernop.language.functions import Function
+from kernop.language.ops import NormalForm
+from kernop.methods import Setting, Subspace
+
+#: Functions of the space for d = 1, 2, 3, …; rows for each of them at the first look and at the second, and at least.
+FUNCTIONS, ROWS, FEWEST_ROWS = (60, 250, 400, 800), (4, 6), 2
+#: A wave that the space resolves only just can look like a resonance, few points inside a thin domain like a missing
+#: condition; and what is hardly seen shows more in a larger space. So numbers beyond the first are measured again with
+#: this many times more functions, at points of their own, and that decides.
+LOOK_AGAIN, SECOND_LOOK = 100.0, 1.5
+#: Beyond this number a problem is called ill-posed (measured: docs/decisions.md).
+LIMIT = 500.0
+#: Steps of the power iteration: σ is then known to a few per cent, which is enough for a number that spans decades.
+STEPS = 30
+#: The fields that tell the natural units: their length scales, and waves in each.
+LENGTHS, WAVES = (1.0, 0.5), 6
+#: Points of a condition at which they are looked at.
+SOME = 128
+#: The unseen function is constant, or linear, if its deviation from that is below this part of its size …
+NEARLY = 0.1
+#: … and concentrated if its spread along an axis is below this part of the side (evenly spread: 0.29).
+NARROW = 0.16
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How well the conditions determine u.
+
+    Attributes:
+        number: the largest ‖u‖ per unit of data, in natural units.
+        unseen: the function for which it is attained, in words.
+    """
+
+    number: float
+    unseen: str
+
+    @property
+    def ill_posed(self) -> bool:
+        """Is the number too large to trust any solution?"""
+        return not self.number <= LIMIT
+
+    def __str__(self) -> str:
+        if not self.ill_posed:
+            return f"stability {self.number:.1e}: the conditions determine u"
+        return (
+            f"the problem is ill-posed, or nearly so: data of size 1 allow a u of size {self.number:.1e}. "
+            f"What the conditions hardly see is {self.unseen}"
+        )
+
+
+def stability(
+    rows: Functionals,
+    inside: Functionals,
+    frame: Frame,
+    envelope: Function | None = None,
+    fresh: Callable[[int], Functionals] | None = None,
+) -> Stability:
+    """Of a problem.
+
+    Arguments:
+        rows: its conditions at points, collocated with the envelope.
+        inside: values of u at points of the domain, likewise.
+        frame: the box around it.
+        envelope: what multiplies all functions of the space.
+        fresh: gives about so many rows at other points, an equal part for each condition; None if there are no others.
+    """
+    # In a thin box functions must be thin too: every side counts as one.
+    frame = replace(frame, units=np.where(frame.high > frame.low, frame.high - frame.low, frame.units))
+    count = FUNCTIONS[min(rows.dim, len(FUNCTIONS)) - 1]
+    first = _in_space(count, _some(rows, ROWS[0] * count), inside, frame, envelope)
+    more = round(SECOND_LOOK * count)
+    if first.number <= LOOK_AGAIN or (fresh is None and len(rows) < FEWEST_ROWS * more):
+        return first
+    again = rows if fresh is None else fresh(ROWS[1] * more)
+    return _in_space(more, _some(again, ROWS[1] * more), inside, frame, envelope)
+
+
+def _in_space(count: int, rows: Functionals, inside: Functionals, frame: Frame, envelope: Function | None) -> Stability:
+    count = max(1, min(count, len(rows) // FEWEST_ROWS))
+    weights = natural_weights(rows, inside, frame)
+    space = Subspace(count, envelope=envelope).factorise(Setting(rows, frame, weights=weights))
+    values = space.half_solve(space.expansion.matrix(inside).T).T / np.sqrt(len(inside))
+    number, function = _leading(values)
+    words = _in_words(inside.blocks[0].x, function, frame) if number > LIMIT else "nothing of note"
+    return Stability(number, words)
+
+
+def _some(rows: Functionals, number: int) -> Functionals:
+    """So many rows in all: equal parts of the conditions, as far as they have them, evenly spread."""
+    left, chosen = number, dict[int, int]()
+    for done, k in enumerate(sorted(range(len(rows.blocks)), key=lambda k: len(rows.blocks[k]))):
+        chosen[k] = min(len(rows.blocks[k]), left // (len(rows.blocks) - done))
+        left -= chosen[k]
+    blocks = [
+        block[np.linspace(0, len(block) - 1, max(1, chosen[k])).round().astype(np.intp)]
+        for k, block in enumerate(rows.blocks)
+    ]
+    return Functionals(tuple(blocks))
+
+
+def natural_weights(rows: Functionals, inside: Functionals, frame: Frame) -> tuple[float, ...]:
+    """1 / (n_k s_k²) for each condition, with s_k the median of rms P_k u / rms u over smooth fields."""
+    waves = random_probes(frame, 0, LENGTHS)
+    fields = Probes(waves.k[:, :WAVES], waves.b[:, :WAVES])
+    size = _rms(fields, inside.blocks[0])
+    sizes = [np.median(_rms(fields, block) / size) for block in rows.blocks]
+    return tuple(float(1.0 / (len(b) * max(s, 1e-100) ** 2)) for b, s in zip(rows.blocks, sizes, strict=True))
+
+
+def _rms(fields: Probes, block: NormalForm) -> FloatArray:
+    """The root mean square of P u over some of the points, for each field."""
+    some = block[:: -(-len(block) // SOME)]
+    return norms(fields.apply(some)) / np.sqrt(len(some))
+
+
+def _leading(a: FloatArray) -> tuple[float, FloatArray]:
+    """The largest singular value of a (m, n), and its left vector (m,), by power iteration."""
+    v = np.random.default_rng(0).standard_normal(a.shape[1])
+    for _ in range(STEPS):
+        v = a.T @ (a @ v)
+        v /= np.linalg.norm(v)
+    left = a @ v
+    size = float(np.linalg.norm(left))
+    return size, left / size
+
+
+def _in_words(x: FloatArray, values: FloatArray, frame: Frame) -> str:
+    """What a function with these values (M,) at x (M, d) looks like, and what is likely to be missing."""
+    if np.std(values) < NEARLY * np.abs(np.mean(values)):
+        return "nearly constant: add a Dirichlet part, or a condition that fixes the mean of u"
+    affine = np.column_stack([np.ones(len(x)), (x - frame.low) / frame.units])
+    fitted = affine @ np.linalg.lstsq(affine, values, rcond=None)[0]
+    if np.linalg.norm(values - fitted) < NEARLY * np.linalg.norm(values):
+        return "nearly linear in x: a value or a slope is missing somewhere on the boundary"
+    mass = np.square(values) / np.sum(np.square(values))
+    middle = mass @ x
+    spread = np.sqrt(mass @ np.square(x - middle)) / np.where(frame.high > frame.low, frame.high - frame.low, 1.0)
+    if np.min(spread) < NARROW:
+        axis = int(np.argmin(spread))
+        place = np.array2string(x[np.argmax(np.abs(values))], precision=2)
+        return (
+            f"concentrated near x[{axis}] = {middle[axis]:.3g} (largest at {place}): "
+            "is a condition missing there, or does time run backward?"
+        )
+    sign = "changes sign across the domain" if np.min(values) * np.max(values) < 0.0 else "is spread over the domain"
+    return (
+        f"a function that {sign}, as at a resonance or where a condition is missing: "
+        "change the frequency, or add what determines u"
+    )

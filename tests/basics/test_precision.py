@@ -1,0 +1,161 @@
+"""float64 inside the context, the user's setting outside."""
+
+import os
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from kernop.basics.precision import float64
+
+
+def test_double_inside_and_single_outside():
+    assert jnp.zeros(1).dtype == jnp.float32
+    with float64():
+        assert jnp.zeros(1).dtype == jnp.float64
+        assert float(jnp.asarray(1.0) + 1e-12) != 1.0
+    assert jnp.zeros(1).dtype == jnp.float32
+
+
+def test_contexts_nest():
+    with float64():
+        with float64():
+            pass
+        assert jnp.zeros(1).dtype == jnp.float64
+    assert jnp.zeros(1).dtype == jnp.float32
+
+
+def test_an_exception_restores_the_setting():
+    def fails():
+        with float64():
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fails()
+    assert jnp.zeros(1).dtype == jnp.float32
+
+
+def test_the_users_double_precision_survives():
+    with jax.enable_x64(True):
+        with float64():
+            pass
+        assert jnp.zeros(1).dtype == jnp.float64
+
+
+def test_compiled_functions_know_the_precision():
+    third = jax.jit(lambda x: x / 3.0)
+    assert third(1.0).dtype == jnp.float32
+    with float64():
+        assert third(1.0).dtype == jnp.float64
+        assert float(third(1.0)) == 1.0 / 3.0
+    assert third(1.0).dtype == jnp.float32
+
+
+FORK = """
+import multiprocessing, os, signal, sys
+import numpy as np, kernop as ko
+from kernop.basics.errors import ForkError, KernopError
+
+line = ko.Interval(0, 1)
+problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=line), ko.Dirichlet(on=line.boundary))
+
+def learn():
+    return ko.learn(problem, points=20, method=ko.Subspace(5))
+
+def in_child(act):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            print(act())
+        except BaseException as error:
+            print(type(error).__name__, isinstance(error, KernopError), isinstance(error, RuntimeError), error)
+        sys.stdout.flush()
+        os._exit(0)
+    print("left by", os.waitpid(child, 0)[1], flush=True)
+"""
+
+
+def script(text, seconds=100):
+    """What a script prints; none may hang."""
+    found = subprocess.run(
+        [sys.executable, "-c", FORK + text], capture_output=True, text=True, timeout=seconds, check=True
+    )
+    return found.stdout.splitlines()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+class TestFork:
+    MESSAGE = "ForkError True True kernop: got a call in a process that was forked from one in which JAX had begun"
+
+    def test_use_in_the_child_is_refused_at_once(self, tmp_path):
+        text = """
+T = learn()
+u = T(1.0, 0.0)
+T.save(sys.argv[1] if len(sys.argv) > 1 else %r)
+x = np.array([[0.5]])
+for act in (learn, lambda: T(lambda x: x[..., 0], 0.0), lambda: u(x), lambda: ko.load(%r), lambda: u.grad(x),
+            lambda: T.on(x), lambda: ko.Gaussian(1.0)(x, x)):
+    in_child(act)
+print(u(x).shape)
+"""
+        found = script(text % (str(tmp_path / "file"), str(tmp_path / "file")))
+        assert found[1::2] == ["left by 0"] * 7
+        assert all(self.MESSAGE in line and "multiprocessing.get_context('spawn')" in line for line in found[:-1:2])
+        assert found[-1] == "(1,)"  # the parent goes on
+
+    def test_also_if_the_user_alone_used_jax(self):
+        found = script("import jax.numpy as jnp\njnp.ones(3) + 1\nin_child(learn)")
+        assert self.MESSAGE in found[0]
+
+    def test_a_child_of_a_process_that_only_imported_it(self):
+        found = script("in_child(lambda: learn().n_points)\nin_child(lambda: 'nothing')\nprint(learn().n_points)")
+        assert found == ["20", "left by 0", "nothing", "left by 0", "20"]
+
+    def test_a_child_that_does_something_else(self):
+        found = script("import pickle\nT = learn()\nin_child(lambda: len(pickle.dumps(T.points)) > 0)")
+        assert found == ["True", "left by 0"]
+
+    def test_multiprocessing(self, tmp_path):
+        text = """
+import kernop as ko, multiprocessing, sys
+from kernop.basics.errors import ForkError
+
+def value(x):
+    line = ko.Interval(0, 1)
+    problem = ko.Problem(ko.Equation(lambda u: u, on=line, name="f"))
+    return float(ko.learn(problem, points=12, method=ko.Subspace(4))(2.0)([[x]])[0])
+
+if __name__ == "__main__":
+    value(0.5)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        try:
+            pool.map_async(value, [0.5]).get(30)
+        except ForkError as error:
+            print("spawn" in str(error))
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        print(abs(pool.map_async(value, [0.5]).get(60)[0] - 2.0) < 1e-3)
+"""
+        (tmp_path / "script.py").write_text(text)
+        found = subprocess.run(
+            [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=100, check=True
+        )
+        assert found.stdout.split() == ["True", "True"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of the address space are Linux's")
+def test_a_process_without_room_for_jax():
+    """Where JAX would abort, or wait for ever for threads that could not be started."""
+    text = """
+import resource
+used = int(open("/proc/self/statm").read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+resource.setrlimit(resource.RLIMIT_AS, (used + 4 * 10**8,) * 2)
+try:
+    learn()
+except MemoryError as error:
+    print(type(error).__name__, error)
+"""
+    found = script(text)
+    assert found[0].startswith("MemoryLimitError kernop: got a limit of the address space that leaves 0.")

@@ -1,0 +1,310 @@
+"""Assembly by tiles, against dense matrices made by NumPy from Hermite polynomials."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+from numpy.polynomial.hermite import hermval
+
+import kernop as ko
+from kernop.basics import errors
+from kernop.basics.errors import MemoryLimitError
+from kernop.collocation.assembly import LARGE, SMALL, apply, compiled_functions, cross, gram, squared_norms
+from kernop.collocation.functionals import Functionals
+from kernop.kernels.derivatives import pairwise
+from kernop.language.ops import NormalForm, evaluations
+
+ETA = 0.6
+KERNEL = ko.Gaussian(ETA)
+REMEDY = "use fewer points"
+#: Multi-indices in the plane, a set for each kind of block.
+EVALUATION, SLOPE, LAPLACE = ((0, 0),), ((0, 0), (1, 0)), ((0, 0), (0, 2), (2, 0))
+#: Around the edges of small and large tiles.
+SIZES = (1, 63, 64, 65, 511, 512, 513, 1100)
+BLOCKS = {
+    "small": [(1, SLOPE), (63, LAPLACE), (64, EVALUATION)],
+    "small-large": [(64, LAPLACE), (65, SLOPE), (1, EVALUATION)],
+    "large-small": [(513, SLOPE), (2, LAPLACE), (64, SLOPE)],
+    "large": [(511, LAPLACE), (513, EVALUATION)],
+}
+
+
+def block(count, alphas, seed):
+    rng = np.random.default_rng(seed)
+    return NormalForm(rng.random((count, 2)), alphas, rng.standard_normal((count, len(alphas))))
+
+
+def functionals(sizes, seed=0):
+    return Functionals(tuple(block(count, alphas, seed + i) for i, (count, alphas) in enumerate(sizes)))
+
+
+def dense(left, right):
+    """All P_i^(1) Q_j^(2) K, block by block, for the Gaussian exp(−|x − y|²/η²)."""
+    return np.block([[dense_block(p, q) for q in right.blocks] for p in left.blocks])
+
+
+def dense_block(p, q):
+    total = np.zeros((len(p), len(q)))
+    s = (p.x[:, None, :] - q.x[None, :, :]) / ETA
+    for i, alpha in enumerate(p.alphas):
+        for j, beta in enumerate(q.alphas):
+            factors = [hermite(s[..., k], alpha[k] + beta[k]) for k in range(2)]
+            sign = (-1) ** sum(beta)
+            total += sign * np.outer(p.coefficients[:, i], q.coefficients[:, j]) * factors[0] * factors[1]
+    return total
+
+
+def hermite(s, n):
+    """The n-th derivative of exp(−z²/η²) at z = η s."""
+    return (-1.0 / ETA) ** n * hermval(s, np.eye(n + 1)[n]) * np.exp(-(s**2))
+
+
+def assert_close(found, wanted):
+    assert found.shape == wanted.shape
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13 * np.max(np.abs(wanted)))
+
+
+single_blocks = pytest.mark.parametrize("count", SIZES)
+several_blocks = pytest.mark.parametrize("sizes", BLOCKS.values(), ids=BLOCKS.keys())
+
+
+def test_sizes_lie_around_the_tiles():
+    assert {SMALL - 1, SMALL, SMALL + 1, LARGE - 1, LARGE, LARGE + 1} < set(SIZES)
+    assert max(SIZES) > 2 * LARGE
+
+
+# --- The symmetric matrix ---------------------------------------------------------------------------------------------
+
+
+@single_blocks
+def test_gram_of_one_block(count):
+    f = functionals([(count, SLOPE)])
+    assert_close(np.tril(gram(KERNEL, f, remedy=REMEDY)), np.tril(dense(f, f)))
+
+
+@several_blocks
+def test_gram_of_several_blocks(sizes):
+    f = functionals(sizes)
+    assert_close(np.tril(gram(KERNEL, f, remedy=REMEDY)), np.tril(dense(f, f)))
+
+
+def test_gram_is_ready_for_lapack():
+    matrix = gram(KERNEL, functionals([(70, SLOPE)]), remedy=REMEDY)
+    assert matrix.flags.f_contiguous
+    assert matrix.dtype == np.float64
+
+
+def test_gram_is_positive_definite():
+    f = functionals([(40, LAPLACE), (30, SLOPE), (20, EVALUATION)])
+    lower = np.tril(gram(KERNEL, f, remedy=REMEDY))
+    scale = np.sqrt(np.diagonal(lower))
+    eigenvalues = np.linalg.eigvalsh(lower / np.outer(scale, scale), UPLO="L")
+    assert eigenvalues[0] >= -1e-10 * eigenvalues[-1]
+
+
+@pytest.mark.parametrize(
+    "kernel", [ko.Matern(2.5, 0.8), ko.CustomKernel(lambda x, y: (1.0 + x @ y) ** 3)], ids=["matern", "custom"]
+)
+def test_gram_agrees_with_cross(kernel):
+    """The triangle and the full matrix come from the same function by different tiles."""
+    f = functionals([(66, SLOPE), (3, EVALUATION)])
+    full = cross(kernel, f, f)
+    assert_close(full, full.T)
+    assert_close(np.tril(gram(kernel, f, remedy=REMEDY)), np.tril(full))
+
+
+# --- The rectangular matrix -------------------------------------------------------------------------------------------
+
+
+@single_blocks
+def test_cross_of_one_block(count):
+    left, right = functionals([(count, SLOPE)]), functionals([(7, LAPLACE)], seed=10)
+    assert_close(cross(KERNEL, left, right), dense(left, right))
+    assert_close(cross(KERNEL, right, left), dense(right, left))
+
+
+@several_blocks
+def test_cross_of_several_blocks(sizes):
+    left, right = functionals(sizes), functionals([(65, SLOPE), (5, EVALUATION)], seed=10)
+    assert_close(cross(KERNEL, left, right), dense(left, right))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_cross_writes_where_it_is_told(order):
+    rows = functionals([(70, LAPLACE), (3, SLOPE)])
+    room = np.zeros((73, 80), order=order)
+    cross(KERNEL, rows, rows, out=room[:, 2:75])
+    np.testing.assert_array_equal(room[:, 2:75], cross(KERNEL, rows, rows))
+    assert not np.any(room[:, [0, 1, 75, 79]])
+
+
+def test_cross_of_evaluations_is_the_kernel():
+    """By the plain double loop."""
+    rng = np.random.default_rng(0)
+    x, y = rng.random((5, 2)), rng.random((4, 2))
+    found = cross(KERNEL, Functionals((evaluations(x),)), Functionals((evaluations(y),)))
+    for i in range(5):
+        for j in range(4):
+            assert found[i, j] == pytest.approx(np.exp(-np.sum((x[i] - y[j]) ** 2) / ETA**2), rel=1e-14)
+
+
+# --- Products and norms without the matrix ----------------------------------------------------------------------------
+
+
+@single_blocks
+def test_apply_to_one_block(count):
+    left, right = functionals([(9, EVALUATION)]), functionals([(count, SLOPE)], seed=10)
+    c = np.random.default_rng(1).standard_normal((count, 3))
+    assert_close(apply(KERNEL, left, right, c), dense(left, right) @ c)
+    back = np.random.default_rng(1).standard_normal((9, 3))
+    assert_close(apply(KERNEL, right, left, back), dense(right, left) @ back)
+
+
+@several_blocks
+def test_apply_to_several_blocks(sizes):
+    left, right = functionals([(65, SLOPE), (5, EVALUATION)], seed=10), functionals(sizes)
+    c = np.random.default_rng(1).standard_normal((len(right), 2))
+    assert_close(apply(KERNEL, left, right, c), dense(left, right) @ c)
+
+
+@several_blocks
+def test_squared_norms_of_several_blocks(sizes):
+    f = functionals(sizes)
+    assert_close(squared_norms(KERNEL, f), np.diagonal(dense(f, f)))
+
+
+@single_blocks
+def test_squared_norms_of_one_block(count):
+    f = functionals([(count, LAPLACE)])
+    assert_close(squared_norms(KERNEL, f), np.diagonal(dense(f, f)))
+
+
+# --- Compilation, memory, progress, precision -------------------------------------------------------------------------
+
+
+def test_one_compiled_function_serves_every_number_of_points():
+    gram(KERNEL, functionals([(513, SLOPE)]), remedy=REMEDY)
+    gram(KERNEL, functionals([(13, SLOPE)]), remedy=REMEDY)
+    before = compiled_functions()
+    for count in (1, 40, 64, 65, 700):
+        gram(KERNEL, functionals([(count, SLOPE)], seed=count), remedy=REMEDY)
+    assert compiled_functions() == before
+
+
+@pytest.mark.parametrize(("sizes", "tiles"), [([(1100, SLOPE)], 6), ([(40, SLOPE), (600, LAPLACE), (3, SLOPE)], 10)])
+def test_only_one_triangle_is_computed(monkeypatch, sizes, tiles):
+    """Of n strips, n (n + 1) / 2 tiles."""
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return pairwise(*arguments)
+
+    monkeypatch.setattr("kernop.collocation.assembly.pairwise", counted)
+    gram(KERNEL, functionals(sizes), remedy=REMEDY)
+    assert len(calls) == tiles
+
+
+class AllocatedError(AssertionError):
+    """Memory was asked for."""
+
+
+def refuse(*_, **__):
+    raise AllocatedError
+
+
+class NumPyWithoutMemory:
+    """NumPy as `kernop.collocation.assembly` sees it, except that it allocates no matrix."""
+
+    empty = zeros = staticmethod(refuse)
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+
+@pytest.fixture
+def no_allocation(monkeypatch):
+    """Allocating a matrix, or computing a tile of it, fails."""
+    monkeypatch.setattr("kernop.collocation.assembly.np", NumPyWithoutMemory())
+    monkeypatch.setattr("kernop.collocation.assembly.pairwise", refuse)
+
+
+def limit_memory(monkeypatch, free):
+    monkeypatch.setattr(errors, "available_memory", lambda: free)
+
+
+@pytest.mark.usefixtures("no_allocation")
+def test_gram_that_does_not_fit_is_refused_before_allocating(monkeypatch):
+    limit_memory(monkeypatch, 2**30)
+    f = Functionals((evaluations(np.zeros((100_000, 2))),))
+    message = (
+        f"points: got 100000 points with a Gram matrix of 100000 × 100000, which needs 74.5 GiB .*1.0 GiB.*{REMEDY}"
+    )
+    with pytest.raises(MemoryLimitError, match=message) as caught:
+        gram(KERNEL, f, remedy=REMEDY)
+    assert isinstance(caught.value, MemoryError)
+
+
+@pytest.mark.usefixtures("no_allocation")
+def test_cross_that_does_not_fit_is_refused_before_allocating(monkeypatch):
+    limit_memory(monkeypatch, 2**30)
+    left, right = Functionals((evaluations(np.zeros((200_000, 2))),)), functionals([(1000, SLOPE)])
+    with pytest.raises(MemoryLimitError, match="x: got 200000 points against 1000 functionals"):
+        cross(KERNEL, left, right)
+
+
+@pytest.mark.usefixtures("no_allocation")
+def test_gram_that_fits_is_allocated(monkeypatch):
+    """What the tests above say did not happen does happen."""
+    limit_memory(monkeypatch, 2**30)
+    with pytest.raises(AllocatedError):
+        gram(KERNEL, functionals([(10, SLOPE)]), remedy=REMEDY)
+
+
+def test_memory_that_is_just_enough(monkeypatch):
+    f = functionals([(10, SLOPE)])
+    limit_memory(monkeypatch, 8 * 10 * 10)
+    assert gram(KERNEL, f, remedy=REMEDY).shape == (10, 10)
+    limit_memory(monkeypatch, 8 * 10 * 10 - 1)
+    with pytest.raises(MemoryLimitError):
+        gram(KERNEL, f, remedy=REMEDY)
+
+
+def test_unknown_memory_is_no_limit(monkeypatch):
+    limit_memory(monkeypatch, None)
+    assert gram(KERNEL, functionals([(10, SLOPE)]), remedy=REMEDY).shape == (10, 10)
+
+
+def test_apply_needs_no_memory_for_the_matrix(monkeypatch):
+    limit_memory(monkeypatch, 0)
+    f = functionals([(20, SLOPE)])
+    assert_close(apply(KERNEL, f, f, np.ones((20, 1))), dense(f, f) @ np.ones((20, 1)))
+
+
+@pytest.mark.parametrize("sizes", [[(5, SLOPE)], *BLOCKS.values()], ids=["one", *BLOCKS.keys()])
+def test_ticks_rise_to_one(sizes):
+    ticks = []
+    gram(KERNEL, functionals(sizes), remedy=REMEDY, tick=ticks.append)
+    assert np.all(np.diff(ticks) >= 0.0)
+    assert ticks[0] > 0.0
+    assert ticks[-1] == 1.0
+    assert len(ticks) >= len(sizes)
+
+
+def test_double_precision_although_jax_is_set_to_single():
+    assert not jax.config.jax_enable_x64
+    f = functionals([(70, SLOPE), (3, LAPLACE)])
+    results = {
+        "gram": gram(KERNEL, f, remedy=REMEDY),
+        "cross": cross(KERNEL, f, f),
+        "apply": apply(KERNEL, f, f, np.eye(len(f))),
+        "squared_norms": squared_norms(KERNEL, f),
+    }
+    assert not jax.config.jax_enable_x64
+    wanted = dense(f, f)
+    assert all(found.dtype == np.float64 for found in results.values())
+    assert_close(np.tril(results["gram"]), np.tril(wanted))
+    assert_close(results["cross"], wanted)
+    assert_close(results["apply"], wanted)
+    assert_close(results["squared_norms"], np.diagonal(wanted))

@@ -1,0 +1,368 @@
+"""What every region promises, over all regions and schemes; parts of regions; the user's own points."""
+
+import itertools
+import math
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from kernop import Ball, Box, Interval, PointCloud, Points, SpaceTime
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    KernopError,
+    NonFiniteError,
+    OutsideDomainError,
+    ShapeError,
+)
+
+SCHEMES = ["halton", "uniform", "grid"]
+STEP = 1e-6
+
+DOMAINS = {
+    "interval": Interval(-1.0, 2.0),
+    "rectangle": Box([0.0, -1.0], [3.0, 1.0]),
+    "box3": Box([0.0, 1.0, -2.0], [1.0, 3.0, 4.0]),
+    "box4": Box([0.0] * 4, [1.0, 2.0, 0.5, 1.0]),
+    "ball1": Ball([3.0], 0.5),
+    "disk": Ball([1.0, -2.0], 1.5),
+    "ball3": Ball([0.0, 0.5, 1.0], 0.7),
+    "ball5": Ball([0.0] * 5, 2.0),
+    "interval x time": SpaceTime(Interval(0.0, 2.0), (-1.0, 1.5)),
+    "rectangle x time": SpaceTime(Box([0.0, 0.0], [1.0, 3.0]), (0.0, 0.5)),
+    "disk x time": SpaceTime(Ball([0.0, 1.0], 0.5), (1.0, 4.0)),
+}
+BOUNDARIES = {f"{name} boundary": (domain, domain.boundary) for name, domain in DOMAINS.items()}
+PIECES = {
+    "left": (DOMAINS["interval"], DOMAINS["interval"].face("left")),
+    "top and left": (DOMAINS["rectangle"], DOMAINS["rectangle"].face("top", "left")),
+    "front": (DOMAINS["box3"], DOMAINS["box3"].face("front")),
+    "x3+": (DOMAINS["box4"], DOMAINS["box4"].face("x3+")),
+    "upper half of rectangle": (
+        DOMAINS["rectangle"],
+        DOMAINS["rectangle"].boundary.where(lambda x: x[..., 1] > 0.0),
+    ),
+    "right half circle": (DOMAINS["disk"], DOMAINS["disk"].boundary.where(lambda x: x[..., 0] > 1.0)),
+}
+for _name in ("interval x time", "rectangle x time", "disk x time"):
+    for _part in ("initial", "final", "walls"):
+        PIECES[f"{_name} {_part}"] = (DOMAINS[_name], getattr(DOMAINS[_name], _part))
+PAIRS = BOUNDARIES | PIECES
+PARTS = {"half box3": DOMAINS["box3"].where(lambda x: x[..., 2] < 1.0)}
+REGIONS = DOMAINS | {name: boundary for name, (_, boundary) in PAIRS.items()} | PARTS
+
+every_region = pytest.mark.parametrize("region", REGIONS.values(), ids=REGIONS)
+every_boundary = pytest.mark.parametrize(("domain", "boundary"), PAIRS.values(), ids=PAIRS)
+every_scheme = pytest.mark.parametrize("scheme", SCHEMES)
+
+
+@every_region
+def test_samples_lie_in_the_region_and_its_bounds(region):
+    low, high = region.bounds
+    for scheme in SCHEMES:
+        x = region.sample(137, scheme, seed=3).x
+        assert x.shape[1] == region.dim == len(low) == len(high)
+        assert np.all(region.contains(x))
+        assert np.all((x >= low - 1e-12) & (x <= high + 1e-12))
+
+
+@every_region
+def test_as_many_points_come_as_were_asked_for(region):
+    for scheme, n in itertools.product(SCHEMES, (1, 7, 64)):
+        number = len(region.sample(n, scheme))
+        if region.intrinsic_dim == 0:
+            assert number == region.measure
+        elif scheme == "grid":
+            assert 1 <= number <= n
+        else:
+            assert number == n
+
+
+@every_region
+def test_seeds_decide_the_points(region):
+    for scheme in SCHEMES:
+        first, again, other = (region.sample(40, scheme, seed) for seed in (11, 11, 12))
+        assert np.array_equal(first.x, again.x)
+        assert (first.normal is None) == (again.normal is None)
+        assert first.normal is None or np.array_equal(first.normal, again.normal)
+        assert scheme == "grid" or region.intrinsic_dim == 0 or not np.allclose(first.x, other.x)
+
+
+@every_region
+def test_points_of_a_region_differ(region):
+    x = region.sample(100, "halton").x
+    assert len(np.unique(x, axis=0)) == len(x)
+
+
+@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
+def test_domains_have_no_normals(domain):
+    points = domain.sample(5)
+    assert points.normal is None
+    assert domain.normals(points.x) is None
+
+
+@every_boundary
+def test_normals_are_of_unit_length_and_point_outward(domain, boundary):
+    for scheme in SCHEMES:
+        points = boundary.sample(101, scheme, seed=2)
+        assert np.allclose(np.linalg.norm(points.normal, axis=1), 1.0, rtol=1e-14)
+        assert not np.any(domain.contains(points.x + STEP * points.normal))
+        assert np.all(domain.contains(points.x - STEP * points.normal))
+        assert np.allclose(boundary.normals(points.x), points.normal, atol=1e-7)
+
+
+@every_boundary
+def test_boundaries_do_not_contain_the_inside_or_the_outside(domain, boundary):
+    points = boundary.sample(30, "uniform")
+    assert not np.any(boundary.contains(points.x - STEP * points.normal))
+    assert not np.any(boundary.contains(points.x + STEP * points.normal))
+
+
+@every_boundary
+def test_a_boundary_has_one_dimension_less(domain, boundary):
+    assert domain.intrinsic_dim == domain.dim == boundary.dim
+    assert boundary.intrinsic_dim == domain.dim - 1
+
+
+@every_region
+def test_extent_is_the_diagonal_of_the_bounds(region):
+    low, high = region.bounds
+    assert region.extent == pytest.approx(math.dist(low, high))
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_uniform_samples_fill_domain_and_boundary_evenly(name):
+    """The mean is the centre of the bounds for all these symmetric domains, to five standard errors."""
+    n = 5000
+    for region in (DOMAINS[name], DOMAINS[name].boundary):
+        x = region.sample(n, "uniform", seed=1).x
+        low, high = region.bounds
+        assert np.all(np.abs(x.mean(axis=0) - (low + high) / 2) < 5 * x.std(axis=0) / math.sqrt(n))
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_the_divergence_theorem_holds_on_samples(name):
+    """∮ x·n = d |D|: normals, areas and the volume fit together, in a sample that is uniform by area."""
+    domain = DOMAINS[name]
+    points = domain.boundary.sample(4000, "halton")
+    flux = domain.boundary.measure * np.mean(np.sum(points.x * points.normal, axis=1))
+    assert flux == pytest.approx(domain.dim * domain.measure, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"n": 0}, ArgumentError, r"n: got 0; give a whole number, at least 1"),
+        ({"n": -3}, ArgumentError, r"n: got -3;"),
+        ({"n": 10.0}, ArgumentTypeError, r"n: got 10\.0; give a whole number"),
+        ({"n": "10"}, ArgumentTypeError, r"n: got '10';"),
+        ({"n": True}, ArgumentTypeError, r"n: got True;"),
+        ({"n": None}, ArgumentTypeError, r"n: got None;"),
+        ({"n": 5, "scheme": "sobol"}, ArgumentError, r"scheme: got 'sobol'; choose one of 'halton', 'uniform', 'grid'"),
+        ({"n": 5, "scheme": None}, ArgumentError, r"scheme: got None;"),
+        ({"n": 5, "seed": -1}, ArgumentError, r"seed: got -1; give a whole number, at least 0"),
+        ({"n": 5, "seed": 1.5}, ArgumentTypeError, r"seed: got 1\.5;"),
+        ({"n": 5, "seed": None}, ArgumentTypeError, r"seed: got None;"),
+    ],
+)
+@pytest.mark.parametrize("region", [Box([0, 0], [1, 1]), PointCloud(np.eye(9), np.eye(9))], ids=repr)
+def test_bad_arguments_of_sample_are_refused(region, arguments, error, message):
+    with pytest.raises(error, match=message):
+        region.sample(**arguments)
+
+
+def test_numpy_integers_are_numbers_of_points():
+    assert len(Box([0, 0], [1, 1]).sample(np.int64(6), seed=np.int32(1))) == 6
+
+
+# ---- the user's own points
+
+
+@every_region
+def test_a_region_adopts_its_own_samples(region):
+    points = region.sample(25, "uniform")
+    adopted = region.adopt(points)
+    assert np.array_equal(adopted.x, points.x)
+    assert points.normal is None or np.array_equal(adopted.normal, points.normal)
+
+
+@every_boundary
+def test_adopted_arrays_get_normals(domain, boundary):
+    points = boundary.sample(20, "uniform")
+    assert np.allclose(boundary.adopt(points.x).normal, points.normal, atol=1e-7)
+
+
+def test_adopted_points_keep_the_normals_they_came_with():
+    slanted = Points([[1.0, 0.5]], [[0.6, 0.8]])
+    assert np.array_equal(Box([0, 0], [1, 1]).boundary.adopt(slanted).normal, slanted.normal)
+
+
+@pytest.mark.parametrize("x", [[0.25, 0.5], [[0.25], [0.5]], jnp.asarray([0.25, 0.5])])
+def test_points_on_the_line_may_be_flat(x):
+    assert np.array_equal(Interval(0.0, 1.0).adopt(x).x, [[0.25], [0.5]])
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "message"),
+    [
+        (
+            [[0.5, 0.5], [0.5, 1.5], [2.0, 0.0]],
+            OutsideDomainError,
+            r"mine: got 2 of 3 points outside Box\(\[0\.0, 0\.0\], \[1\.0, 1\.0\]\), the first at \[0\.5 1\.5\]",
+        ),
+        ([[0.5, 0.5, 0.5]], ShapeError, r"mine: got an array of shape \(1, 3\); .*\(n, 2\)"),
+        ([0.5, 0.5], ShapeError, r"mine: got an array of shape \(2,\); .*\(n, 2\)"),
+        ([[np.nan, 0.5]], NonFiniteError, r"mine: got 1 of 2 values"),
+        (np.zeros((0, 2)), ShapeError, r"mine: got an empty array"),
+        (Points([[0.5]]), ShapeError, r"mine: got an array of shape \(1, 1\)"),
+        (Points([[0.5, 7.0]]), OutsideDomainError, r"mine: got 1 of 1 points outside .*the first at \[0\.5 7\. ?\]"),
+        ("points", KernopError, r"mine: got "),
+    ],
+)
+def test_points_that_do_not_fit_are_not_adopted(x, error, message):
+    with pytest.raises(error, match=message):
+        Box([0, 0], [1, 1]).adopt(x, "mine")
+
+
+def test_inner_points_are_not_adopted_by_a_boundary():
+    with pytest.raises(OutsideDomainError, match=r"points: got 1 of 2 points outside .*boundary"):
+        Ball([0, 0], 1.0).boundary.adopt([[1.0, 0.0], [0.5, 0.0]])
+
+
+def test_points_outside_are_a_value_error():
+    with pytest.raises(ValueError, match="outside"):
+        Interval(0, 1).adopt([2.0])
+
+
+def test_a_small_ball_far_from_the_origin_contains_its_own_sphere():
+    """Map coordinates in metres: rounding of x alone is larger than 1e-9 of the radius."""
+    sphere = Ball([1e6, 1e6], 0.01).boundary
+    assert np.all(sphere.contains(sphere.sample(50).x))
+
+
+@pytest.mark.parametrize("domain", [Box([0, 0], [1, 1]), Ball([0, 0], 1.0)], ids=repr)
+@pytest.mark.parametrize("x", [np.array([[0.5]]), np.array([0.5, 0.5])], ids=["one column", "flat"])
+def test_contains_refuses_points_of_another_dimension(domain, x):
+    with pytest.raises(ShapeError):
+        domain.contains(x)
+
+
+# ---- parts of regions
+
+
+@pytest.mark.parametrize(
+    ("base", "predicate", "measure"),
+    [
+        (Box([-1, -1], [1, 1]), lambda x: np.sum(x**2, axis=-1) <= 1.0, math.pi),
+        (Box([0, 0, 0], [1, 1, 1]), lambda x: np.sum(x, axis=-1) < 1.0, 1 / 6),
+        (Ball([0, 0], 1.0), lambda x: x[..., 0] > 0.0, math.pi / 2),
+        (Ball([0, 0, 0], 1.0).boundary, lambda x: x[..., 2] > 0.5, math.pi),
+        (Box([0, 0], [1, 3]).boundary, lambda x: x[..., 1] > 2.0, 3.0),
+        (Interval(0, 1).boundary, lambda x: x[..., 0] > 0.5, 1.0),
+        (SpaceTime(Interval(0, 1), (0, 2)).walls, lambda x: x[..., -1] < 0.5, 1.0),
+    ],
+)
+def test_measure_of_a_part_is_estimated(base, predicate, measure):
+    """4096 quasi-random points: a few times 1e-2 in three dimensions."""
+    assert base.where(predicate).measure == pytest.approx(measure, rel=0.04)
+
+
+@every_scheme
+@pytest.mark.parametrize("n", [1, 10, 333])
+def test_points_of_a_part_satisfy_the_predicate(scheme, n):
+    part = Box([0, 0], [2, 1]).where(lambda x: x[..., 0] * x[..., 1] > 0.7)
+    points = part.sample(n, scheme)
+    assert len(points) == n
+    assert np.all(points.x[:, 0] * points.x[:, 1] > 0.7)
+    assert part.dim == part.intrinsic_dim == 2
+
+
+@pytest.mark.parametrize("scheme", ["halton", "uniform"])
+def test_points_of_a_part_are_uniform(scheme):
+    """In the disk cut from a square, |x|² is uniform on [0, 1]."""
+    disk = Box([-1, -1], [1, 1]).where(lambda x: np.sum(x**2, axis=-1) <= 1.0)
+    x = disk.sample(3000, scheme, seed=5).x
+    assert stats.kstest(np.sum(x**2, axis=1), "uniform").pvalue > 1e-5
+    assert stats.kstest(np.arctan2(x[:, 1], x[:, 0]) / (2 * np.pi) + 0.5, "uniform").pvalue > 1e-5
+
+
+@pytest.mark.parametrize("scheme", ["halton", "uniform"])
+def test_a_single_point_of_a_part_may_lie_on_any_face(scheme):
+    part = Box([0, 0], [1, 1]).boundary.where(lambda x: x[..., 0] < 2.0)
+    normals = [tuple(part.sample(1, scheme, seed).normal[0]) for seed in range(200)]
+    counts = [normals.count(face) for face in [(-1.0, 0.0), (1.0, 0.0), (0.0, -1.0), (0.0, 1.0)]]
+    assert stats.chisquare(counts).pvalue > 1e-5
+
+
+def test_a_rare_part_is_found():
+    part = Box([0, 0], [1, 1]).where(lambda x: x[..., 0] < 2e-3)
+    assert len(part.sample(40, "uniform")) == 40
+
+
+def test_contains_of_a_part_asks_region_and_predicate():
+    part = Box([0, 0], [1, 1]).where(lambda x: x[..., 0] < 0.5)
+    assert part.contains(np.array([[0.2, 0.5], [0.7, 0.5], [-0.2, 0.5]])).tolist() == [True, False, False]
+
+
+def test_parts_of_boundaries_keep_their_normals():
+    points = Box([0, 0], [1, 1]).boundary.where(lambda x: x[..., 1] >= 1.0).sample(20)
+    assert np.array_equal(points.normal, np.tile([0.0, 1.0], (20, 1)))
+
+
+def test_a_part_of_a_part_satisfies_both():
+    part = Ball([0, 0], 1.0).where(lambda x: x[..., 0] > 0.0).where(lambda x: x[..., 1] > 0.0)
+    assert np.all(part.sample(100).x > 0.0)
+    assert part.measure == pytest.approx(math.pi / 4, rel=0.02)
+
+
+def test_a_part_of_two_end_points_is_one_end_point():
+    part = Interval(0.0, 1.0).boundary.where(lambda x: x[..., 0] > 0.5)
+    points = part.sample(10)
+    assert points.x.tolist() == [[1.0]]
+    assert points.normal.tolist() == [[1.0]]
+
+
+def test_predicates_may_be_written_with_jax_numpy():
+    part = Box([0, 0], [1, 1]).where(lambda x: jnp.sin(x[..., 0]) > 0.5)
+    assert np.all(np.sin(part.sample(30).x[:, 0]) > 0.5)
+
+
+@settings(max_examples=20, deadline=None)
+@given(cut=st.floats(0.05, 0.95), n=st.integers(1, 100), seed=st.integers(0, 1000))
+def test_a_part_gives_exactly_n_points(cut, n, seed):
+    part = Box([0, 0], [1, 1]).where(lambda x: x[..., 1] < cut)
+    x = part.sample(n, "halton", seed).x
+    assert x.shape == (n, 2)
+    assert np.all(x[:, 1] < cut)
+
+
+REGION_OR_CLOUD = [Box([0, 0], [1, 1]), Box([0, 0], [1, 1]).boundary, PointCloud(np.eye(2), np.eye(2))]
+
+
+@pytest.mark.parametrize("region", REGION_OR_CLOUD, ids=repr)
+@pytest.mark.parametrize(
+    ("predicate", "error", "message"),
+    [
+        (lambda x: x[..., 0] > 5.0, ArgumentError, r"predicate: got .*false at all"),
+        (lambda x: x > 0.5, ShapeError, r"predicate: got a result of shape \(\d+, 2\); return one truth value"),
+        (lambda x: True, ShapeError, r"predicate: got a result of shape \(\)"),
+        (lambda x: x[0] > 0.5, ShapeError, r"predicate: got a result of shape \(2,\)"),
+        (0.5, ArgumentTypeError, r"predicate: got 0\.5; give"),
+        (None, ArgumentTypeError, r"predicate: got None; give"),
+    ],
+    ids=["never true", "wrong shape", "one answer", "one row", "a number", "None"],
+)
+def test_bad_predicates_are_refused(region, predicate, error, message):
+    if isinstance(region, PointCloud) and message.endswith(r"shape \(2,\)"):
+        region = PointCloud(np.eye(3)[:, :2], np.eye(2))  # as many points as coordinates cannot be told apart
+    with pytest.raises(error, match=message):
+        region.where(predicate)
+
+
+def test_reprs_name_the_region():
+    assert repr(Box([0, 0], [1, 1]).boundary.where(lambda x: x[..., 0] > 0.5)).startswith("Box(")
+    assert "where" in repr(Ball([0], 1).where(lambda x: x[..., 0] > 0.5))

@@ -1,0 +1,158 @@
+"""Errors and residuals where nothing was learned, against the formulas written out."""
+
+from dataclasses import replace
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import kernop as ko
+from kernop.basics.errors import ArgumentError, InputNameError
+from kernop.basics.precision import float64
+from kernop.collocation.sampling import between, interior
+from kernop.collocation.units import frame_of as frame
+from kernop.learning.heldout import HELD_OUT, OnInputs, OnProbes
+
+SQUARE = ko.Box([0, 0], [1, 1])
+PROBLEM = ko.Problem(
+    ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE, name="f"), ko.Dirichlet(on=SQUARE.boundary, name="g")
+)
+
+
+def f(x):
+    return jnp.sin(3 * x[..., 0] + x[..., 1])
+
+
+def g(x):
+    return 0.1 * jnp.cos(x[..., 0])
+
+
+def learn(problem=PROBLEM, centers=80, points=None):
+    return ko.learn(problem, points=points or max(300, 3 * centers), method=ko.Subspace(centers))
+
+
+def on_inputs(inputs, problem=PROBLEM):
+    return OnInputs(problem, frame(problem), inputs, 0, None)
+
+
+def on_probes(problem=PROBLEM):
+    return OnProbes(problem, frame(problem), 0)
+
+
+@pytest.fixture(scope="module")
+def operator():
+    return learn()
+
+
+def rms(values):
+    return np.sqrt(np.mean(np.square(values)))
+
+
+class TestOnInputs:
+    def by_hand(self, operator, source, value):
+        """max over the conditions of rms(P û − h) / max(rms h, what P makes of û over the unit length 1)."""
+        inside, edge = (between(region, HELD_OUT // 2, 1).x for region in (SQUARE, SQUARE.boundary))
+        u = operator(source, value)
+        size = rms(u(interior(PROBLEM, HELD_OUT // 2, 1).x))
+        first = rms(u.residual("f", inside, source)) / max(rms(np.asarray(source(inside))), 2 * size)  # |−1| + |−1|
+        return max(first, rms(u(edge) - np.asarray(value(edge))) / max(rms(np.asarray(value(edge))), size))
+
+    def test_the_formula(self, operator):
+        found = on_inputs([(f, g)])(operator).error
+        assert found == pytest.approx(self.by_hand(operator, f, g), rel=1e-5)
+        assert 1e-8 < found < 1.0
+
+    def test_the_worst_input_counts(self, operator):
+        apart = [on_inputs([pair])(operator).error for pair in ((f, g), (1.0, 0.0), {"g": g, "f": 0.0})]
+        together = on_inputs([(f, g), [1.0, 0.0], {"f": 0.0, "g": g}])(operator).error
+        assert together == pytest.approx(max(apart), rel=1e-9)
+        assert len(set(apart)) == 3
+
+    def test_fixed_data_is_used(self):
+        problem = ko.Problem(PROBLEM["f"], ko.Dirichlet(on=SQUARE.boundary, name="g", data=g))
+        found = on_inputs([f], problem)(learn(problem)).error
+        assert found == pytest.approx(on_inputs([(f, g)])(learn()).error, rel=1e-6)
+
+    def test_the_change_of_solutions(self):
+        held = on_inputs([(f, g), (1.0, 0.0)])
+        one, other = learn(centers=30), learn(centers=60)
+        x = interior(PROBLEM, HELD_OUT // 2, 1).x
+        pairs = [(other(*h)(x) - one(*h)(x), other(*h)(x)) for h in ((f, g), (1.0, 0.0))]
+        by_hand = [max(rms(d) / rms(v), np.max(np.abs(d)) / np.max(np.abs(v))) for d, v in pairs]
+        np.testing.assert_allclose(held(other).changes(held(one)), by_hand, rtol=1e-9)
+        np.testing.assert_array_equal(held(one).changes(held(one)), 0.0)
+
+    def test_zero_data_has_no_residual(self, operator):
+        assert on_inputs([(0.0, 0.0)])(operator).error == 0.0
+
+    @pytest.mark.parametrize(
+        ("inputs", "error", "message"),
+        [
+            ([(f,)], InputNameError, r"inputs: got 1 values; give \(f, g\)"),
+            ([(f, g, g)], InputNameError, r"inputs: got 3 values; give \(f, g\)"),
+            ([f], InputNameError, "inputs: got 1 values"),
+            ([(np.ones(10), 0.0)], ArgumentError, r"inputs\['f'\]: got an array of shape \(10,\); give a function"),
+            ([{"f": 1.0, "g": [1.0, 2.0]}], ArgumentError, r"inputs\['g'\]: got .*; give a function or a number"),
+            ([], ArgumentError, "inputs: got"),
+        ],
+    )
+    def test_bad_inputs(self, inputs, error, message):
+        with pytest.raises(error, match=message):
+            on_inputs(inputs)
+
+
+class TestOnProbes:
+    def test_the_error_is_that_of_u(self):
+        """No probe is solved worse than said, and solutions like them are about as wrong as said."""
+        operator = learn(centers=300)
+        found = on_probes()(operator).error
+        u = lambda x: jnp.cos(6 * jnp.pi * x[..., 0] + 1.0) * jnp.cos(6 * jnp.pi * x[..., 1])
+        solved = operator(**PROBLEM.manufacture(u, operator.points))
+        x = interior(PROBLEM, 600, 5).x
+        with float64():
+            exact = np.asarray(u(x))
+        error = np.max(np.abs(solved(x) - exact)) / np.max(np.abs(exact))
+        assert 0.03 * found < error < 10 * found
+
+    def test_more_centres_are_better(self):
+        errors = [on_probes()(learn(centers=n)).error for n in (100, 300, 700)]
+        assert errors[0] > 0.1
+        assert errors[1] < 0.1 * errors[0]
+        assert errors[2] < 1e-3 * errors[1]
+
+    @pytest.mark.parametrize("scale", [1e-3, 1e3])
+    def test_units_do_not_matter(self, scale):
+        box = ko.Box([0, 0], [scale, scale])
+        problem = ko.Problem(
+            ko.Equation(lambda u: -7.0 * ko.laplacian(u), on=box, name="f"), ko.Dirichlet(on=box.boundary, name="g")
+        )
+        found = on_probes(problem)(learn(problem, 200)).error
+        assert found == pytest.approx(on_probes()(learn(centers=200)).error, rel=0.01)
+
+    def test_constant_data_is_followed(self, operator):
+        measure = on_probes()
+        assert measure.unknown == ("f = 1", "g = 1")
+        found = measure(operator).values
+        x = interior(PROBLEM, HELD_OUT // 2, 1).x
+        np.testing.assert_allclose(found[:, 0], operator(1.0, 0.0)(x), atol=1e-9)
+        np.testing.assert_allclose(found[:, 1], operator(0.0, 1.0)(x), atol=1e-9)
+
+    def test_values_that_are_not_finite_are_the_worst(self, operator):
+        broken = replace(operator.factorisation, roots=np.full_like(operator.factorisation.roots, np.nan))
+        for measure in (on_probes(), on_inputs([(f, g)])):
+            assert measure(replace(operator, factorisation=broken)).error == np.inf
+
+    def test_places_of_a_cloud_are_not_its_points(self):
+        cloud = ko.PointCloud(SQUARE.sample(60).x, SQUARE.boundary.sample(40).x)
+        problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=cloud), ko.Dirichlet(on=cloud.boundary))
+        x = interior(problem, 50, 0).x
+        gaps = np.linalg.norm(x[:, None, :] - cloud.points.x[None], axis=-1).min(axis=1)
+        assert np.min(gaps) > 0.0
+        assert problem.contains(x).all()
+
+    def test_an_operator_that_fits_its_cloud_alone_is_not_good(self):
+        """As many functions as points: no residual at the points, and anything between them."""
+        rng = np.random.default_rng(0)
+        cloud = ko.PointCloud(rng.uniform(size=(40, 2)), SQUARE.boundary.sample(24).x)
+        problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=cloud), ko.Dirichlet(on=cloud.boundary))
+        assert on_probes(problem)(ko.learn(problem, method=ko.Subspace(60))).error > 0.05

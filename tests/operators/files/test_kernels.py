@@ -1,0 +1,66 @@
+"""Kernels in files: every kind comes back with the same numbers."""
+
+import numpy as np
+import pytest
+
+import kernop as ko
+from kernop.basics.errors import ArgumentTypeError, FileError, KernopError, fail
+from kernop.operators.files import Reader, Writer
+from kernop.operators.files.kernels import KINDS, read_kernel, write_kernel
+
+KERNELS = [
+    ko.Gaussian(1.0 / 3.0),
+    ko.Gaussian([0.1, 2.0 / 3.0]),
+    ko.Matern(3.5, [1.0, 2.0]),
+    ko.InverseMultiquadric(0.7),
+    ko.Wendland(2, 1.1),
+    ko.Gaussian(0.5) + ko.Matern(1.5, 1.0) + ko.Wendland(1, 2.0),
+    ko.Gaussian([1.0, 2.0]) * ko.InverseMultiquadric(1.0),
+    0.1 * (ko.Gaussian(1.0) + 2.0 * ko.Matern(2.5, 0.3)),
+]
+
+
+def returned(kernel):
+    file = Writer()
+    write_kernel(file, kernel)
+    return read_kernel(Reader(file.header, file.arrays, lambda got: fail(FileError, "path", got, "")))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_a_kernel_comes_back(kernel):
+    found = returned(kernel)
+    assert type(found) is type(kernel)
+    assert repr(found) == repr(kernel)
+    x, y = np.random.default_rng(0).random((2, 5, 2))
+    np.testing.assert_array_equal(found(x, y), kernel(x, y))
+
+
+def test_every_kind_is_tried():
+    assert {kind.type for kind in KINDS.values()} <= {type(kernel) for kernel in KERNELS} | {type(2.0 * KERNELS[0])}
+
+
+@pytest.mark.parametrize("wrap", [lambda k: k, lambda k: k + ko.Gaussian(1.0), lambda k: 2.0 * k])
+def test_a_function_is_refused_wherever_it_is(wrap):
+    with pytest.raises(ArgumentTypeError, match="is a function, and a file holds no code"):
+        write_kernel(Writer(), wrap(ko.CustomKernel(lambda x, y: 1.0)))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"kind": "Gaussian"},
+        {"kind": "Gaussian", "lengthscale": 0.0},
+        {"kind": "Gaussian", "lengthscale": []},
+        {"kind": "Gaussian", "lengthscale": [[1.0]]},
+        {"kind": "Gaussian", "lengthscale": "1"},
+        {"kind": "Matern", "nu": 2.0, "lengthscale": 1.0},
+        {"kind": "Matern", "nu": 1e15 + 0.5, "lengthscale": 1.0},
+        {"kind": "Wendland", "k": 10**9, "lengthscale": 1.0},
+        {"kind": "sum", "first": {"kind": "Gaussian", "lengthscale": 1.0}},
+        {"kind": "multiple", "factor": -1.0, "kernel": {"kind": "Gaussian", "lengthscale": 1.0}},
+        {"kind": "CustomKernel", "function": "lambda x, y: 1"},
+    ],
+)
+def test_what_is_no_kernel_is_refused(header):
+    with pytest.raises(KernopError):
+        read_kernel(Reader(header, {}, lambda got: fail(FileError, "path", got, "")))

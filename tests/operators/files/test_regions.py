@@ -1,0 +1,112 @@
+"""Regions in files: every kind comes back as it was; unknown ones are refused."""
+
+import numpy as np
+import pytest
+
+import kernop as ko
+from kernop.basics.errors import ArgumentTypeError, FileError, fail
+from kernop.geometry.remembered import Remembered
+from kernop.operators.files import Reader, Writer
+from kernop.operators.files.regions import KINDS, read_region, write_region
+
+BOX, BALL = ko.Box([0.0, -1.0], [2.0, 1.0 / 3.0]), ko.Ball([0.1, 0.2], 1.5)
+TIME = ko.SpaceTime(ko.Interval(0.0, 1.0), (0.0, 0.7))
+ROUND_TIME = ko.SpaceTime(BALL, (-1.0, 0.1))
+CLOUD = ko.PointCloud(np.random.default_rng(0).random((9, 2)), np.eye(3)[:, :2], [[0.0, -1.0], [0.6, 0.8], [1.0, 0.0]])
+REGIONS = {
+    "interval": ko.Interval(-0.1, 1.0 / 3.0),
+    "ends": ko.Interval(0.0, 1.0).boundary,
+    "box": BOX,
+    "faces": BOX.boundary,
+    "some faces": BOX.face("left", "top"),
+    "ball": BALL,
+    "sphere": BALL.boundary,
+    "space-time": TIME,
+    "round space-time": ROUND_TIME,
+    "initial": TIME.initial,
+    "walls": ROUND_TIME.walls,
+    "final": TIME.final,
+    "all sides": TIME.boundary,
+    "cloud": CLOUD,
+    "cloud's boundary": CLOUD.boundary,
+    "cloud's part": CLOUD.boundary.where(lambda x: x[..., 0] < 0.5),
+}
+
+
+def returned(region, points):
+    file = Writer()
+    write_region(file, region)
+    reader = Reader(file.header, file.arrays, lambda got: fail(FileError, "path", got, ""))
+    found = read_region(reader, points)
+    reader.finish()
+    return found
+
+
+@pytest.mark.parametrize("name", REGIONS)
+def test_a_region_comes_back(name):
+    region = REGIONS[name]
+    points = region.sample(2)
+    found = returned(region, points)
+    assert type(found) is type(region)
+    assert repr(found) == repr(region)
+    assert (found.dim, found.intrinsic_dim, found.measure) == (region.dim, region.intrinsic_dim, region.measure)
+    for one, other in zip(found.bounds, region.bounds, strict=True):
+        np.testing.assert_array_equal(one, other)
+    mine, theirs = found.sample(2, "uniform", 5), region.sample(2, "uniform", 5)
+    np.testing.assert_array_equal(mine.x, theirs.x)
+    np.testing.assert_array_equal(mine.normal, theirs.normal)
+    around = np.random.default_rng(1).uniform(-2.0, 2.0, (50, region.dim))
+    np.testing.assert_array_equal(found.contains(around), region.contains(around))
+
+
+def test_every_kind_is_tried():
+    tried = {type(region) for region in REGIONS.values()}
+    for name, kind in KINDS.items():
+        assert name == "part" or tried & set(kind.types), name
+
+
+def test_a_part_remembers_its_points():
+    part = BOX.boundary.where(lambda x: x[..., 0] < 1.0).where(lambda x: x[..., 1] > -1.0)
+    points = part.sample(20)
+    found = returned(part, points)
+    assert isinstance(found, Remembered)
+    assert not found.known
+    assert found.measure == part.measure
+    assert found.contains(points.x).all()
+    assert repr(found.base) == repr(BOX.boundary)
+    again = returned(found, points)
+    assert again.contains(points.x).all()
+
+
+def test_a_region_of_the_user_is_refused():
+    class Mine(ko.Ball):
+        pass
+
+    with pytest.raises(ArgumentTypeError, match=r"region: got .*, which cannot be stored; use a domain of kernop"):
+        write_region(Writer(), Mine([0.0], 1.0))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"kind": "box", "lo": [0.0], "hi": [1.0, 2.0]},
+        {"kind": "box", "lo": [1.0], "hi": [0.0]},
+        {"kind": "box", "lo": [], "hi": []},
+        {"kind": "interval", "lo": [0.0, 0.0], "hi": [1.0, 1.0]},
+        {"kind": "ball", "center": [0.0], "radius": 0.0},
+        {"kind": "faces", "box": {"kind": "ball", "center": [0.0], "radius": 1.0}, "faces": ["x0-"]},
+        {"kind": "faces", "box": {"kind": "interval", "lo": [0.0], "hi": [1.0]}, "faces": ["x1-"]},
+        {"kind": "faces", "box": {"kind": "interval", "lo": [0.0], "hi": [1.0]}, "faces": [0]},
+        {"kind": "sphere", "ball": {"kind": "interval", "lo": [0.0], "hi": [1.0]}},
+        {"kind": "space-time", "space": {"kind": "interval", "lo": [0.0], "hi": [1.0]}, "times": [1.0, 0.0]},
+        {"kind": "cylinder", "spacetime": {"kind": "interval", "lo": [0.0], "hi": [1.0]}, "parts": ["walls"]},
+        {"kind": "points", "dimension": 10**7, "intrinsic dimension": 1, "label": "a"},
+        {"kind": "cloud", "dimension": 2, "interior": {}, "boundary": {}},
+        {"kind": "torus"},
+        {"kind": ["box"]},
+        {},
+    ],
+)
+def test_what_is_no_region_is_refused(header):
+    with pytest.raises(ko.errors.KernopError):  # `load` makes them a FileError
+        read_region(Reader(header, {}, lambda got: fail(FileError, "path", got, "")), ko.Points([[0.5]]))

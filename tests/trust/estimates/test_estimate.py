@@ -1,0 +1,252 @@
+"""Error estimates against true errors; scaling, batches, arrays, zero data, and wrong arguments."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import kernop as ko
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, ShapeError
+from kernop.language.ops import apply_operator, identity
+from kernop.trust.estimates import stability
+from kernop.trust.metrics import relative_l2, relative_linf
+
+LINE, SQUARE = ko.Interval(0, 1), ko.Box([0, 0], [1, 1])
+WAVES = np.random.default_rng(3).normal(size=(12, 2)) * np.linspace(1, 9, 12)[:, None]
+
+
+def exact(x):
+    """Twelve solutions, the last of which are not resolved."""
+    return jnp.sin(x @ WAVES.T + 1.0) + 0.3 * x[..., :1]
+
+
+def dirichlet(domain, op):
+    return ko.Problem(ko.Equation(op, on=domain, name="f"), ko.Dirichlet(on=domain.boundary, name="g"))
+
+
+def functions(problem, u):
+    return {name: lambda x, c=problem[name]: apply_operator(c.op, u, c.on.adopt(x)) for name in problem.inputs}
+
+
+PROBLEM = dirichlet(SQUARE, lambda u: -ko.laplacian(u) + ko.partial(u, 0))
+ORDINARY = dirichlet(LINE, lambda u: -ko.partial(u, 0, 2) + u)
+PLACES = SQUARE.sample(2000, "uniform", seed=77)
+TRUTH = apply_operator(identity, exact, PLACES)
+
+
+@pytest.fixture(scope="module")
+def operator():
+    return ko.learn(PROBLEM, points=240, method=ko.Subspace(centers=60))
+
+
+@pytest.fixture(scope="module")
+def batch(operator):
+    return operator(**functions(PROBLEM, exact))
+
+
+@pytest.fixture(scope="module")
+def ordinary():
+    return ko.learn(ORDINARY, points=60, method=ko.Subspace(centers=12))
+
+
+def check(estimate, u, low=1.0, high=6.0):
+    for found, truth in (
+        (estimate.relative_l2, relative_l2(u(PLACES.x), TRUTH)),
+        (estimate.relative_linf, relative_linf(u(PLACES.x), TRUTH)),
+    ):
+        assert np.all(found >= low * truth)
+        assert np.all(found <= high * truth)
+
+
+def test_estimates_are_above_the_truth_and_near_it(batch):
+    estimate = batch.error_estimate(covering=None)
+    check(estimate, batch)
+    assert np.max(estimate.l2) > 1e3 * np.min(estimate.l2)  # from resolved to not resolved
+    assert (estimate.source, estimate.centres) == ("fresh points", 120)
+
+
+@pytest.mark.parametrize("method", [ko.Full(), ko.LowRank()], ids=["full", "low rank"])
+def test_where_bias_rules_the_estimate_is_near_the_truth(method):
+    frequencies = np.linspace(1, 12, 8)
+    waves = lambda x: jnp.sin(x[..., :1] * frequencies + 1.0)
+    operator = ko.learn(ORDINARY, points=50, kernel=ko.Gaussian(0.3), regularization=1e-5, method=method)
+    u = operator(**functions(ORDINARY, waves))
+    estimate, x = u.error_estimate(covering=None), np.linspace(0, 1, 2001)[:, None]
+    truth = np.max(np.abs(u(x) - np.sin(x * frequencies + 1.0)), axis=0)
+    assert np.min(truth) > 1e-5
+    assert np.all(truth <= estimate.linf)
+    assert np.all(estimate.linf <= 2.0 * truth)
+
+
+def test_residuals_are_those_at_the_test_points(operator, batch):
+    estimate = batch.error_estimate(covering=None)
+    for name, data in functions(PROBLEM, exact).items():
+        points = operator.test_points[name]
+        residual = batch.residual(name, points, data)
+        np.testing.assert_allclose(estimate.residuals[name].max, np.max(np.abs(residual), axis=0), rtol=1e-6)
+        np.testing.assert_allclose(estimate.residuals[name].rms, np.sqrt(np.mean(residual**2, axis=0)), rtol=1e-6)
+    assert estimate.points == sum(map(len, operator.test_points.values()))
+
+
+def test_test_points_are_not_points_of_the_operator(operator):
+    for name, points in operator.test_points.items():
+        apart = np.linalg.norm(points.x[:, None] - operator.points[name].x, axis=-1)
+        assert np.min(apart) > 0.0
+
+
+def test_a_batch_is_its_columns_and_scaling_changes_nothing_relative(operator, batch):
+    together = batch.error_estimate(covering=100)
+    one = operator(**functions(PROBLEM, lambda x: -1000.0 * exact(x)[..., 10])).error_estimate(covering=100)
+    assert isinstance(one.relative_l2, float)
+    assert one.relative_l2 == pytest.approx(together.relative_l2[10], rel=1e-6)
+    assert one.relative_linf == pytest.approx(together.relative_linf[10], rel=1e-6)
+    assert one.linf == pytest.approx(1000.0 * together.linf[10], rel=1e-6)
+    assert one.bound.linf == pytest.approx(1000.0 * together.bound.linf[10], rel=1e-6)
+
+
+def test_arrays_at_the_test_points_are_as_good_as_functions(operator, batch):
+    known = PROBLEM.manufacture(exact, operator.points)
+    fresh = PROBLEM.manufacture(exact, operator.test_points)
+    u = operator(**known)
+    wanted = batch.error_estimate(covering=None)
+    for estimate in (u.error_estimate(**fresh), u.error_estimate(fresh["f"], g=functions(PROBLEM, exact)["g"])):
+        np.testing.assert_allclose(estimate.l2, wanted.l2, rtol=1e-5)
+        assert estimate.bound is None
+        assert "'f' was given as an array" in estimate.why_no_bound
+
+
+def test_arrays_alone_are_judged_by_leaving_one_out(operator):
+    u = operator(**PROBLEM.manufacture(exact, operator.points))
+    estimate = u.error_estimate()
+    assert (estimate.source, estimate.centres, estimate.points) == ("leave-one-out", 0, operator.n_points)
+    check(estimate, u, low=0.5, high=20.0)
+
+
+def test_a_cloud_is_judged_by_leaving_one_out():
+    cloud = ko.PointCloud(SQUARE.sample(200).x, SQUARE.boundary.sample(80).x)
+    problem = dirichlet(cloud, PROBLEM["f"].op)
+    operator = ko.learn(problem, points=280, method=ko.Subspace(centers=60))
+    u = operator(**functions(problem, exact))
+    estimate = u.error_estimate()
+    assert estimate.source == "leave-one-out"
+    assert "no covering" in estimate.why_no_bound
+    check(estimate, u, low=0.5, high=20.0)
+    with pytest.raises(ArgumentError, match="known only by its points"):
+        _ = operator.test_points
+    with pytest.raises(ArgumentError, match="known only by its points"):
+        u.error_estimate(f=0.0, g=0.0)
+
+
+def test_zero_data_has_no_error(ordinary):
+    estimate = ordinary(0.0, 0.0).error_estimate()
+    assert estimate.l2 == estimate.linf == estimate.relative_l2 == estimate.relative_linf == estimate.bound.linf == 0.0
+    both = ordinary(np.zeros((len(ordinary.points["f"]), 2)), 0.0).error_estimate()
+    np.testing.assert_array_equal(both.relative_l2, 0.0)
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e-250, 1e145])
+def test_data_of_any_size_has_its_error(ordinary, size):
+    """Squares of these leave the range of floats; errors are in proportion to the data all the same."""
+    f = lambda x: np.sin(9.0 * x[..., 0])
+    x, wanted = LINE.sample(3, "uniform").x, ordinary(f, 0.0).error_estimate(covering=200)
+    found = ordinary(lambda x: size * f(x), 0.0).error_estimate(covering=200)
+    for name in ("l2", "linf", "relative_l2", "relative_linf"):
+        scale = 1.0 if name.startswith("relative") else size
+        assert getattr(found, name) == pytest.approx(scale * getattr(wanted, name), rel=1e-3, abs=0.0)
+    assert found.bound.linf == pytest.approx(size * wanted.bound.linf, rel=1e-3, abs=0.0)
+    assert found.residuals["f"].rms == pytest.approx(size * wanted.residuals["f"].rms, rel=1e-3, abs=0.0)
+    left, small = (ordinary(s * f(ordinary.points["f"].x), 0.0).error_estimate() for s in (1.0, size))
+    assert small.l2 == pytest.approx(size * left.l2, rel=1e-3, abs=0.0)
+    assert np.all(ordinary(lambda x: size * f(x), 0.0)(x) != 0.0)
+
+
+def test_an_error_without_a_solution_is_infinite_relative_to_it(ordinary):
+    """û = 0, and a source that no point sees."""
+    narrow = lambda x: np.exp(-(((x[..., 0] - 0.35117) / 2e-5) ** 2))
+    found = ordinary(narrow, 0.0).error_estimate()
+    assert found.l2 > 0.0
+    assert found.relative_l2 > 1e6
+    assert not np.isnan(found.relative_linf)
+
+
+def test_a_ball_in_many_dimensions_has_an_estimate_and_a_reason():
+    ball = ko.Ball([0.0] * 9, 1.0)
+    operator = ko.learn(dirichlet(ball, lambda u: -ko.laplacian(u)), points=120, method=ko.Subspace(centers=30))
+    found = operator(lambda x: x[..., 0], 0.0).error_estimate()
+    assert np.isfinite(found.l2)
+    assert found.bound is None
+    assert "in 9 dimensions" in found.why_no_bound
+
+
+def test_what_was_learned_is_kept(ordinary, monkeypatch):
+    first = ordinary(1.0, 0.0).error_estimate()
+    monkeypatch.setattr(stability, "Fresh", None)  # learning again would fail
+    assert ordinary(1.0, 0.0).error_estimate().l2 == first.l2
+
+
+def test_a_bound_for_one_input(ordinary):
+    estimate = ordinary(1.0, lambda x: x[..., 0]).error_estimate(covering=50)
+    assert estimate.why_no_bound is None
+    assert estimate.bound.points == 50 + 2
+    assert estimate.linf <= estimate.bound.linf <= 1e3 * estimate.linf
+
+
+def test_fixed_data_and_an_envelope():
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=LINE, name="f"))
+    envelope = lambda x: x[..., 0] * (1 - x[..., 0])
+    operator = ko.learn(problem, points=60, method=ko.Subspace(centers=9, envelope=envelope))
+    u = operator(lambda x: 49.0 * jnp.pi**2 * jnp.sin(7 * jnp.pi * x[..., 0]))
+    x = LINE.sample(1000, "uniform").x
+    truth = np.max(np.abs(u(x) - np.sin(7 * np.pi * x[:, 0])))
+    estimate = u.error_estimate()
+    assert 1e-6 < truth <= estimate.linf <= 6.0 * truth
+    assert truth <= estimate.bound.linf
+    fixed = ko.Problem(problem["f"], ko.Dirichlet(on=LINE.boundary, name="g", data=2.0))
+    found = ko.learn(fixed, points=60, method=ko.Subspace(centers=20))(0.0).error_estimate()
+    assert found.linf < 1e-8  # u = 2
+
+
+def test_a_stream_knows_its_errors():
+    operator = ko.learn(ORDINARY, points=200, method=ko.Subspace(centers=10, batch=64), inputs=[(1.0, 0.0)])
+    u = operator(1.0, 0.0)
+    estimate = u.error_estimate()
+    assert operator.solutions[0].error_estimate().l2 == pytest.approx(estimate.l2, rel=0.5)
+    x = LINE.sample(1000, "uniform").x
+    truth = np.max(np.abs(u(x) - (1.0 - np.cosh(x[:, 0] - 0.5) / np.cosh(0.5))))
+    assert truth <= estimate.linf <= 20.0 * truth
+    arrays = operator(np.ones(len(operator.points["f"])), 0.0)
+    with pytest.raises(ArgumentError, match=r"T\.test_points"):
+        arrays.error_estimate()
+
+
+def test_the_report_says_what_is_estimated_and_what_is_proved(ordinary, batch):
+    text = ordinary(1.0, 0.0).report()
+    for words in ("relative L2 error", "bound from samples", "residual of g", "fresh points", "Proved", "Sampled"):
+        assert words in text
+    assert "relative L2 error, of û + ê" in text
+    assert "uarantee" not in text  # suprema are not enclosed
+    left = ordinary(np.ones(len(ordinary.points["f"])), 0.0).error_estimate()
+    assert left.relative_to == "û"
+    assert "relative L∞ error, of û " in str(left)
+    many = str(batch.error_estimate(covering=None))
+    assert "Errors of 12 solutions" in many
+    assert "No bound: it was not asked for" in many
+
+
+def test_wrong_arguments(operator, batch, ordinary):
+    with pytest.raises(InputNameError, match="error_estimate"):
+        batch.error_estimate(q=1.0)
+    with pytest.raises(InputNameError, match="each once"):
+        batch.error_estimate(1.0, f=1.0)
+    with pytest.raises(InputNameError, match="3 values"):
+        batch.error_estimate(1.0, 2.0, 3.0)
+    with pytest.raises(ShapeError, match="batch of 12"):
+        batch.error_estimate(f=np.zeros((len(operator.test_points["f"]), 5)))
+    with pytest.raises(ShapeError, match="f: got"):
+        batch.error_estimate(f=np.zeros(7))
+    with pytest.raises(ArgumentTypeError, match="covering"):
+        batch.error_estimate(covering=2.5)
+    with pytest.raises(ArgumentError, match="covering"):
+        batch.error_estimate(covering=3)
+    u = ordinary(1.0, 0.0)
+    with pytest.raises(ArgumentError, match="does not know its operator"):
+        ko.Solution(u.problem, u.function, True).error_estimate()

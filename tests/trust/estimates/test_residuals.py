@@ -1,0 +1,57 @@
+"""Leave-one-out residuals against refitting without the row."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import kernop as ko
+from kernop.basics.errors import ArgumentError
+from kernop.collocation.functionals import collocate
+from kernop.trust.estimates.residuals import LeaveOneOut
+
+SQUARE = ko.Box([0, 0], [1, 1])
+PROBLEM = ko.Problem(
+    ko.Equation(lambda u: -ko.laplacian(u) + u, on=SQUARE, name="f"), ko.Dirichlet(on=SQUARE.boundary, name="g")
+)
+METHODS = {
+    "full": (ko.Full(), ko.Gaussian(0.5), 1e-4),
+    "low rank": (ko.LowRank(tol=1e-10), ko.Gaussian(0.5), 1e-4),
+    "subspace": (ko.Subspace(centers=20), None, None),
+    "normal": (ko.Subspace(centers=20, solver="normal"), None, 1e-6),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_residuals_are_those_of_refitting_without_the_row(name):
+    method, kernel, ridge = METHODS[name]
+    operator = ko.learn(PROBLEM, points={"f": 60, "g": 40}, method=method, kernel=kernel, regularization=ridge)
+    data = PROBLEM.manufacture(lambda x: jnp.sin(5 * x[..., 0]) + x[..., 1] ** 2, operator.points)
+    h = np.concatenate([data["f"], data["g"]])[:, None]
+    u = operator.factorisation.answer(h).u
+    found = LeaveOneOut(operator.factorisation, collocate(PROBLEM, operator.points))(u, h)[:, 0]
+    for row, (condition, i) in {7: ("f", 7), 59: ("f", 59), 60: ("g", 0), 83: ("g", 23)}.items():
+        without = operator.remove({condition: [i]})
+        fewer = {k: np.delete(v, i) if k == condition else v for k, v in data.items()}
+        points = operator.points[condition][[i]]
+        truth = -without(**fewer).residual(condition, points, data[condition][[i]])[0]
+        assert found[row] == pytest.approx(truth, rel=1e-4, abs=1e-6 * np.max(np.abs(found)))
+
+
+def test_a_row_that_is_alone_keeps_its_own_residual():
+    line = ko.Interval(0, 1)
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.laplacian(u), on=line, name="f"), ko.Dirichlet(on=line.boundary, name="g")
+    )
+    operator = ko.learn(problem, points={"f": 50, "g": 2}, method=ko.Subspace(centers=8), weights={"g": 1e6})
+    data = problem.manufacture(lambda x: jnp.sin(9 * x[..., 0]), operator.points)
+    h = np.concatenate([data["f"], data["g"]])[:, None]
+    u = operator.factorisation.answer(h).u
+    found = LeaveOneOut(operator.factorisation, collocate(problem, operator.points))(u, h)[:, 0]
+    own = -operator(**data).residual("g", operator.points["g"], data["g"])
+    np.testing.assert_allclose(found[50:], own, rtol=1e-2, atol=1e-10)
+
+
+def test_as_many_centres_as_points_leave_nothing_to_tell():
+    operator = ko.learn(PROBLEM, points={"f": 30, "g": 20}, method=ko.Subspace(centers=50))
+    with pytest.raises(ArgumentError, match="as many centres as points"):
+        LeaveOneOut(operator.factorisation, collocate(PROBLEM, operator.points))
