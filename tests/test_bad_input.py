@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kernop as ko
-from kernop import metrics, plotting
+from kernop import plotting
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -35,6 +35,7 @@ from kernop.basics.errors import (
     ShapeError,
     SingularGramError,
 )
+from kernop.trust import metrics
 
 PAGE = Path(__file__).parents[1] / "docs" / "bad-input.md"
 CALLS = {call.name: call for call in catalogue()}

@@ -11,8 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import kernop as ko
-from kernop import metrics, plotting
+from kernop import plotting
 from kernop.collocation.functionals import collocate
+from kernop.trust import metrics
 from kernop.trust.criteria import spectrum
 
 Run = Callable[..., Any]

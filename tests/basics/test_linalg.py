@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import lapack
 
-from kernop import linalg
+from kernop.basics import linalg
 from kernop.basics.linalg import (
     cholesky,
     orthogonal,

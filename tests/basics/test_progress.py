@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from kernop import progress
+from kernop.basics import progress
 from kernop.basics.progress import Stages
 
 

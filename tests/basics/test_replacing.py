@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 
-from kernop import replacing, storage
+from kernop.basics import replacing, storage
 from kernop.basics.errors import ArgumentTypeError, FileError
 from kernop.basics.replacing import set_aside, target_of, writing
 

@@ -231,6 +231,7 @@ def no_allocation(monkeypatch):
 
 
 def limit_memory(monkeypatch, free):
+    monkeypatch.setattr(errors, "SMALL", 0)
     monkeypatch.setattr(errors, "available_memory", lambda: free)
 
 

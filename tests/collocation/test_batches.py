@@ -214,6 +214,7 @@ class TestLazy:
 
     def test_all_points_at_once_must_fit(self, monkeypatch):
         s = streamed(ARRAYS)
+        monkeypatch.setattr(errors, "SMALL", 0)
         monkeypatch.setattr(errors, "available_memory", lambda: 100)
         with pytest.raises(MemoryLimitError, match=r"T\.points: got all points of 'f'.*batch by batch"):
             s.points("f")

@@ -203,7 +203,8 @@ def _doubles(array: NDArray[Any], copy: bool) -> FloatArray:
 def _finite_squares(array: FloatArray) -> bool:
     """Is the sum of the squares finite?"""
     flat = array.ravel(order="K")
-    return math.isfinite(flat.dot(flat))  # BLAS overflows without a word
+    with np.errstate(over="ignore", invalid="ignore"):
+        return math.isfinite(flat.dot(flat))
 
 
 def check_squares(name: str, array: FloatArray, remedy: str) -> FloatArray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, check_memory, fail
-from kernop.basics.linalg import EPS, Cholesky, cholesky, norms
+from kernop.basics.linalg import EPS, Cholesky, cholesky, norms, right_solve_lower, right_solve_upper
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.units import Frame
@@ -67,7 +67,11 @@ class FullFactorisation(Factorisation):
         return Answer(u, norms(left), norms(np.sqrt(weights)[:, None] * h))
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
-        return (self._solve(e.T).T * self.scales,)
+        """The first of the two solves is that of `Combination.apply`, to the last bit: rough data make much of it."""
+        half = right_solve_upper(self.factor.lower.T, e[:, self.order])
+        solved = np.empty(e.shape)
+        solved[:, self.order] = right_solve_lower(self.factor.lower, half, transposed=False)
+        return (solved * self.scales,)
 
     def posterior(self, left: Functionals) -> Posterior:
         """K_ij − k_iᵀ A⁻¹ k_j with A = G + λN W⁻¹. With a_i = A⁻¹ k_i the noise has the part λN a_iᵀ W⁻¹ a_j of it.
@@ -118,11 +122,6 @@ class FullFactorisation(Factorisation):
         expansion = Expansion(self.kernel, functionals.scaled(scales))
         regularization = self.regularization * len(self.scales) / len(scales)
         return FullFactorisation(expansion, regularization, self.weights, factor, scales, order)
-
-    def _solve(self, b: FloatArray) -> FloatArray:
-        x = np.empty(b.shape)
-        x[self.order] = self.factor.solve(b[self.order])
-        return x
 
 
 def wide_gaussian(frame: Frame) -> Gaussian:
