@@ -9,7 +9,8 @@ import numpy as np
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
 from kernop.geometry import Points, Region
 from kernop.language.functions import Function, evaluate_at
-from kernop.language.ops import NormalForm, normal_form
+from kernop.collocation.ansatz import normal_form
+from kernop.collocation.functionals import Block as NormalForm
 from kernop.language.problem import Condition, Problem
 from kernop.operators.files import Writer
 from kernop.operators.files.conditions import values_of

@@ -19,16 +19,16 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.progress import Stages
+from kernop.collocation.ansatz import Ansatz, collocate
 from kernop.collocation.batches import stream
-from kernop.collocation.functionals import Functionals, collocate
+from kernop.collocation.functionals import Functionals
 from kernop.collocation.inputs import read_inputs
-from kernop.collocation.sampling import can_be_fresh, interior, sample, share_out
+from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, share_out
+from kernop.collocation.scales import fitted
 from kernop.collocation.units import Frame, frame_of
 from kernop.geometry import Points
 from kernop.kernels import CustomKernel, Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.language.functions import Function
-from kernop.language.ops import evaluations, identity, normal_form
 from kernop.language.problem import Problem
 from kernop.learning.heldout import Measure, OnInputs, OnProbes
 from kernop.learning.refine import Report, ToleranceWarning, refine
@@ -119,9 +119,7 @@ def learn(
         else:
             operator = task.to_tolerance(chosen, points, tol, inputs, budget, stage)
         with stage("examine"):
-            found = replace(
-                operator.diagnosis, stability=task.stability(operator.collocated, envelope_of(operator.method))
-            )
+            found = replace(operator.diagnosis, stability=task.stability(operator.collocated, operator.ansatz))
     _warn(found, operator.report)
     return replace(operator, diagnosis=found)
 
@@ -156,13 +154,13 @@ class _Task:
             placed = sample(self.problem, points, self.sampling, self.seed)
         with stage("collocate"):
             found = self.roughness(placed)
-            functionals = collocate(self.problem, placed, envelope_of(method))
-            for name, block in zip(self.problem.names, functionals.blocks, strict=True):
+            ansatz, functionals = fitted(self.problem, placed, self.frame, envelope_of(method))
+            for name, own in zip(self.problem.names, functionals.conditions, strict=True):
                 if self.kernel is not None:
-                    check_smoothness(self.kernel, method.derivatives_needed(block.order), name)
+                    check_smoothness(self.kernel, method.derivatives_needed(own.order), name)
         with stage("factorise") as tick:
             regularization = self._regularization(method, len(functionals))
-            setting = Setting(functionals, self.frame, self.kernel, regularization, self.weights, tick)
+            setting = Setting(functionals, self.frame, self.kernel, regularization, self.weights, tick, ansatz)
             factorisation = self._factorised(method, setting)
         return SolutionOperator(
             self.problem,
@@ -195,38 +193,39 @@ class _Task:
             ),
             wanted,
             most,
-            self._measure(inputs, envelope_of(growing)),
+            lambda operator: self._measure(inputs, operator.ansatz),
             self.problem.dim,
             stage.say,
         )
 
-    def _measure(self, inputs: Any, envelope: Function | None) -> Measure:
+    def _measure(self, inputs: Any, ansatz: Ansatz) -> Measure:
         if inputs is None:
-            return OnProbes(self.problem, self.frame, self.seed, envelope)
-        return OnInputs(self.problem, self.frame, inputs, self.seed, envelope)
+            return OnProbes(self.problem, self.frame, self.seed, ansatz)
+        return OnInputs(self.problem, self.frame, self.seed, ansatz, inputs)
 
     def roughness(self, points: Mapping[str, Points]) -> Roughness:
-        """Of the coefficients that are differentiated, at these points."""
-        found = [roughness(c.op, points[c.name], self.frame, c.name) for c in self.problem.conditions]
+        """How rough the coefficients are that are differentiated, at these points."""
+        unknowns = self.problem.unknowns
+        found = [roughness(c, points[c.name], self.frame, unknowns) for c in self.problem.conditions]
         return max(found, key=lambda r: r.part)
 
-    def stability(self, rows: Functionals, envelope: Function | None) -> Stability:
+    def stability(self, rows: Functionals, ansatz: Ansatz) -> Stability:
         """How well the conditions determine u."""
-        points = interior(self.problem, INSIDE, self.seed)
-        inside = evaluations(points.x) if envelope is None else normal_form(identity, points, multiplier=envelope)
-        fresh = None if self._bounded_by_points else lambda number: self._evenly(number, envelope)
-        return stability(rows, Functionals((inside,)), self.frame, envelope, fresh)
+        inside = interior(self.problem, INSIDE, self.seed)
+        fresh = None if self._bounded_by_points else lambda number: self._evenly(number, ansatz)
+        return stability(rows, inside.x, self.frame, ansatz, fresh)
 
     @property
     def _bounded_by_points(self) -> bool:
         """Is a region known by points alone?"""
         return not can_be_fresh(self.problem) or not all(condition.on.known for condition in self.problem.conditions)
 
-    def _evenly(self, number: int, envelope: Function | None) -> Functionals:
+    def _evenly(self, number: int, ansatz: Ansatz) -> Functionals:
         """About so many rows, an equal part for each condition."""
         each = -(-number // len(self.problem.conditions))
-        points = {condition.name: condition.on.sample(each, seed=self.seed) for condition in self.problem.conditions}
-        return collocate(self.problem, points, envelope)
+        integrals = {c.name: held_out(c, each, self.seed) for c in self.problem.conditions if c.integral}
+        points = {c.name: c.on.sample(each, seed=self.seed) for c in self.problem.conditions if not c.integral}
+        return collocate(self.problem, points | integrals, ansatz)
 
     def from_stream(
         self, method: Subspace, points: Any, tol: Any, inputs: Any, checkpoint: Any, client: Any, stage: Stages
@@ -254,8 +253,8 @@ class _Task:
         if self._bounded_by_points:
             return Diagnosis()
         points = sample(self.problem, None, self.sampling, self.seed)
-        rows = collocate(self.problem, points, method.envelope)
-        return Diagnosis(self.stability(rows, method.envelope), self.roughness(points))
+        ansatz, rows = fitted(self.problem, points, self.frame, method.envelope)
+        return Diagnosis(self.stability(rows, ansatz), self.roughness(points))
 
     def _factorised(self, method: Method, setting: Setting) -> Factorisation:
         try:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
 from kernop.basics.progress import Tick
+from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.units import Frame
 from kernop.kernels import Kernel
@@ -38,6 +39,7 @@ class Setting:
         regularization: the user's λ, or None: the method chooses.
         weights: one for each condition, or None for balanced ones.
         tick: is told the part that is done.
+        ansatz: how the unknowns are made of the functions of a space; the functionals were collocated with it.
     """
 
     functionals: Functionals
@@ -46,6 +48,7 @@ class Setting:
     regularization: float | None = None
     weights: Weights = None
     tick: Tick | None = None
+    ansatz: Ansatz = PLAIN
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,11 @@ class Answer:
     def misfit(self) -> FloatArray:
         """residual / size, (B,); 0 for data that are 0."""
         return np.divide(self.residual, self.size, out=np.zeros_like(self.size), where=self.size > 0.0)
+
+    def paired(self) -> Answer:
+        """The same for complex data whose real and imaginary parts are the halves of the columns."""
+        residual, size = (np.hypot(*np.split(values, 2)) for values in (self.residual, self.size))
+        return Answer(self.u, residual, size)
 
     def column(self, columns: slice) -> Answer:
         """Some of the functions."""

@@ -12,9 +12,9 @@ from kernop.basics.errors import FloatArray
 from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS, right_solve_upper, solve_upper
 from kernop.collocation import assembly
+from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Functionals
 from kernop.kernels import Kernel
-from kernop.language.functions import Function
 
 #: Rounding errors up to this part of u count as none.
 HARMLESS = 2e-11
@@ -26,20 +26,22 @@ PIECE = 2048
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """Functions of the form u = ρ Σ_j c_j Q_j^(2) K(·, y_j).
+    """Functions v = Σ_j c_j Q_j^(2) K(·, y_j), with components v_k, in which the unknowns are written by an ansatz.
+
+    Components are independent: K is the identity times a scalar kernel, and Q_j may act on several of them.
 
     Arguments:
         kernel: K.
         functionals: the Q_j, L of them.
-        envelope: ρ, or None for 1.
+        ansatz: how the unknowns are made of v.
     """
 
     kernel: Kernel
     functionals: Functionals
-    envelope: Function | None = None
+    ansatz: Ansatz = PLAIN
 
     def matrix(self, left: Functionals) -> FloatArray:
-        """E_ij = P_i applied to the j-th function, shape (M, L). ``left`` was collocated with the envelope."""
+        """E_ij = P_i applied to the j-th function, shape (M, L). ``left`` was collocated with the ansatz."""
         return assembly.cross(self.kernel, left, self.functionals)
 
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
@@ -85,7 +87,7 @@ class Combination:
         return frozen(found)
 
     def apply(self, left: Functionals) -> FloatArray:
-        """P_i u for functionals that were collocated with the envelope: (M, B)."""
+        """P_i u for functionals that were collocated with the ansatz: (M, B)."""
         if self.upper is None:
             return self.expansion.apply(left, self.y)
         sample = left.spread(SAMPLE)

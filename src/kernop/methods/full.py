@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,7 +44,8 @@ class Full(Method):
         factor, failed = cholesky(matrix)
         check_pivots(factor, failed, found.regularization, scales)
         order = np.arange(len(scales))
-        return FullFactorisation(Expansion(kernel, unit), found.regularization, found.weights, factor, scales, order)
+        space = Expansion(kernel, unit, setting.ansatz)
+        return FullFactorisation(space, found.regularization, found.weights, factor, scales, order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,7 @@ class FullFactorisation(Factorisation):
         return self._with(functionals, self.factor.without(dropped), self.scales[kept], order)
 
     def _with(self, functionals: Functionals, factor: Cholesky, scales: FloatArray, order: Order) -> FullFactorisation:
-        expansion = Expansion(self.kernel, functionals.scaled(scales))
+        expansion = replace(self.expansion, functionals=functionals.scaled(scales))
         regularization = self.regularization * len(self.scales) / len(scales)
         return FullFactorisation(expansion, regularization, self.weights, factor, scales, order)
 

@@ -84,7 +84,7 @@ class LowRank(Method):
             got = f"{found.regularization:g}, above which nothing of the Gram matrix stands"
             raise fail(ArgumentError, "regularization, tol", got, "give smaller ones, or use ko.Full()")
         return LowRankFactorisation(
-            Expansion(kernel, scaled.take(np.sort(pivots))),
+            Expansion(kernel, scaled.take(np.sort(pivots)), setting.ansatz),
             found.regularization,
             found.weights,
             self,
@@ -243,7 +243,8 @@ class LowRankFactorisation(Factorisation):
         """The expansion and more pivots behind it; in one block, lest many small updates leave many small blocks."""
         if not len(chosen):
             return self.expansion
-        return Expansion(self.kernel, Functionals(self.expansion.functionals.blocks + chosen.blocks).merged())
+        both = Functionals(self.expansion.functionals.blocks + chosen.blocks).merged()
+        return replace(self.expansion, functionals=both)
 
     def _features(self, e: FloatArray) -> FloatArray:
         """T⁻¹ eᵀ with the columns of e in the order of the pivots, (r, M)."""

@@ -23,10 +23,9 @@ from kernop.basics.errors import (
 )
 from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, orthogonal, syrk
 from kernop.collocation import assembly
-from kernop.collocation.functionals import Functionals
-from kernop.kernels import Gaussian, Kernel
+from kernop.collocation.functionals import Functionals, evaluations
+from kernop.kernels import Gaussian
 from kernop.language.functions import Function
-from kernop.language.ops import evaluations
 from kernop.methods.base import Method, Setting
 from kernop.methods.centres import default_number, fill
 from kernop.methods.expansion import Expansion
@@ -49,8 +48,8 @@ class Subspace(Method):
     """u = ρ Σ_j c_j b_j with L ≪ N functions b_j; c minimises Σ w_i |P_i u − h_i|² + a small penalty.
 
     Arguments:
-        centers: how many functions, or their centres (L, d), of which those that coincide count once; None chooses
-            from the number of points.
+        centers: how many functions for each component of the unknowns, or their centres (L, d), of which those that
+            coincide count once; None chooses from the number of points.
         basis: "translates", b_j = K(z_j, ·) at quasi-random centres in and around the domain; or "representers",
             b_j = P_j^(1)K(x_j, ·) at L of the points, spread evenly.
         envelope: ρ, a function of x that vanishes where u must; then leave that condition out of the problem.
@@ -134,23 +133,25 @@ class Subspace(Method):
         return QRFactorisation(expansion, ridge, chosen, noise, self, roots, factor)
 
     def expansion(self, setting: Setting, n: int) -> Expansion:
-        """The functions b_j for n rows; representers are taken from those of the setting."""
-        number = self.centers if isinstance(self.centers, int | np.integer) else default_number(n)
+        """The functions b_j for n rows; representers are taken from those of the setting.
+
+        Every component of the unknowns has the same translates.
+        """
+        each = setting.ansatz.count
+        number = self.centers if isinstance(self.centers, int | np.integer) else max(1, default_number(n) // each)
         if self.basis == "representers":
             kernel = setting.kernel or wide_gaussian(setting.frame)
-            chosen = setting.functionals.spread(int(number))
-            return Expansion(kernel, chosen.scaled(1.0 / np.sqrt(assembly.squared_norms(kernel, chosen))))
-        if isinstance(self.centers, np.ndarray):
-            if self.centers.shape[1] != setting.functionals.dim:
-                remedy = f"give centres in {setting.functionals.dim} dimensions"
-                raise fail(ShapeError, "centers", describe(self.centers), remedy)
-            chosen = fill(setting.frame, len(self.centers))
-            return self._translates(setting.kernel or Gaussian(chosen.lengthscale), self.centers)
-        chosen = fill(setting.frame, int(number))
-        return self._translates(setting.kernel or Gaussian(chosen.lengthscale), chosen.z)
-
-    def _translates(self, kernel: Kernel, z: FloatArray) -> Expansion:
-        return Expansion(kernel, Functionals((evaluations(z),)), self.envelope)
+            chosen = setting.functionals.spread(int(number) * each)
+            scaled = chosen.scaled(1.0 / np.sqrt(assembly.squared_norms(kernel, chosen)))
+            return Expansion(kernel, scaled, setting.ansatz)
+        given = self.centers if isinstance(self.centers, np.ndarray) else None
+        if given is not None and given.shape[1] != setting.functionals.dim:
+            remedy = f"give centres in {setting.functionals.dim} dimensions"
+            raise fail(ShapeError, "centers", describe(self.centers), remedy)
+        chosen = fill(setting.frame, int(number) if given is None else len(given))
+        z = chosen.z if given is None else given
+        translates = Functionals(tuple(evaluations(z, k) for k in range(each)))
+        return Expansion(setting.kernel or Gaussian(chosen.lengthscale), translates, setting.ansatz)
 
     def penalty_root(self, expansion: Expansion, regularization: float, n: int) -> float | FloatArray:
         """P with ‖P c‖² the penalty for n rows: upper triangular (L, L), or p for p · I."""

@@ -12,11 +12,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import NDArray
 
 from kernop.basics import storage
 from kernop.basics.errors import (
     AccuracyWarning,
     ArgumentError,
+    ArgumentTypeError,
     FloatArray,
     check_integer,
     describe,
@@ -25,18 +27,19 @@ from kernop.basics.errors import (
 from kernop.basics.frozen import frozen
 from kernop.basics.precision import float64
 from kernop.basics.progress import Stages
+from kernop.collocation.ansatz import Ansatz, collocate
 from kernop.collocation.changes import added, removed
-from kernop.collocation.data import all_values, concrete, named_inputs, places
-from kernop.collocation.functionals import Functionals, collocate
+from kernop.collocation.data import all_values, concrete, named_inputs, places, real_columns
+from kernop.collocation.functionals import Functionals, Layout
 from kernop.geometry import Points
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.language.ops import Operator, identity
 from kernop.language.problem import Problem
+from kernop.language.unknowns import Operator
 from kernop.methods import Answer, Factorisation, Method, Subspace
-from kernop.methods.base import envelope_of
 from kernop.operators.files import KIND, Writer, write_factorisation, write_operator, write_story
-from kernop.operators.solution import Solution, functionals_of, with_draws
+from kernop.operators.shapes import by_unknown, deviations, values_of
+from kernop.operators.solution import Solution, functionals_of
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates import Learned
 from kernop.trust.evidence import Evidence, evidence
@@ -83,10 +86,13 @@ class SolutionOperator:
 
     @property
     def collocated(self) -> Functionals:
-        """The conditions at the points, as functionals of u (of u / envelope, if the method has one)."""
-        if self.functionals is not None:
-            return self.functionals
-        return collocate(self.problem, self.points, envelope_of(self.method))
+        """The conditions at the points, as functionals of the functions in which the unknowns are written."""
+        return self.learned.collocated
+
+    @property
+    def ansatz(self) -> Ansatz:
+        """How the unknowns are written in the functions of the method."""
+        return self.factorisation.expansion.ansatz
 
     @property
     def stability(self) -> float | None:
@@ -135,8 +141,9 @@ class SolutionOperator:
     def answer(self, given: Mapping[str, Any]) -> Solution:
         """The solution for inputs by name, whatever it leaves of the data."""
         data = self._columns(given)
-        flat = data.reshape(len(data), -1)
-        return self.solution(self.factorisation.answer(flat), data.ndim == 1, flat, given)
+        flat = real_columns(data)
+        answer = self.factorisation.answer(flat)
+        return self.solution(answer, data.ndim == 1, flat, given, paired=np.iscomplexobj(data))
 
     def _speak_up(self, u: Solution) -> None:
         """Warn if a solution leaves more of the data than the operator promises."""
@@ -183,29 +190,43 @@ class SolutionOperator:
         return PENALISED if self.factorisation.penalised else PROMISE
 
     def solution(
-        self, answer: Answer, single: bool, data: FloatArray | None, inputs: Mapping[str, Any] | None
+        self,
+        answer: Answer,
+        single: bool,
+        data: FloatArray | None,
+        inputs: Mapping[str, Any] | None,
+        paired: bool = False,
     ) -> Solution:
-        """The solution that an answer of the factorisation is."""
-        return Solution(self.problem, answer.u, single, self.learned, data, inputs, answer.misfit, answer.size)
+        """The solution that an answer of the factorisation is; if paired, to the real and imaginary parts of data."""
+        answer_of = answer.paired() if paired else answer
+        left, size = answer_of.misfit, answer_of.size
+        return Solution(self.problem, answer.u, single, self.learned, data, inputs, left, size, paired)
 
-    def on(self, x: Any, op: Operator = identity, *, outside: str = "raise") -> FixedOperator:
+    def on(self, x: Any, op: Operator | None = None, *, outside: str = "raise") -> FixedOperator:
         """T followed by evaluation of ``op(u)`` at x (M, d), precomputed: one matrix (M, N), or two if that is less.
 
         ``S = T.on(x)``; ``S(f, g)`` is (M,), or (M, B) for B inputs, and can be differentiated, jitted and vmapped
-        with JAX.
+        with JAX. With several unknowns, and no ``op``, it is a named tuple with an entry for each.
         """
         points = places(self.problem, x, outside)
-        matrices = self.factorisation.factors(self.factorisation.expansion.matrix(self._left(op, points)))
+        left = functionals_of(op, points, self.ansatz)
+        matrices = self.factorisation.factors(self.factorisation.expansion.matrix(left))
         separate = sum(matrix.size for matrix in matrices)
-        if separate > len(points) * self.n_points:
+        if separate > len(left) * matrices[-1].shape[1]:
             matrices = (_product(matrices),)
-        return FixedOperator(self, points.x, frozen(tuple(map(np.ascontiguousarray, matrices))))
+        kept = frozen(tuple(map(np.ascontiguousarray, matrices)))
+        return FixedOperator(self, points.x, kept, left.layouts[0], op is None)
 
-    def basis(self, x: Any) -> FloatArray:
-        """The kernel basis ψ at x: (M, N), so that u(x) = ψ h. Interior columns approximate the Green's function."""
-        return self.on(x).matrix
+    def basis(self, x: Any) -> Any:
+        """The kernel basis ψ at x: (M, N), so that u(x) = ψ h. Interior columns approximate the Green's function.
 
-    def std(self, x: Any, op: Operator = identity) -> FloatArray:
+        (M, k, N) for an unknown with k components, and a named tuple for several unknowns. The N columns belong to the
+        rows of the data: for each condition part by part, real before imaginary, each at all points.
+        """
+        fixed = self.on(x)
+        return by_unknown(fixed.layout.values(fixed.matrix), self.problem.unknowns)
+
+    def std(self, x: Any, op: Operator | None = None) -> Any:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,).
 
         It is that of the Gaussian process with prior covariance K and independent noise of variance λN / w_k in the
@@ -215,12 +236,15 @@ class SolutionOperator:
 
         The prior of `Subspace` has c ~ N(0, I) for the coefficients and noise λ / w_k, unless its penalty is "rkhs".
         """
-        return np.sqrt(self.factorisation.variance(self._uncertain("std", x, op)))
+        left = self._uncertain("std", x, op)
+        found = deviations(self.factorisation.variance(left), left.layouts[0])
+        return by_unknown(found, self.problem.unknowns) if op is None else found
 
-    def covariance(self, x: Any, y: Any = None, op: Operator = identity) -> FloatArray:
+    def covariance(self, x: Any, y: Any = None, op: Operator | None = None) -> FloatArray:
         """The posterior covariance of ``op(u)`` at x with that at y, (M, M'); without y at x with itself, (M, M).
 
-        As for `std`, whose squares are on the diagonal.
+        As for `std`, whose squares are on the diagonal. Values with several parts stand part by part, real before
+        imaginary, each at all points.
         """
         one = self.factorisation.posterior(self._uncertain("covariance", x, op))
         if y is None:
@@ -228,24 +252,26 @@ class SolutionOperator:
         return one.across(self.factorisation.posterior(self._uncertain("covariance", y, op, "y")))
 
     def samples(
-        self, x: Any, number: int, *values: Any, op: Operator = identity, seed: int = 0, **named: Any
-    ) -> FloatArray:
+        self, x: Any, number: int, *values: Any, op: Operator | None = None, seed: int = 0, **named: Any
+    ) -> Any:
         """Draws from the posterior of ``op(u)`` at x given these inputs: (M, number), or (M, B, number) for B inputs.
 
         Their mean is T(…)(x), their covariance `covariance`. Draws for several inputs are independent.
         """
         count, first = check_integer("number", number, least=1), check_integer("seed", seed, least=0)
-        posterior = self.factorisation.posterior(self._uncertain("samples", x, op))
-        mean = self(*values, **named).apply(op, x)
-        return with_draws(mean, posterior, np.ones(1 if mean.ndim == 1 else mean.shape[1]), count, first)
+        left = self._uncertain("samples", x, op)
+        found = self(*values, **named).draws(left, self.factorisation.posterior(left), count, first)
+        return by_unknown(found, self.problem.unknowns) if op is None else found
 
     def evidence(self, *values: Any, **named: Any) -> Evidence:
         """The marginal likelihood of these inputs, and the scale of the prior at which it is largest."""
         h = self._columns(named_inputs(self.problem, values, named))
-        flat = h.reshape(len(h), -1)
-        return evidence(self.factorisation, flat, self.noise is not None, h.ndim == 1)
+        if np.iscomplexobj(h):
+            remedy = "ask for the real and the imaginary part apart"
+            raise fail(ArgumentTypeError, "evidence", "complex data for a real operator", remedy)
+        return evidence(self.factorisation, real_columns(h), self.noise is not None, h.ndim == 1)
 
-    def _uncertain(self, asked: str, x: Any, op: Operator, name: str = "x") -> Functionals:
+    def _uncertain(self, asked: str, x: Any, op: Operator | None, name: str = "x") -> Functionals:
         """op(u) at x, if there is a prior."""
         if not self.factorisation.proper:
             got = "a Subspace operator without regularisation, which has no prior"
@@ -254,7 +280,7 @@ class SolutionOperator:
                 " ko.LowRank(); or ask a solution, u.std(x), which finds the level of noise from its data"
             )
             raise fail(ArgumentError, asked, got, remedy)
-        return self._left(op, places(self.problem, x, None, name))
+        return functionals_of(op, places(self.problem, x, None, name), self.ansatz)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the operator to a file, from which `kernop.load` brings it back: the same numbers to the last bit.
@@ -285,7 +311,7 @@ class SolutionOperator:
         for λ; `Subspace` keeps λ itself unless its penalty is "rkhs". (`LowRank` may choose other pivots; the
         estimates then agree as far as its ``tol``.) ``T.points[name]`` has the old points first, then the new ones.
         """
-        together, new = added(self.problem, self.points, points)
+        together, new = added(self.problem, self.points, self.learned.layouts, points)
         return self._changed(together, lambda functionals: self.factorisation.extended(functionals, new))
 
     def remove(self, points: Mapping[str, Any]) -> SolutionOperator:
@@ -299,7 +325,7 @@ class SolutionOperator:
         change what they have; `Subspace` factorises again from the points that are left, because its triangle cannot
         be relieved of rows without losing all digits: this costs as much as learning.
         """
-        left, gone = removed(self.problem, self.points, points)
+        left, gone = removed(self.problem, self.points, self.learned.layouts, points)
         return self._changed(left, lambda functionals: self.factorisation.without(functionals, gone))
 
     def _changed(
@@ -307,33 +333,33 @@ class SolutionOperator:
     ) -> SolutionOperator:
         stage = Stages(False)
         with stage("collocate"):
-            functionals = collocate(self.problem, points, envelope_of(self.method))
-            for name, block in zip(self.problem.names, functionals.blocks, strict=True):
-                check_smoothness(self.kernel, self.method.derivatives_needed(block.order), name)
+            functionals = collocate(self.problem, points, self.ansatz)
+            for name, own in zip(self.problem.names, functionals.conditions, strict=True):
+                check_smoothness(self.kernel, self.method.derivatives_needed(own.order), name)
         with stage("factorise"):
             factorisation = factorise(functionals)
         return replace(
             self, points=points, factorisation=factorisation, stats=stage.seconds, report=None, functionals=functionals
         )
 
-    def _left(self, op: Operator, points: Points) -> Functionals:
-        return functionals_of(op, points, self.factorisation.expansion)
-
-    def _columns(self, given: Mapping[str, Any]) -> FloatArray:
-        """The data of these inputs, (N,) or (N, B), as numbers."""
-        h = all_values(self.problem, given, self.points)
+    def _columns(self, given: Mapping[str, Any]) -> NDArray[Any]:
+        """The data of these inputs as rows, (N,) or (N, B); complex if a real operator is given complex data."""
+        h = all_values(self.problem, given, self.points, self.learned.layouts)
         return concrete("T", h, "use S = T.on(x), then S(f, g), which JAX differentiates, jits and vmaps")
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {len(points)}" for name, points in self.points.items())
         inputs = ", ".join(self.problem.inputs)
-        return f"SolutionOperator(({inputs}) ↦ u; points {{{sizes}}}, {self.kernel!r}, {self.how})"
+        outputs = ", ".join(self.problem.unknowns.names)
+        outputs = f"({outputs})" if "," in outputs else outputs
+        return f"SolutionOperator(({inputs}) ↦ {outputs}; points {{{sizes}}}, {self.kernel!r}, {self.how})"
 
     @property
     def how(self) -> str:
         """The method in short: how many functions u is written in, and what of it is not the default."""
-        count = len(self.factorisation.expansion.functionals)
-        parts = [f"{count} {'centres' if isinstance(self.method, Subspace) else 'functions'}"]
+        translates = isinstance(self.method, Subspace)
+        count = len(self.factorisation.expansion.functionals) // (self.ansatz.count if translates else 1)
+        parts = [f"{count} {'centres' if translates else 'functions'}"]
         for part in fields(self.method) if is_dataclass(self.method) else ():
             value = getattr(self.method, part.name)
             if part.name != "centers" and value is not part.default and value != part.default:
@@ -347,33 +373,43 @@ class FixedOperator:
 
     Attributes:
         x: the points, (M, d).
-        matrices: their product is the kernel basis at x, (M, N).
+        matrices: their product is the kernel basis at x, (M, N); with a row for each part of each value.
+        layout: how the values stand in rows.
+        whole: is it u itself that is evaluated, with all unknowns?
     """
 
     operator: SolutionOperator
     x: FloatArray
     matrices: tuple[FloatArray, ...]
+    layout: Layout
+    whole: bool
 
     def __repr__(self) -> str:
         return f"FixedOperator(({', '.join(self.operator.problem.inputs)}) ↦ u at {len(self.x)} points)"
 
     @property
     def matrix(self) -> FloatArray:
-        """The kernel basis at x, (M, N)."""
+        """The kernel basis at x, (M, N), with a row for each part of each value."""
         return _product(self.matrices)
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         """(M,), or (M, B) for B inputs; NumPy for NumPy inputs, JAX for JAX inputs."""
-        problem = self.operator.problem
-        h = all_values(problem, named_inputs(problem, values, named), self.operator.points)
+        problem, operator = self.operator.problem, self.operator
+        h = all_values(problem, named_inputs(problem, values, named), operator.points, operator.learned.layouts)
         if isinstance(h, jax.Array):
             with float64():
                 for matrix in reversed(self.matrices):
                     h = jnp.asarray(matrix) @ h
-                return h
+                return self._values(h)
         for matrix in reversed(self.matrices):
             h = matrix @ h
-        return h
+        return self._values(h)
+
+    def _values(self, rows: Any) -> Any:
+        single = rows.ndim == 1
+        if self.layout != Layout():
+            rows = values_of(rows[:, None] if single else rows, self.layout, single=single)
+        return by_unknown(rows, self.operator.problem.unknowns) if self.whole else rows
 
 
 def _shown(value: Any) -> str:

@@ -29,7 +29,8 @@ from kernop.basics.linalg import one_thread
 from kernop.basics.progress import Tick
 from kernop.collocation.data import places
 from kernop.geometry import Points
-from kernop.language.ops import Operator, identity
+from kernop.language.ops import itself as identity
+from kernop.language.unknowns import Operator
 from kernop.learning.streaming.luggage import pickled, unpickled
 from kernop.learning.streaming.plan import BatchData, Plan
 from kernop.learning.streaming.versions import check_workers

@@ -16,7 +16,8 @@ from kernop.collocation.functionals import Functionals
 from kernop.geometry import Points
 from kernop.kernels.base import check_smoothness
 from kernop.language.functions import Function
-from kernop.language.ops import NormalForm, normal_form
+from kernop.collocation.functionals import Block as NormalForm
+from kernop.collocation.ansatz import normal_form
 from kernop.language.problem import Problem
 from kernop.methods import Expansion
 from kernop.methods.weights import equalising

@@ -10,9 +10,13 @@ from jax.core import Tracer
 from kernop.basics.errors import FloatArray, KernopError, MissingFunctionError, fail
 from kernop.geometry import Points
 from kernop.geometry.lookup import Lookup
-from kernop.language.fields import MultiIndex, normal_derivative, partial
+from kernop.language.fields import MultiIndex
+from kernop.language.calculus import normal_derivative, partial
 from kernop.language.functions import Function
-from kernop.language.ops import NormalForm, Operator, Tabulated, identity, normal_form, tabulate
+from kernop.collocation.ansatz import Tabulated, normal_form
+from kernop.collocation.functionals import Block as NormalForm, tabulated as tabulate
+from kernop.language.ops import itself as identity
+from kernop.language.unknowns import Operator
 from kernop.language.problem import Mixed
 
 
