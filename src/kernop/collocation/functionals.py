@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from kernop.basics.errors import FloatArray
 from kernop.language.fields import MultiIndex, Term
 
+#: Blocks of so many rows are not thinned.
+FEW = 32
 #: Numbers of rows.
 Indices = NDArray[np.intp]
 
@@ -210,11 +212,13 @@ class Functionals:
         """``number`` of the functionals, evenly spread over the rows; all of them if there are no more."""
         return self.take(evenly(len(self), number))
 
-    def thinned(self, counts: tuple[int, ...]) -> Functionals:
-        """At most counts[k] points of each operator k, evenly spread, with all rows that belong to them."""
-        own = zip(self.conditions, counts, strict=True)
-        blocks = (block[evenly(len(block), count)] for part, count in own for block in part.blocks)
-        return replace(self, blocks=tuple(blocks))
+    def thinned(self, number: int) -> Functionals:
+        """About ``number`` of the rows, in proportion for each operator, with all parts of the values that stay.
+
+        Blocks of few rows stay as they are: the ends of an interval are two.
+        """
+        part = min(1.0, number / len(self))
+        return replace(self, blocks=tuple(b if len(b) <= FEW else b[some(len(b), part)] for b in self.blocks))
 
     def merged(self) -> Functionals:
         """The same rows in one block, with all terms that occur in any."""
@@ -255,6 +259,16 @@ def together(parts: list[Functionals]) -> Functionals:
 def evenly(n: int, number: int) -> Indices:
     """``number`` of the numbers below n, evenly spread; all of them if there are no more."""
     return np.unique(np.linspace(0, n - 1, min(number, n)).round().astype(np.intp))
+
+
+def some(n: int, part: float) -> Indices:
+    """A part of the numbers below n, at least one: one from each of equal intervals, drawn at random.
+
+    Every second point of a quasi-random sequence lies in one half of the domain, so even steps will not do.
+    """
+    count = max(1, round(part * n))
+    steps = np.arange(count) + np.random.default_rng(0).uniform(size=count)
+    return np.arange(n) if count == n else (steps * n / count).astype(np.intp)
 
 
 def _slices(sizes: list[int]) -> tuple[slice, ...]:

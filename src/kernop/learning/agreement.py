@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
-from kernop.geometry import Points, Region
-from kernop.language.functions import Function, evaluate_at
 from kernop.collocation.ansatz import normal_form
 from kernop.collocation.functionals import Block as NormalForm
+from kernop.geometry import Points, Region
+from kernop.language.functions import Function, evaluate_at
 from kernop.language.problem import Condition, Problem
 from kernop.operators.files import Writer
 from kernop.operators.files.conditions import values_of

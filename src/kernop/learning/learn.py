@@ -19,11 +19,11 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.progress import Stages
-from kernop.collocation.ansatz import Ansatz, collocate
+from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.batches import stream
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.inputs import read_inputs
-from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, share_out
+from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, share_out, top_dimension
 from kernop.collocation.scales import fitted
 from kernop.collocation.units import Frame, frame_of
 from kernop.geometry import Points
@@ -221,11 +221,16 @@ class _Task:
         return not can_be_fresh(self.problem) or not all(condition.on.known for condition in self.problem.conditions)
 
     def _evenly(self, number: int, ansatz: Ansatz) -> Functionals:
-        """About so many rows, an equal part for each condition."""
-        each = -(-number // len(self.problem.conditions))
-        integrals = {c.name: held_out(c, each, self.seed) for c in self.problem.conditions if c.integral}
-        points = {c.name: c.on.sample(each, seed=self.seed) for c in self.problem.conditions if not c.integral}
-        return collocate(self.problem, points | integrals, ansatz)
+        """About so many rows: half of them inside the domain, half on boundaries, in equal parts for each condition."""
+        top = top_dimension(self.problem)
+        inside = {c.name: c.on.intrinsic_dim == top for c in self.problem.conditions if not c.integral}
+        points = {c.name: held_out(c, 1, self.seed) for c in self.problem.conditions if c.integral}
+        for condition, layout in zip(self.problem.conditions, condition_layouts(self.problem, ansatz), strict=True):
+            if condition.name in inside:
+                alike = list(inside.values()).count(inside[condition.name])
+                each = -(-number // (2 * alike * layout.parts))
+                points[condition.name] = condition.on.sample(each, seed=self.seed)
+        return collocate(self.problem, points, ansatz)
 
     def from_stream(
         self, method: Subspace, points: Any, tol: Any, inputs: Any, checkpoint: Any, client: Any, stage: Stages

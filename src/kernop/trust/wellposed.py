@@ -26,14 +26,17 @@ from kernop.collocation.probes import Probes, random_probes
 from kernop.collocation.units import Frame
 from kernop.methods import Setting, Subspace
 
-#: Functions of the space for d = 1, 2, 3, …; rows for each of them at the first look and at the second, and at least.
-FUNCTIONS, ROWS, FEWEST_ROWS = (60, 250, 400, 800), (4, 6), 2
+#: Functions of the space for d = 1, 2, 3, …; rows for each: at the first look at most, at the second, and at least.
+FUNCTIONS, ROWS, FEWEST_ROWS = (60, 250, 400, 800), (12, 6), 2
 #: A wave that the space resolves only just can look like a resonance, few points inside a thin domain like a missing
 #: condition; and what is hardly seen shows more in a larger space. So numbers beyond the first are measured again with
 #: this many times more functions, at points of their own, and that decides.
 LOOK_AGAIN, SECOND_LOOK = 100.0, 1.5
-#: Beyond this number a problem is called ill-posed (measured: docs/decisions.md).
+#: Beyond this number a problem is called ill-posed (measured: docs/decisions.md) …
 LIMIT = 500.0
+#: … and beyond this one if the number does not grow with the space by more than a factor, as where a small parameter
+#: makes it large: nearly incompressible materials, frequencies near a resonance. Four axes are too many to see growth.
+STEADY_LIMIT, STEADY, MOST_AXES = 5000.0, 2.0, 3
 #: Steps of the power iteration: σ is then known to a few per cent, which is enough for a number that spans decades.
 STEPS = 30
 #: The fields that tell the natural units: their length scales, and waves in each.
@@ -53,15 +56,17 @@ class Stability:
     Attributes:
         number: the largest ‖u‖ per unit of data, in natural units.
         unseen: the function for which it is attained, in words.
+        limit: the number beyond which the problem is called ill-posed.
     """
 
     number: float
     unseen: str
+    limit: float = LIMIT
 
     @property
     def ill_posed(self) -> bool:
         """Is the number too large to trust any solution?"""
-        return not self.number <= LIMIT
+        return not self.number <= self.limit
 
     def __str__(self) -> str:
         if not self.ill_posed:
@@ -86,17 +91,19 @@ def stability(
         x: points of the domain, (M, d).
         frame: the box around it.
         ansatz: how the unknowns are made of the functions of the space; sizes are those of u_k / s_k.
-        fresh: gives about so many rows at other points, an equal part for each condition; None if there are no others.
+        fresh: gives about so many rows at other points, half of them inside; None if there are no others.
     """
     # In a thin box functions must be thin too: every side counts as one.
     frame = replace(frame, units=np.where(frame.high > frame.low, frame.high - frame.low, frame.units))
     look = _Look(replace(ansatz, scales=()).evaluations(x), frame, ansatz)
     count = FUNCTIONS[min(rows.dim, len(FUNCTIONS)) - 1]
-    first = look.at(rows, count, ROWS[0])
+    first = look.at(rows.thinned(ROWS[0] * ansatz.count * count), count)
     more = round(SECOND_LOOK * count)
     if first.number <= LOOK_AGAIN or (fresh is None and len(rows) < FEWEST_ROWS * ansatz.count * more):
         return first
-    return look.at(rows if fresh is None else fresh(ROWS[1] * ansatz.count * more), more, ROWS[1])
+    again = look.at(rows if fresh is None else fresh(ROWS[1] * ansatz.count * more), more)
+    steady = again.number < STEADY * first.number and rows.dim <= MOST_AXES
+    return replace(again, limit=STEADY_LIMIT) if steady else again
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +114,9 @@ class _Look:
     frame: Frame
     ansatz: Ansatz
 
-    def at(self, rows: Functionals, count: int, each: int) -> Stability:
-        """In a space of ``count`` functions for each component, from so many rows for each function."""
+    def at(self, rows: Functionals, count: int) -> Stability:
+        """In a space of at most ``count`` functions for each component, from these rows."""
         components = self.ansatz.count
-        rows = _some(rows, each * components * count)
         count = max(1, min(count, len(rows) // (FEWEST_ROWS * components)))
         weights = natural_weights(rows, self.inside, self.frame)
         setting = Setting(rows, self.frame, weights=weights, ansatz=self.ansatz)
@@ -130,17 +136,6 @@ class _Look:
             return words
         owner = next(name for name, own in unknowns.slices.items() if worst % unknowns.total in range(own.stop))
         return f"in {owner!r} {words}"
-
-
-def _some(rows: Functionals, number: int) -> Functionals:
-    """About so many rows in all: equal parts of the conditions, as far as they have them, evenly spread."""
-    sizes = [len(own) for own in rows.conditions]
-    left, chosen = number, dict[int, int]()
-    for done, k in enumerate(sorted(range(len(sizes)), key=lambda k: sizes[k])):
-        chosen[k] = min(sizes[k], left // (len(sizes) - done))
-        left -= chosen[k]
-    parts = [layout.parts for layout in rows.layouts]
-    return rows.thinned(tuple(max(1, chosen[k] // parts[k]) for k in range(len(sizes))))
 
 
 def natural_weights(rows: Functionals, inside: Functionals, frame: Frame) -> tuple[float, ...]:

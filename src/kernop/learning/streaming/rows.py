@@ -10,14 +10,14 @@ import numpy as np
 
 from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, ShapeError, fail
 from kernop.collocation import assembly
+from kernop.collocation.ansatz import normal_form
 from kernop.collocation.batches import Batch
 from kernop.collocation.data import concrete, values_at
+from kernop.collocation.functionals import Block as NormalForm
 from kernop.collocation.functionals import Functionals
 from kernop.geometry import Points
 from kernop.kernels.base import check_smoothness
 from kernop.language.functions import Function
-from kernop.collocation.functionals import Block as NormalForm
-from kernop.collocation.ansatz import normal_form
 from kernop.language.problem import Problem
 from kernop.methods import Expansion
 from kernop.methods.weights import equalising

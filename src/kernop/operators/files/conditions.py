@@ -10,14 +10,16 @@ import numpy as np
 
 from kernop.basics.errors import FloatArray, naming
 from kernop.basics.parts import Reader, Writer
-from kernop.geometry import Points
-from kernop.language.coefficients import Coefficient
-from kernop.language.calculus import normal_derivative
-from kernop.language.functions import Function, evaluate_at
 from kernop.collocation.ansatz import normal_form
-from kernop.collocation.functionals import Block as NormalForm, tabulated as tabulate
+from kernop.collocation.functionals import Block as NormalForm
+from kernop.collocation.functionals import tabulated as tabulate
+from kernop.geometry import Points
+from kernop.language.calculus import normal_derivative
+from kernop.language.coefficients import Coefficient
+from kernop.language.functions import Function, evaluate_at
 from kernop.language.ops import itself as identity
 from kernop.language.unknowns import Operator
+
 constant_coefficients = None
 from kernop.language.problem import Condition, Mixed
 from kernop.operators.files.functions import ConstantOperator, StoredFunction, StoredOperator

@@ -8,16 +8,17 @@ import numpy as np
 from jax.core import Tracer
 
 from kernop.basics.errors import FloatArray, KernopError, MissingFunctionError, fail
+from kernop.collocation.ansatz import Tabulated, normal_form
+from kernop.collocation.functionals import Block as NormalForm
+from kernop.collocation.functionals import tabulated as tabulate
 from kernop.geometry import Points
 from kernop.geometry.lookup import Lookup
-from kernop.language.fields import MultiIndex
 from kernop.language.calculus import normal_derivative, partial
+from kernop.language.fields import MultiIndex
 from kernop.language.functions import Function
-from kernop.collocation.ansatz import Tabulated, normal_form
-from kernop.collocation.functionals import Block as NormalForm, tabulated as tabulate
 from kernop.language.ops import itself as identity
-from kernop.language.unknowns import Operator
 from kernop.language.problem import Mixed
+from kernop.language.unknowns import Operator
 
 
 class StoredFunction:

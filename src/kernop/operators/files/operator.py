@@ -16,9 +16,9 @@ import scipy
 from kernop.basics.errors import ForkError, KernopError, MemoryLimitError
 from kernop.basics.parts import Reader, Writer
 from kernop.basics.storage import other_version
+from kernop.collocation.ansatz import normal_form
 from kernop.geometry import Points
 from kernop.kernels.base import check_smoothness
-from kernop.collocation.ansatz import normal_form
 from kernop.language.problem import Problem
 from kernop.methods import Expansion, Factorisation, Method
 from kernop.operators.files.conditions import read_condition, values_of, write_condition

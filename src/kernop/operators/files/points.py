@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kernop.basics.parts import Reader, Writer
+from kernop.collocation.functionals import Block as NormalForm
 from kernop.collocation.functionals import Functionals
 from kernop.geometry import Points
 from kernop.language.fields import MultiIndex
-from kernop.collocation.functionals import Block as NormalForm
 
 #: The highest derivative of an operator that a file may hold, and of a block of functionals how many there may be.
 HIGHEST, MOST_TERMS = 32, 10_000
