@@ -11,7 +11,7 @@ from scipy.interpolate import CubicSpline, RegularGridInterpolator
 
 import kernop as ko
 from kernop.basics.errors import ArgumentTypeError, NonlinearOperatorError, OperatorError
-from kernop.language.ops import normal_form
+from kernop.collocation.ansatz import normal_form
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE), ko.Dirichlet(on=SQUARE.boundary))

@@ -13,9 +13,8 @@ from distributed import Client, LocalCluster
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, OperatorError
 from kernop.basics.precision import float64
-from kernop.collocation.functionals import collocate
+from kernop.collocation.ansatz import collocate, normal_form
 from kernop.geometry.points import concatenate
-from kernop.language.ops import normal_form
 from kernop.operators.files import Reader, Writer
 from kernop.operators.files.regions import read_region, write_region
 from kernop.trust.estimates import maximum

@@ -7,9 +7,10 @@ import pytest
 
 import kernop as ko
 from kernop.basics.precision import float64
+from kernop.collocation.ansatz import normal_form
 from kernop.collocation.probes import Probes, free_waves, random_probes, together
 from kernop.collocation.units import Frame
-from kernop.language.ops import apply_operator, normal_form
+from kernop.language.ops import apply_operator
 
 LINE, SQUARE = ko.Interval(0, 1), ko.Box([0, 0], [1, 1])
 CYLINDER = ko.SpaceTime(ko.Interval(0, 1), (0, 1))

@@ -32,7 +32,7 @@ from kernop.basics.errors import (
     OutsideDomainError,
     ShapeError,
 )
-from kernop.language.ops import normal_form
+from kernop.collocation.ansatz import normal_form
 
 SQUARE = Box([0, 0], [1, 1])
 CYLINDER = SpaceTime(Interval(0, 1), (0, 2))

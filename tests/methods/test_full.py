@@ -6,7 +6,7 @@ import pytest
 
 import kernop as ko
 from kernop.collocation import assembly
-from kernop.collocation.functionals import collocate
+from kernop.collocation.ansatz import collocate
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(

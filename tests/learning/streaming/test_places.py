@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError
+from kernop.collocation.ansatz import collocate
 from kernop.collocation.batches import chain, stream
-from kernop.collocation.functionals import collocate
 from kernop.learning.streaming.places import Places
 
 SQUARE = ko.Box([0, 0], [1, 1])

@@ -5,8 +5,7 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, NonFiniteError, ShapeError
-from kernop.collocation.functionals import Functionals
-from kernop.language.ops import evaluations
+from kernop.collocation.functionals import Functionals, evaluations
 from kernop.learning.streaming.rows import Rows, balanced
 from kernop.methods import Expansion
 

@@ -6,9 +6,10 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import FileError, fail
-from kernop.language.fields import normal_derivative
+from kernop.collocation.ansatz import normal_form
+from kernop.language.calculus import normal_derivative
 from kernop.language.functions import evaluate_at
-from kernop.language.ops import identity, normal_form
+from kernop.language.ops import itself
 from kernop.language.problem import Mixed
 from kernop.operators.files import Reader, Writer
 from kernop.operators.files.conditions import read_condition, write_condition
@@ -34,7 +35,7 @@ def reader(file):
 @pytest.mark.parametrize(
     ("condition", "kind", "op"),
     [
-        (ko.Dirichlet(on=BOX.boundary), "identity", type(identity)),
+        (ko.Dirichlet(on=BOX.boundary), "identity", type(itself)),
         (ko.Neumann(on=BOX.boundary), "normal derivative", type(normal_derivative)),
         (ko.Robin(1.0, 2.0, on=BOX.boundary), "mixed", Mixed),
         (ko.Robin(1.0, a, on=BOX.boundary), "table", StoredOperator),

@@ -7,9 +7,10 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import MissingFunctionError
-from kernop.language.fields import normal_derivative
+from kernop.collocation.ansatz import Ansatz, normal_form
+from kernop.language.calculus import normal_derivative
 from kernop.language.functions import evaluate_at
-from kernop.language.ops import apply_operator, identity, normal_form
+from kernop.language.ops import apply_operator, itself
 from kernop.language.problem import Robin
 from kernop.operators.files.functions import ConstantOperator, StoredFunction, StoredOperator, shown
 
@@ -88,28 +89,31 @@ class TestOperators:
             apply_operator(self.stored, lambda x: x[..., 0], POINTS)
 
     def test_with_an_envelope(self):
-        product = normal_form(op, POINTS, multiplier=rho)
+        product = normal_form(op, POINTS, ansatz=Ansatz(envelope=rho))
         missing = StoredFunction("envelope", "envelope", POINTS.x, rho(POINTS.x))
         for plain in (normal_form(op, POINTS), op):
             stored = StoredOperator("f", POINTS, plain, product)
-            agree(normal_form(stored, POINTS, multiplier=missing), product)
-            agree(normal_form(stored, POINTS, multiplier=rho), product)
+            agree(normal_form(stored, POINTS, ansatz=Ansatz(envelope=missing)), product)
+            agree(normal_form(stored, POINTS, ansatz=Ansatz(envelope=rho)), product)
             agree(normal_form(stored, POINTS), normal_form(op, POINTS))
 
     def test_with_an_envelope_elsewhere(self):
-        product, inner = normal_form(op, POINTS, multiplier=rho), BOX.boundary.sample(4, seed=7)
+        product, inner = normal_form(op, POINTS, ansatz=Ansatz(envelope=rho)), BOX.boundary.sample(4, seed=7)
         missing = StoredFunction("envelope", "envelope", POINTS.x, rho(POINTS.x))
         table = StoredOperator("f", POINTS, normal_form(op, POINTS), product)
-        known = StoredOperator("f", POINTS, identity, product)
+        known = StoredOperator("f", POINTS, itself, product)
         with pytest.raises(MissingFunctionError, match=r"'f' and the envelope .*load\(path, problem=…, envelope=…\)"):
-            normal_form(table, inner, multiplier=missing)
+            normal_form(table, inner, ansatz=Ansatz(envelope=missing))
         with pytest.raises(MissingFunctionError, match=r"hold the envelope .*load\(path, envelope=…\)"):
-            normal_form(known, inner, multiplier=missing)
-        agree(normal_form(known, inner, multiplier=rho), normal_form(identity, inner, multiplier=rho))
+            normal_form(known, inner, ansatz=Ansatz(envelope=missing))
+        agree(
+            normal_form(known, inner, ansatz=Ansatz(envelope=rho)),
+            normal_form(itself, inner, ansatz=Ansatz(envelope=rho)),
+        )
 
 
 def test_shown_to_a_person():
-    assert shown(identity) == "u"
+    assert shown(itself) == "u"
     assert shown(normal_derivative) == "∂u/∂n"
     assert shown(Robin(1.0, 2.5, on=BOX.boundary).op) == "1 u + 2.5 ∂u/∂n"
     assert shown(ConstantOperator({(0, 2): -1.0})) == "-1 ∂^(0, 2) u"

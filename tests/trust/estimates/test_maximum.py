@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.language.ops import apply_operator, identity
+from kernop.language.ops import apply_operator, itself
 from kernop.methods import Combination
 from kernop.trust.estimates.maximum import NotApplicableError, maximum_bound
 
@@ -148,7 +148,7 @@ def test_the_bound_holds_for_poor_answers():
     u = ko.learn(problem, points=200, method=ko.Subspace(centers=16))(**data)
     bound = u.error_estimate(covering=1600).bound.linf
     places = SQUARE.sample(5000, "uniform", seed=9)
-    error = np.max(np.abs(u(places.x) - apply_operator(identity, exact, places)), axis=0)
+    error = np.max(np.abs(u(places.x) - apply_operator(itself, exact, places)), axis=0)
     assert np.min(error) > 1e-4
     assert np.all(error <= bound)
     assert np.all(bound <= 100.0 * error)
