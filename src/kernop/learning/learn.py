@@ -188,7 +188,7 @@ class _Task:
         return refine(
             lambda centers, n: self.once(
                 replace(growing, centers=centers),
-                share_out(self.problem, n, whole_clouds=True) if given is None else given,
+                share_out(self.problem, self._points_for(n), whole_clouds=True) if given is None else given,
                 stage,
             ),
             wanted,
@@ -197,6 +197,15 @@ class _Task:
             self.problem.dim,
             stage.say,
         )
+
+    def _points_for(self, n: int) -> int:
+        """The points that give n rows for each component: an equation for several unknowns has fewer rows than they."""
+        top = top_dimension(self.problem)
+        own = zip(self.problem.conditions, condition_layouts(self.problem, Ansatz(self.problem.unknowns)), strict=True)
+        parts = [
+            layout.parts for condition, layout in own if condition.on.intrinsic_dim == top and not condition.integral
+        ]
+        return round(n * self.problem.unknowns.total * len(parts) / sum(parts))
 
     def _measure(self, inputs: Any, ansatz: Ansatz) -> Measure:
         if inputs is None:

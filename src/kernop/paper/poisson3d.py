@@ -24,7 +24,7 @@ from kernop.collocation.batches import Batches, stream
 from kernop.collocation.units import frame_of
 from kernop.geometry import Box
 from kernop.kernels import Gaussian
-from kernop.language.fields import laplacian
+from kernop.language.calculus import laplacian
 from kernop.language.functions import evaluate_at
 from kernop.language.problem import Equation, Problem
 from kernop.learning.streaming import make_plan
