@@ -15,7 +15,7 @@ PROBLEM = ko.Problem(
     ko.Dirichlet(on=LINE.boundary, name="g"),
     ko.Condition(lambda u: u, on=LINE, name="fixed", data=3.0),
 )
-SCALARS = (Layout(), Layout())
+SCALARS = (Layout(),) * 3
 POINTS = {"f": LINE.sample(5), "g": LINE.boundary.sample(2), "fixed": LINE.sample(3)}
 
 

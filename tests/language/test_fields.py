@@ -180,8 +180,8 @@ def test_the_product_rule_gives_the_derivative_of_the_coefficient():
     terms = div((lambda x: jnp.exp(x[..., 0]) * x[..., 1]) * grad(Unknown.component(0, 2, False))).terms
     e, y = np.exp(X[:, 0]), X[:, 1]
     expected = {(2, 0): e * y, (0, 2): e * y, (1, 0): e * y, (0, 1): e}
-    assert terms.keys() == expected.keys()
-    for alpha, c in terms.items():
+    assert terms.keys() == {(0, alpha) for alpha in expected}
+    for (_, alpha), c in terms.items():
         assert np.allclose(values(c), expected[alpha], rtol=1e-14)
 
 
@@ -206,8 +206,8 @@ def test_vectors_of_functions():
     whole = dot(
         lambda x: jnp.stack([x[..., 1], 3.0 + 0 * x[..., 0]], axis=-1), grad(Unknown.component(0, 2, False))
     ).terms
-    assert np.array_equal(values(whole[1, 0]), X[:, 1])
-    assert np.array_equal(values(whole[0, 1]), np.full(5, 3.0))
+    assert np.array_equal(values(whole[0, (1, 0)]), X[:, 1])
+    assert np.array_equal(values(whole[0, (0, 1)]), np.full(5, 3.0))
 
 
 def test_constants_fold():
@@ -311,13 +311,13 @@ def test_values_of_functions(function, expected):
         (lambda x: jnp.sum(x**2), r"f: got one number for all 5 points together; .*last axis"),
         (lambda x: np.sum(np.asarray(x)), r"f: got one number for all 5 points together"),
         (lambda x: jnp.sum(x, axis=0), r"f: got a function that maps .* to shape \(2,\)"),
-        (lambda x: jnp.ones((5, 2, 2)), r"f: got a function that maps .* to shape \(5, 2, 2\)"),
+        (lambda x: jnp.ones((5, 2, 2, 2)), r"f: got a function that maps .* to shape \(5, 2, 2, 2\)"),
         (lambda x: jnp.ones(4), r"f: got a function that maps .* to shape \(4,\)"),
         (lambda x: np.asarray(x)[..., 7], r"f: got a function that fails on x of shape \(5, 2\)"),
         (lambda x: x[0, 0], r"f: got one number for all 5 points together"),
         (lambda x: x[..., 7], r"f: got "),
     ],
-    ids=["x[0]", "sum", "numpy sum", "axis=0", "3-D", "too few", "numpy index", "x[0, 0]", "index out of range"],
+    ids=["x[0]", "sum", "numpy sum", "axis=0", "4-D", "too few", "numpy index", "x[0, 0]", "index out of range"],
 )
 def test_functions_of_the_wrong_shape_are_refused(function, message):
     with float64(), pytest.raises(ShapeError, match=message):
@@ -326,11 +326,11 @@ def test_functions_of_the_wrong_shape_are_refused(function, message):
 
 @pytest.mark.parametrize(
     "function",
-    [lambda x: None, lambda x: "two", lambda x: [1.0, [2.0]], lambda x: np.array([None] * 5), lambda x: 1j * x[..., 0]],
-    ids=["None", "text", "ragged", "objects", "complex"],
+    [lambda x: None, lambda x: "two", lambda x: [1.0, [2.0]], lambda x: np.array([None] * 5)],
+    ids=["None", "text", "ragged", "objects"],
 )
 def test_functions_that_do_not_give_numbers_are_refused(function):
-    with float64(), pytest.raises(ArgumentTypeError, match=r"f: got a function .*; return real numbers"):
+    with float64(), pytest.raises(ArgumentTypeError, match=r"f: got a function .*; return numbers"):
         evaluate("f", function, jnp.asarray(X))
 
 
@@ -380,8 +380,8 @@ def test_functions_of_the_wrong_shape_are_refused_under_differentiation(function
         (math.inf, NonFiniteError, r"coefficient: got inf"),
         ("2", ArgumentTypeError, r"coefficient: got '2'"),
         (None, ArgumentTypeError, r"coefficient: got None"),
-        (2j, ArgumentTypeError, r"coefficient: got 2j"),
-        (np.ones(3), ArgumentTypeError, r"coefficient: got an array of shape \(3,\); .*number or a function of x"),
+        (complex("nan"), NonFiniteError, r"coefficient: got \(nan"),
+        (np.ones((3, 3, 3)), ArgumentTypeError, r"coefficient: got an array of shape .*number or a function of x"),
         ([1, 2], ArgumentTypeError, r"coefficient: got \[1, 2\]"),
     ],
 )

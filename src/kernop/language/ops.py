@@ -211,12 +211,12 @@ def _components(u: Mapping[str, Function], unknowns: Unknowns, points: Points) -
 
         def at(x: Any, _: Any) -> Any:
             values = evaluate(what, u[name], x)
-            if size == 1:
-                return values
-            if values.ndim < 2 or values.shape[1] != size:
+            fits = values.ndim <= 2 if size == 1 else values.ndim > 1 and values.shape[1] == size
+            if not fits:
+                shapes = "(n,) or (n, B)" if size == 1 else f"(n, {size}) or (n, {size}, B)"
                 got = f"a function that maps x of shape {x.shape} to shape {values.shape}"
-                raise fail(ShapeError, what, got, f"return {size} components, shape (n, {size}) or (n, {size}, B)")
-            return values[:, part]
+                raise fail(ShapeError, what, got, f"return {shapes} for an unknown with {size} components")
+            return values if size == 1 else values[:, part]
 
         return Known(points.dim, points.timed, at)
 
