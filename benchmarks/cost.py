@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from common import console, once, save, table
 from distributed import Client, wait
+from kernop.learning.streaming.plan import Plan
 from threadpoolctl import threadpool_limits
 from workers import at_most, workers
 
@@ -29,7 +30,6 @@ from kernop.learning.streaming.cluster import (
     _merged,  # pyright: ignore[reportPrivateUsage]
     chunks,
 )
-from kernop.learning.streaming.plan import Plan
 
 BATCH = 2000
 #: Batches that the client looks at to choose weights.

@@ -17,10 +17,10 @@ import jax.numpy as jnp
 import numpy as np
 from common import console, save, table
 from distributed import Client, LocalCluster
+from kernop.learning.streaming.plan import Plan
 
 import kernop as ko
 from kernop.learning.streaming.cluster import _accumulated  # pyright: ignore[reportPrivateUsage]
-from kernop.learning.streaming.plan import Plan
 from kernop.paper.poisson3d import PROBLEM, envelope
 
 CENTERS, BATCH = 3000, 2000

@@ -13,10 +13,10 @@ from kernop.geometry import Points
 from kernop.geometry.points import concatenate
 from kernop.language.problem import Problem
 
-Rows = NDArray[np.intp]
+RowNumbers = NDArray[np.intp]
 
 
-def added(problem: Problem, held: Mapping[str, Points], points: Any) -> tuple[dict[str, Points], Rows]:
+def added(problem: Problem, held: Mapping[str, Points], points: Any) -> tuple[dict[str, Points], RowNumbers]:
     """The points of each condition, old then new; and which rows are new when all conditions follow one another.
 
     Arguments:
@@ -34,7 +34,7 @@ def fresh(problem: Problem, points: Any) -> dict[str, Points]:
     return {n: problem[n].on.adopt(given[n], f"points[{n!r}]") for n in problem.names if n in given}
 
 
-def removed(problem: Problem, held: Mapping[str, Points], points: Any) -> tuple[dict[str, Points], Rows]:
+def removed(problem: Problem, held: Mapping[str, Points], points: Any) -> tuple[dict[str, Points], RowNumbers]:
     """The points of each condition that stay; and which rows leave when all conditions follow one another.
 
     Arguments:
@@ -67,7 +67,7 @@ def _by_name(problem: Problem, points: Any, wanted: str) -> Mapping[str, Any]:
     return points
 
 
-def _rows(masks: Mapping[str, NDArray[np.bool_]]) -> Rows:
+def _rows(masks: Mapping[str, NDArray[np.bool_]]) -> RowNumbers:
     return np.flatnonzero(np.concatenate(list(masks.values())))
 
 

@@ -3,6 +3,7 @@
 import importlib
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -17,6 +18,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import kernop as ko
+from kernop.basics import storage
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -26,9 +28,11 @@ from kernop.basics.errors import (
     OutsideDomainError,
 )
 from kernop.learning.streaming import cluster
-from kernop.learning.streaming.cluster import chunks, preferred, worthwhile
+from kernop.learning.streaming.cluster import chunks, chunks_of, preferred
+from kernop.learning.streaming.home import merged
 from kernop.learning.streaming.versions import check_workers
 from kernop.methods.accumulators import NormalSums, Triangle
+from kernop.methods.regression import Regression
 from kernop.operators.files.operator import versions
 
 # The workers have no such module: what is in it travels as code.
@@ -207,12 +211,8 @@ class TestChunks:
     @pytest.mark.parametrize(("batches", "number"), [(1, 1), (12, 4), (23, 8), (24, 8), (200, 128)])
     def test_enough_rows_for_every_function(self, batches, number):
         """12 functions, batches of 31 rows: 48 rows are worth a merger."""
-        plan = SimpleNamespace(
-            stream=SimpleNamespace(number=batches),
-            method=ko.Subspace(batch=31),
-            rows=SimpleNamespace(expansion=SimpleNamespace(functionals=range(12))),
-        )
-        assert worthwhile(plan) == number
+        stream = SimpleNamespace(number=batches, sampled=lambda: [{"f": range(30), "g": range(1)}])
+        assert len(chunks_of(SimpleNamespace(rows=SimpleNamespace(stream=stream), count=12))) == min(number, 16)
         assert 31 * batches / number >= 48 or number == 1
 
 
@@ -233,7 +233,7 @@ def test_merging_leaves_both_as_they_were(kind):
             room[:] = rng.normal(size=room.shape)
         part.add()
     before = [part.solve(0.1) for part in parts]
-    once, again = cluster._merged(*parts), cluster._merged(*parts)
+    once, again = merged(*parts), merged(*parts)
     for one, other in zip([*before, once.solve(0.1)], [*(p.solve(0.1) for p in parts), again.solve(0.1)], strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(astuple(one), astuple(other), strict=True))
     assert [part.rows for part in (*parts, once)] == [9, 9, 18]
@@ -260,11 +260,9 @@ class TestErrors:
         with pytest.raises(type(error), match=r"by zero|not on this worker"):
             learn(client, points=ko.Batches(NUMBER, lambda k: fails(k, error)))
 
-    def test_what_cannot_be_spread(self, client, tmp_path):
+    def test_what_cannot_be_spread(self, client):
         with pytest.raises(ArgumentError, match=r"points: got an iterator together with a client; .*ko\.Batches"):
             learn(client, points=map(take, range(NUMBER)))
-        with pytest.raises(ArgumentError, match="checkpoint: got one together with a client; leave checkpoint out"):
-            learn(client, checkpoint=tmp_path / "x")
 
     @pytest.mark.parametrize("value", ["tcp://127.0.0.1:8786", 3, object()])
     def test_what_is_no_client(self, value, single):
@@ -358,7 +356,7 @@ class TestOtherWorkers:
         self.refused(lambda: learn(client)(a, 0.0), match)
         self.refused(lambda: learn(client, points=ko.Batches(NUMBER, partial(fetched, function=a))), match)
 
-    @pytest.mark.parametrize("name", ["points", "inputs", "problem", "client"])
+    @pytest.mark.parametrize("name", ["points", "inputs", "problem", "later inputs"])
     def test_what_cannot_be_pickled(self, alone, name):
         lock = threading.Lock()
 
@@ -374,9 +372,10 @@ class TestOtherWorkers:
                 method=ko.Subspace(CENTRES, batch=31),
                 client=alone,
             ),
-            "client": lambda: learn(alone)(holding, 1.0),
+            "later inputs": lambda: learn(alone)(holding, 1.0),
         }
-        match = rf"{name}: got what cannot be sent to workers \(TypeError: cannot pickle.*lock.*; let it not hold"
+        argument = name.removeprefix("later ")
+        match = rf"{argument}: got what cannot be sent to workers \(TypeError: cannot pickle.*lock.*; let it not hold"
         self.refused(acts[name], match, ArgumentTypeError)
 
     def test_a_mapped_file_that_changed(self, client, tmp_path):
@@ -444,6 +443,148 @@ class Background(threading.Thread):
                 return found
             time.sleep(0.01)
         raise AssertionError(f"no work is done: {self.error}")
+
+
+def failing(k, path):
+    """A batch that cannot be read as long as there is such a file."""
+    if k == 13 and path.exists():
+        raise ZeroDivisionError("by zero")
+    return take(k)
+
+
+def moved(k):
+    """Other points in one batch, which none looks at before the pass."""
+    return {**take(k), "f": POINTS["f"][:30]} if k == 2 else take(k)
+
+
+class TestCheckpoints:
+    """What came home is written; nothing of it is computed again."""
+
+    @pytest.fixture
+    def added(self, monkeypatch):
+        """How many batches of rows were taken in, by a worker that lives in this process."""
+        seen, add = [], Regression.add
+        monkeypatch.setattr(Regression, "add", lambda *given: (seen.append(given), add(*given)))
+        return seen
+
+    @pytest.fixture
+    def path(self, alone, tmp_path):
+        """Of a checkpoint that a pass left in which batch 13 of 20 failed."""
+        trap, path = tmp_path / "trap", tmp_path / "pass.ckpt"
+        trap.touch()
+        with pytest.raises(ZeroDivisionError):
+            learn(
+                alone, points=ko.Batches(NUMBER, partial(failing, path=trap)), checkpoint=ko.Checkpoint(path, every=0)
+            )
+        trap.unlink()
+        assert path.exists()
+        return path
+
+    @pytest.mark.parametrize("solver", ["qr", "normal"])
+    def test_without_interruption_the_bits_are_those_without_checkpoints(self, client, solver, tmp_path):
+        path = tmp_path / "pass.ckpt"
+        same_bits(learn(client, solver, checkpoint=ko.Checkpoint(path, every=0)), learn(client, solver))
+        assert not any(tmp_path.iterdir())
+
+    def test_going_on(self, alone, client, path, added):
+        before, points = path.read_bytes(), ko.Batches(NUMBER, take)
+        added.clear()
+        t = learn(alone, points=points, checkpoint=ko.Checkpoint(path, every=0))
+        done = [range(0, 2), range(2, 5), range(5, 7), range(7, 10), range(10, 12)]  # chunks before that of batch 13
+        assert chunks(NUMBER, 8)[:5] == done
+        assert len(added) == NUMBER - 12
+        assert not path.exists()
+        same_bits(t, learn(alone, points=points))
+        path.write_bytes(before)  # other workers, another process: the same
+        same_bits(learn(client, points=points, checkpoint=path), t)
+
+    def test_one_that_is_complete(self, alone, tmp_path, added):
+        """All chunks came home, but the system could not be solved: another λ is found without a pass."""
+        path, twice = (
+            tmp_path / "pass.ckpt",
+            ko.Subspace(np.vstack([CENTRES, CENTRES + 1e-12]), solver="normal", batch=31),
+        )
+        with pytest.raises(ko.errors.SingularGramError):
+            learn(alone, method=twice, regularization=0.0, checkpoint=ko.Checkpoint(path, every=0))
+        added.clear()
+        learn(alone, method=twice, checkpoint=path)
+        assert added == []
+
+    def test_other_points(self, alone, path):
+        before = path.read_bytes()
+        with pytest.raises(FileError, match=r"checkpoint: got .*of another pass; delete it to start anew"):
+            learn(alone, points=ko.Batches(NUMBER, moved), checkpoint=path)
+        assert path.read_bytes() == before
+
+    def test_a_pass_without_workers_is_another(self, alone, path, tmp_path):
+        with pytest.raises(FileError, match=r"of another pass; .*and a client as before"):
+            learn(points=ko.Batches(NUMBER, take), checkpoint=path)
+        trap, other = tmp_path / "trap", ko.Checkpoint(tmp_path / "other.ckpt", every=0)
+        trap.touch()
+        with pytest.raises(ZeroDivisionError):
+            learn(points=ko.Batches(NUMBER, partial(failing, path=trap)), checkpoint=other)
+        with pytest.raises(FileError, match=r"of another pass; .*and a client as before"):
+            learn(alone, points=ko.Batches(NUMBER, take), checkpoint=other)
+
+    @pytest.mark.parametrize("nodes", [[[2, 0], [0, 4], [0, 4]], [[2, 0], [1, 1]], [[9, 0]], [[0, -1]], [3], [], "all"])
+    def test_trees_that_kernop_does_not_write(self, alone, path, nodes):
+        header, arrays = storage.read(path, "checkpoint")
+        assert header["nodes"] == [[2, 0], [0, 4]]
+        storage.write(path, "checkpoint", {**header, "nodes": nodes}, arrays)
+        with pytest.raises(FileError, match=r"checkpoint: got '.*pass\.ckpt', .*; delete it to start anew"):
+            learn(alone, points=ko.Batches(NUMBER, take), checkpoint=path)
+
+    @pytest.mark.parametrize("change", [{"rows": 31}, {"rows": 0}, {"points": []}, {"points": ["x"]}, {"points": [3]}])
+    def test_nodes_that_kernop_does_not_write(self, alone, path, change):
+        header, arrays = storage.read(path, "checkpoint")
+        storage.write(path, "checkpoint", {**header, "node 1": {**header["node 1"], **change}}, arrays)
+        with pytest.raises(FileError, match=r"checkpoint: got '.*pass\.ckpt', .*; delete it to start anew"):
+            learn(alone, points=ko.Batches(NUMBER, take), checkpoint=path)
+
+
+SCRIPT = """
+import sys, time
+import jax.numpy as jnp, numpy as np, kernop as ko
+from distributed import Client, LocalCluster
+from kernop.methods.regression import Regression
+
+line = ko.Interval(0, 1)
+problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u) + 2.0 * u, on=line), ko.Dirichlet(on=line.boundary))
+f, g, pause = line.sample(600), line.boundary.sample(2), float(sys.argv[1])
+add = Regression.add
+Regression.add = lambda *given: (print("row", flush=True), time.sleep(pause), add(*given))
+
+with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as w, Client(w) as client:
+    for path in sys.argv[2:]:
+        t = ko.learn(
+            problem, points=ko.Batches(40, lambda k: {"f": f[15 * k : 15 * k + 15], "g": g}), kernel=ko.Gaussian([0.3]),
+            inputs=[(lambda x: jnp.sin(x[..., 0]), 1.0)], client=client, checkpoint=ko.Checkpoint(path, every=0),
+            method=ko.Subspace(np.linspace(-0.2, 1.2, 9)[:, None], batch=17),
+        )
+        print(t.solutions[0].coefficients.tobytes().hex(), flush=True)
+"""
+
+
+def test_a_process_that_is_killed(tmp_path):
+    """SIGKILL of the client and its workers in the middle of a pass; others go on, to the bits of one that is whole."""
+    path, other, command = tmp_path / "pass.ckpt", tmp_path / "other.ckpt", [sys.executable, "-c", SCRIPT]
+    killed = subprocess.Popen([*command, "0.1", path], stdout=subprocess.DEVNULL)
+    try:
+        waited = time.monotonic()
+        while not path.exists():
+            assert killed.poll() is None
+            assert time.monotonic() - waited < 60
+            time.sleep(0.01)
+    finally:
+        killed.kill()
+        killed.wait()
+    home = sum(len(node["points"]) for name, node in storage.read(path, "checkpoint")[0].items() if "node " in name)
+    printed = subprocess.run([*command, "0", path, other], check=True, capture_output=True, text=True).stdout.split()
+    found, expected = (word for word in printed if word != "row")
+    assert found == expected
+    assert 0 < home < 16
+    assert printed.index(found) == 40 - chunks(40, 16)[home].start
+    assert not any(tmp_path.glob("*.ckpt"))
 
 
 class TestLosses:

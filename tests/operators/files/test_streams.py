@@ -5,9 +5,9 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import FileError, fail
-from kernop.collocation.batches import chain, stream
-from kernop.learning.streaming.recorded import Recorded, read_starts
-from kernop.operators.files import Reader, Writer
+from kernop.basics.parts import Reader, Writer
+from kernop.collocation.batches import Recorded, chain, stream
+from kernop.operators.files.streams import read_starts
 
 LINE = ko.Interval(0.0, 1.0)
 PROBLEM = ko.Problem(ko.Equation(lambda u: u, on=LINE, name="f"), ko.Dirichlet(on=LINE.boundary, name="g"))
