@@ -73,7 +73,7 @@ class Home:
         return range(i << level, min((i + 1) << level, self._levels[0]))
 
     def _fill(self, file: Writer) -> None:
-        file["nodes"] = [[level, i] for level, i in self._nodes]
+        file["nodes"] = [list(place) for place in self._nodes]
         for k, ((level, i), accumulator) in enumerate(self._nodes.items()):
             part = file.below(f"node {k}")
             part["points"] = [self._digests[chunk].hex() for chunk in self._below(level, i)]
