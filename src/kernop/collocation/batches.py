@@ -208,16 +208,24 @@ class _Made(Stream):
 
 
 class _Sliced(Stream):
-    """Slices of arrays, in memory or on disk; each batch has its part of every condition."""
+    """Slices of arrays, in memory or on disk; each batch has its part of every condition.
 
-    def __init__(self, problem: Problem, arrays: dict[str, Any], size: int) -> None:
+    Arguments:
+        size: the number of rows of a batch.
+        starts: how many points of each condition come before batch k, (K + 1, conditions), if ``size`` does not tell.
+    """
+
+    def __init__(
+        self, problem: Problem, arrays: dict[str, Any], size: int, starts: NDArray[np.intp] | None = None
+    ) -> None:
         super().__init__(problem)
-        self._arrays = arrays
+        self._arrays, self._starts = arrays, starts
         #: What is read when its turn comes, and may change in the meantime.
         self._lazy = [name for name, a in arrays.items() if not isinstance(a, Points)]
         self._counts = {name: len(a) if isinstance(a, Points) else a.shape[0] for name, a in arrays.items()}
         # No more parts than points of the largest condition: so none of them is empty.
-        self.number = self._parts = min(-(-sum(self._counts.values()) // size), max(self._counts.values()))
+        parts = min(-(-sum(self._counts.values()) // size), max(self._counts.values()))
+        self.number = self._parts = parts if starts is None else len(starts) - 1
         if self._parts > MOST_BATCHES:
             got = f"{sum(self._counts.values())} points, which are {self._parts} batches"
             raise fail(ArgumentError, "points", got, f"give larger batches, at most {MOST_BATCHES} of them")
@@ -241,6 +249,8 @@ class _Sliced(Stream):
         return self.problem[name].on.adopt(np.asarray(part), f"points[{name!r}]")
 
     def start(self, k: int) -> dict[str, int]:
+        if self._starts is not None:
+            return dict(zip(self._counts, self._starts[k].tolist(), strict=True))
         return {name: k * count // self._parts for name, count in self._counts.items()}
 
     def sizes(self, batches: Sequence[Batch]) -> dict[str, int]:
@@ -269,30 +279,6 @@ class _Chain(Stream):
             return self._first.start(k)
         before, own = self._first.start(self._middle), self._second.start(k - self._middle)
         return None if before is None or own is None else {name: n + own.get(name, 0) for name, n in before.items()}
-
-
-class Recorded(Stream):
-    """Batches of points that are all in memory, cut where a file says.
-
-    Arguments:
-        points: of each condition, by name.
-        starts: how many points of each condition come before batch k, (K + 1, conditions).
-    """
-
-    def __init__(self, problem: Problem, points: Mapping[str, Points], starts: NDArray[np.intp]) -> None:
-        super().__init__(problem)
-        self._points, self._starts = dict(points), starts
-        self.number = len(starts) - 1
-
-    def __getitem__(self, k: int) -> Batch:
-        first, last = self.start(k), self.start(k + 1)
-        return {n: own[first[n] : last[n]] for n, own in self._points.items() if last[n] > first[n]}
-
-    def start(self, k: int) -> dict[str, int]:
-        return dict(zip(self.problem.names, self._starts[k].tolist(), strict=True))
-
-    def points(self, name: str) -> Points:
-        return self._points[name]
 
 
 class _Once(Stream):
@@ -354,7 +340,7 @@ def stream(problem: Problem, points: Any, scheme: str, seed: int, size: int) -> 
     """
     if isinstance(points, Batches):
         return _Made(problem, points)
-    if isinstance(points, Iterator) or hasattr(points, "__next__"):
+    if _passes_once(points):
         return _Once(problem, points)
     if not isinstance(points, Mapping):
         return _Sliced(problem, dict(sample(problem, points, scheme, seed)), size)
@@ -362,6 +348,24 @@ def stream(problem: Problem, points: Any, scheme: str, seed: int, size: int) -> 
     # Stand-ins of one point, so that names and the other values are checked as ever.
     rest = sample(problem, {**points, **{name: a[:1] for name, a in lazy.items()}}, scheme, seed)
     return _Sliced(problem, {**rest, **lazy}, size)
+
+
+def check_whole(points: Any, method: Any) -> None:
+    """Refuse points that come in batches, for a method that needs all rows at once."""
+    if isinstance(points, Batches) or _passes_once(points):
+        remedy = "use method=ko.Subspace(batch=2000), or give numbers or arrays"
+        raise fail(
+            ArgumentTypeError, "points", f"{describe(points)} for {method!r}, which needs all rows at once", remedy
+        )
+
+
+def _passes_once(points: Any) -> bool:
+    return isinstance(points, Iterator) or hasattr(points, "__next__")
+
+
+def recorded(problem: Problem, points: Mapping[str, Points], starts: NDArray[np.intp]) -> Stream:
+    """A stream as a file holds it: all points, and how many of each condition come before batch k, (K + 1, k)."""
+    return _Sliced(problem, dict(points), 1, starts)
 
 
 def chain(first: Stream, points: Mapping[str, Points], size: int) -> Stream:

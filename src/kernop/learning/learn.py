@@ -20,7 +20,7 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.progress import Stages
-from kernop.collocation.batches import StreamPoints, stream
+from kernop.collocation.batches import StreamPoints, check_whole, stream
 from kernop.collocation.functionals import Functionals, collocate
 from kernop.collocation.inputs import read_inputs
 from kernop.collocation.rows import Input, StreamedRows
@@ -177,6 +177,7 @@ class _Task:
 
     def _placed(self, method: Method, points: Any) -> Mapping[str, Points]:
         if method.batch is None:
+            check_whole(points, method)
             return sample(self.problem, points, self.sampling, self.seed)
         return StreamPoints(stream(self.problem, points, self.sampling, self.seed, method.batch))
 
@@ -229,7 +230,7 @@ class _Task:
             found,
             rows if isinstance(rows, Functionals) else None,
         )
-        return operator.with_known()
+        return operator.with_solutions()
 
     def to_tolerance(
         self, method: Method, points: Any, tol: float, inputs: Any, budget: int, stage: Stages
@@ -245,9 +246,7 @@ class _Task:
         def grown(centers: int, n: int) -> SolutionOperator:
             larger = replace(growing, centers=centers)
             with stage("sample"):
-                placed = (
-                    given if given is not None else self._placed(larger, share_out(self.problem, n, whole_clouds=True))
-                )
+                placed = given or self._placed(larger, share_out(self.problem, n, whole_clouds=True))
             with stage("collocate"):
                 rows, found = self._rows(larger, placed), Diagnosis(None, self.roughness(placed))
             return self._factorised(larger, placed, rows, found, stage)

@@ -57,8 +57,8 @@ class Setting:
     def functionals(self) -> Functionals:
         """All N rows at once, which most methods need."""
         if isinstance(self.rows, StreamedRows):
-            remedy = "use method=ko.Subspace(batch=2000), or give all points at once, as arrays or numbers"
-            raise fail(ArgumentError, "points", "batches, for a method that needs all rows at once", remedy)
+            remedy = "use method=ko.Subspace(batch=2000), or give numbers or arrays"
+            raise fail(ArgumentError, "points", "batches for a method that needs all rows at once", remedy)
         return self.rows
 
 
@@ -160,13 +160,8 @@ class Factorisation(ABC):
         """How many rows have passed in batches; None if they did not come in batches."""
         return None
 
-    @property
-    def known(self) -> Answer | None:
-        """The answer to the inputs that were known in advance, whose data `rows` carry; None if there were none."""
-        return None
-
     def passed(self, rows: StreamedRows) -> Answer:
-        """What least squares makes of the data that the rows carry, by passes over them."""
+        """What least squares makes of the data that rows in batches carry."""
         raise self._refusal("applied to batches")
 
     def materialized(self, path: str | os.PathLike[str] | None) -> Factorisation:

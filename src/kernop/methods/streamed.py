@@ -53,10 +53,6 @@ class StreamedFactorisation(SubspaceFactorisation):
     in_advance: Answer | None = None
 
     @property
-    def known(self) -> Answer | None:
-        return self.in_advance
-
-    @property
     def passed_rows(self) -> int:
         return self.n
 
@@ -75,6 +71,8 @@ class StreamedFactorisation(SubspaceFactorisation):
         return self.passed(self.rows.holding(h))
 
     def passed(self, rows: StreamedRows) -> Answer:
+        if rows is self.rows and self.in_advance is not None:
+            return self.in_advance
         rows.stream.check_again()
         regression = replace(self.regression, rows=rows)
         moments, squares = self._pass(regression, None)

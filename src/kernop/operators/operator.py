@@ -170,10 +170,12 @@ class SolutionOperator:
         flat = data.reshape(len(data), -1)
         return self.solution(self.factorisation.answer(flat), data.ndim == 1, flat, given)
 
-    def with_known(self) -> SolutionOperator:
+    def with_solutions(self) -> SolutionOperator:
         """The same operator with the solutions of inputs that were known in advance, if there are any."""
-        rows, known = self.factorisation.rows, self.factorisation.known
-        return self if rows is None or known is None else replace(self, solutions=self._split(known, rows))
+        rows = self.factorisation.rows
+        if rows is None or not rows.inputs:
+            return self
+        return replace(self, solutions=self._split(self.factorisation.passed(rows), rows))
 
     def _split(self, answer: Answer, rows: StreamedRows) -> tuple[Solution, ...]:
         """One solution for each input of the rows; those without a width are single."""

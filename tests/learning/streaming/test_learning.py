@@ -196,6 +196,16 @@ class TestErrors:
                 ArgumentError,
                 "points: got no rows of condition 'g'",
             ),
+            (
+                {"points": ko.Batches(5, take), "method": ko.Full()},
+                ArgumentTypeError,
+                r"points: got .* for Full\(\), which needs all rows at once; use method=ko\.Subspace\(batch",
+            ),
+            (
+                {"points": iter([POINTS]), "method": ko.LowRank()},
+                ArgumentTypeError,
+                r"points: got .* for LowRank\(.*\), which needs all rows at once; use method=ko\.Subspace\(batch",
+            ),
             ({"points": {"f": POINTS["f"]}}, InputNameError, "points: got none for condition 'g'"),
             ({"points": ["f", "g"]}, ArgumentTypeError, "points: got"),
             ({"inputs": (1.0, 2.0)}, InputNameError, "inputs: got 1 values"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernop.basics.errors import FloatArray
-from kernop.collocation.batches import Recorded, StreamPoints
+from kernop.collocation.batches import StreamPoints, recorded
 from kernop.collocation.rows import StreamedRows
 from kernop.learning.streaming.passes import Passes
 from kernop.methods import Combination, Subspace
@@ -23,7 +23,7 @@ def read_streamed(file: Reader, contents: Contents) -> SolutionOperator:
     common, part = contents.common, file.below("factorisation")
     if not isinstance(common.method, Subspace) or common.method.batch is None:
         raise part.wrong("kind", "not of the method")
-    stream = Recorded(contents.problem, contents.points, read_starts(file, [len(p) for p in contents.points.values()]))
+    stream = recorded(contents.problem, contents.points, read_starts(file, [len(p) for p in contents.points.values()]))
     rows = StreamedRows(stream, common.expansion.envelope)
     upper = part.triangle("upper", common.count, lower=False)
     noise, penalty = part.number("noise", least=0.0), _penalty(part, common.count)
