@@ -49,12 +49,12 @@ def test_any_order_and_any_interruption(folder, order, stop):
     count, file = len(order), CheckpointFile(checkpoint, REGRESSION, len(order))
     home = Home(REGRESSION, count, file)
     for k in order[:stop]:
-        home.put(k, PARTS[k], bytes([k]))
+        home.put(k, PARTS[k], str(k))
     home = Home(REGRESSION, count, CheckpointFile(checkpoint, REGRESSION, count))
     assert [k for k in range(count) if home.has(k)] == sorted(order[:stop])
-    home.check({k: (7, bytes([k])) for k in order[:stop]})
+    home.check({k: (7, str(k)) for k in order[:stop]})
     for k in order[stop:]:
-        home.put(k, PARTS[k], bytes([k]))
+        home.put(k, PARTS[k], str(k))
     found, expected = home.whole(), by_levels(PARTS[:count])
     assert found.rows == 7 * count
     np.testing.assert_array_equal(found.arrays()["packed"], expected.arrays()["packed"])

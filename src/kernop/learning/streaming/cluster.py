@@ -209,7 +209,7 @@ def _accumulated(regression: Regression, batches: range) -> Accumulator:
     return _accumulated_and_seen(regression, batches)[0]
 
 
-def _accumulated_and_seen(regression: Regression, batches: range) -> tuple[Accumulator, bytes]:
+def _accumulated_and_seen(regression: Regression, batches: range) -> tuple[Accumulator, str]:
     """What is kept of a chunk, and the digest of its points."""
     # A worker runs as many tasks at a time as it has threads: each of them has one.
     with one_thread():
@@ -219,16 +219,16 @@ def _accumulated_and_seen(regression: Regression, batches: range) -> tuple[Accum
             digest = chained(digest, batch)
             regression.add(accumulator, regression.rows.at(batch, k))
     accumulator.room(0)  # lets the last batch go
-    return accumulator, digest
+    return accumulator, digest.hex()
 
 
-def _seen(regression: Regression, batches: range) -> tuple[int, bytes]:
+def _seen(regression: Regression, batches: range) -> tuple[int, str]:
     """How many points a chunk has, and their digest."""
     number, digest = 0, b""
     for k in batches:
         batch = regression.rows.stream[k]
         digest, number = chained(digest, batch), number + sum(map(len, batch.values()))
-    return number, digest
+    return number, digest.hex()
 
 
 def _moments(work: tuple[Regression, FloatArray | None], batches: range) -> FloatArray:

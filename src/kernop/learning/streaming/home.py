@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from kernop.basics.linalg import one_thread
 from kernop.basics.parts import Writer
@@ -33,14 +34,14 @@ class Home:
         while self._levels[-1] > 1:
             self._levels.append(-(-self._levels[-1] // 2))
         self._nodes: dict[tuple[int, int], Accumulator] = {}
-        self._digests: dict[int, bytes] = {}
+        self._digests: dict[int, Any] = {}
         self._read(regression)
 
     def has(self, chunk: int) -> bool:
         """Is a chunk here, alone or merged with others?"""
         return any((level, chunk >> level) in self._nodes for level in range(len(self._levels)))
 
-    def put(self, chunk: int, accumulator: Accumulator, digest: bytes) -> None:
+    def put(self, chunk: int, accumulator: Accumulator, digest: str) -> None:
         """A chunk has come, with the digest of its points; the file is written if it is time."""
         self._digests[chunk] = digest
         level, i = 0, chunk
@@ -58,7 +59,7 @@ class Home:
         """What is kept of all chunks."""
         return self._nodes[len(self._levels) - 1, 0]
 
-    def check(self, seen: Mapping[int, tuple[int, bytes]]) -> None:
+    def check(self, seen: Mapping[int, tuple[int, str]]) -> None:
         """Refuse a file that was made from other points: of every chunk that is here, their number and digest."""
         rows = {node: sum(seen[k][0] for k in self._below(*node)) for node in self._nodes}
         if any(self._digests[k] != digest for k, (_, digest) in seen.items()) or any(
@@ -74,7 +75,7 @@ class Home:
         file["nodes"] = [list(place) for place in self._nodes]
         for k, ((level, i), accumulator) in enumerate(self._nodes.items()):
             part = file.below(f"node {k}")
-            part["points"] = [self._digests[chunk].hex() for chunk in self._below(level, i)]
+            part["points"] = [self._digests[chunk] for chunk in self._below(level, i)]
             write_accumulator(part, accumulator)
 
     def _read(self, regression: Regression) -> None:
@@ -86,19 +87,10 @@ class Home:
                 raise file.wrong("nodes", "not those of a tree")
             part, level, i = file.below(f"node {k}"), *place
             below = self._below(level, i)
-            texts = part.list("points", len(below))
-            self._digests |= dict(zip(below, map(_bytes, texts), strict=True))
+            self._digests |= dict(zip(below, part.list("points", len(below)), strict=True))
             self._nodes[level, i] = regression.accumulator()
             read_accumulator(part, self._nodes[level, i])
         file.finish()
 
     def _places(self) -> Iterator[list[int]]:
         return ([level, i] for level, size in enumerate(self._levels) for i in range(size))
-
-
-def _bytes(text: object) -> bytes:
-    """From hexadecimal digits; what is none of a digest is of no points."""
-    try:
-        return bytes.fromhex(str(text))
-    except ValueError:
-        return b""
