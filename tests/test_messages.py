@@ -211,5 +211,5 @@ def test_operators(arguments, shown):
 def test_streams_envelopes_and_solutions(u):
     T = ko.learn(ALONE, points=100, method=ko.Subspace(20, envelope=bump, batch=60), kernel=ko.Gaussian(1 / 3))
     method = "Subspace(20 centres, envelope=bump, batch=60)"
-    assert repr(T) == f"StreamedOperator((f) ↦ u; 100 points, Gaussian(lengthscale=0.333), {method})"
+    assert repr(T) == f"SolutionOperator((f) ↦ u; 100 points, Gaussian(lengthscale=0.333), {method})"
     assert "60 functions, Gaussian(lengthscale=[0.775, 0.775])" in repr(u)

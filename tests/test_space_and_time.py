@@ -285,7 +285,7 @@ def test_a_checkpoint_is_of_this_equation(tmp_path):
 
     def cut(k):
         seen.append(k)
-        if k == 3 and len(seen) > 8:
+        if k == 3 and len(seen) > 3:  # not when a few batches are looked at
             raise PowerCutError
         return whole(k)
 

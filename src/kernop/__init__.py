@@ -35,7 +35,7 @@ from kernop.language.problem import (
 from kernop.learning.learn import learn
 from kernop.learning.load import load
 from kernop.learning.refine import Report, ToleranceWarning
-from kernop.learning.streaming import Checkpoint, StreamedOperator
+from kernop.learning.streaming import Checkpoint
 from kernop.learning.tuning import Tuned, tune
 from kernop.methods import Full, LowRank, Subspace
 from kernop.operators.operator import SolutionOperator
@@ -80,7 +80,6 @@ __all__ = [
     "Solution",
     "SolutionOperator",
     "SpaceTime",
-    "StreamedOperator",
     "Subspace",
     "ToleranceWarning",
     "Tuned",

@@ -469,10 +469,10 @@ class TestChanges:
         os.replace(shutil.copy(path, path.with_name("copy")), path)
         operator(1.0, 0.0)  # here the old file is mapped still
         with pytest.raises(FileError, match=r"a mapped array of '.*x\.npy', which has changed since it was given"):
-            cloudpickle.dumps(operator.factorisation.plan.stream)
+            cloudpickle.dumps(operator.factorisation.rows.stream)
 
     def test_where_it_has_travelled(self, operator, path):
-        there = sent(operator.factorisation.plan.stream)
+        there = sent(operator.factorisation.rows.stream)
         self.rewrite(path, 50, 0.5004)
         there[0]
         with pytest.raises(FileError, match="where batch 5 is not what it was"):

@@ -14,12 +14,12 @@ from kernop.geometry import Points
 from kernop.geometry.points import concatenate
 from kernop.language.problem import Problem
 
-Rows = NDArray[np.intp]
+RowNumbers = NDArray[np.intp]
 
 
 def added(
     problem: Problem, held: Mapping[str, Points], layouts: Sequence[Layout], points: Any
-) -> tuple[dict[str, Points], Rows]:
+) -> tuple[dict[str, Points], RowNumbers]:
     """The points of each condition, old then new; and which rows are new when all conditions follow one another.
 
     Arguments:
@@ -41,7 +41,7 @@ def fresh(problem: Problem, points: Any) -> dict[str, Points]:
 
 def removed(
     problem: Problem, held: Mapping[str, Points], layouts: Sequence[Layout], points: Any
-) -> tuple[dict[str, Points], Rows]:
+) -> tuple[dict[str, Points], RowNumbers]:
     """The points of each condition that stay; and which rows leave when all conditions follow one another.
 
     Arguments:
@@ -78,7 +78,7 @@ def _by_name(problem: Problem, points: Any, wanted: str) -> Mapping[str, Any]:
     return points
 
 
-def _rows(problem: Problem, masks: Mapping[str, NDArray[np.bool_]], layouts: Sequence[Layout]) -> Rows:
+def _rows(problem: Problem, masks: Mapping[str, NDArray[np.bool_]], layouts: Sequence[Layout]) -> RowNumbers:
     """The rows of points that are marked: each part of a condition has a row for every point, or one if it is a sum."""
     marked = [
         np.tile(mask[:1] if problem[name].integral else mask, layout.parts)

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import Orthogonal, Rotation, add_rows
-from kernop.methods.base import Order, Rows
+from kernop.methods.base import Order, RowNumbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Chain:
         return (len(self.order) - np.cumsum(sizes[::-1])[::-1]).tolist()
 
 
-def chained(factor: Orthogonal | Chain, rows: FloatArray, old: Rows, new: Rows) -> Chain:
+def chained(factor: Orthogonal | Chain, rows: FloatArray, old: RowNumbers, new: RowNumbers) -> Chain:
     """The factorisation with rows B (n, L) below; O(n L²).
 
     ``old`` and ``new`` tell where the rows until now, and those of B, stand among the data from now on.

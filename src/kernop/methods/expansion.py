@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import FloatArray, KernopError, NonFiniteError, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS, right_solve_upper, solve_upper
 from kernop.collocation import assembly
@@ -47,6 +47,11 @@ class Expansion:
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
         """E c without holding E; c is (L, B)."""
         return assembly.apply(self.kernel, left, self.functionals, c)
+
+    def not_finite(self) -> KernopError:
+        """The error of a kernel without the derivatives that the rows ask for."""
+        got = f"{self.kernel!r} with derivatives that are not finite"
+        return fail(NonFiniteError, "kernel", got, "use another, such as ko.Gaussian")
 
 
 @dataclass(frozen=True, eq=False)

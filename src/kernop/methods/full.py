@@ -12,7 +12,7 @@ from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.units import Frame
 from kernop.kernels import Gaussian, Kernel
-from kernop.methods.base import Answer, Factorisation, Method, Order, Rows, Setting, others, woven
+from kernop.methods.base import Answer, Factorisation, Method, Order, RowNumbers, Setting, others, woven
 from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.posterior import Posterior
 from kernop.methods.weights import condition_weights, repeated
@@ -96,7 +96,7 @@ class FullFactorisation(Factorisation):
     def log_determinant(self) -> float:
         return self.factor.log_determinant - 2.0 * float(np.sum(np.log(self.scales)))
 
-    def extended(self, functionals: Functionals, new: Rows) -> FullFactorisation:
+    def extended(self, functionals: Functionals, new: RowNumbers) -> FullFactorisation:
         """Rows below L: L₂₁ = G₂₁ L⁻ᵀ, L₂₂ L₂₂ᵀ = G₂₂ − L₂₁ L₂₁ᵀ; O(N² n). The ridge of the old rows stays."""
         n, total, kernel = len(self.scales), len(functionals), self.kernel
         check_memory("points", total**2, f"{total} points with a Gram matrix of {total} × {total}", TOO_LARGE)
@@ -112,7 +112,7 @@ class FullFactorisation(Factorisation):
         check_pivots(factor, failed, self.regularization * n / total, scales)
         return self._with(functionals, factor, scales, np.concatenate([others(new, total)[self.order], new]))
 
-    def without(self, functionals: Functionals, gone: Rows) -> FullFactorisation:
+    def without(self, functionals: Functionals, gone: RowNumbers) -> FullFactorisation:
         """G_SS = L_SS L_SSᵀ + L_SD L_SDᵀ for kept rows S and dropped D: an update of L_SS, stable; O(N² n)."""
         kept = others(gone, len(self.scales))
         dropped = np.isin(self.order, gone)

@@ -5,23 +5,41 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
-from kernop.basics.errors import FloatArray, NonFiniteError, SingularGramError, fail
+from kernop.basics.errors import FloatArray, SingularGramError, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, left_over, norms, right_solve_upper
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
-from kernop.methods.base import Answer, Factorisation, Rows, others, woven
+from kernop.methods.accumulators import Penalty
+from kernop.methods.base import Answer, Factorisation, RowNumbers, others, woven
 from kernop.methods.chain import Chain, chained
 from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.posterior import Posterior
 from kernop.methods.weights import repeated
 
-if TYPE_CHECKING:
-    from kernop.methods.subspace import Subspace
+
+class Refitting(Protocol):
+    """A method that can fit again, with the choices that it made before."""
+
+    @property
+    def rkhs(self) -> bool:
+        """Is the penalty the norm of the kernel's space?"""
+        ...
+
+    def fit(
+        self,
+        expansion: Expansion,
+        functionals: Functionals,
+        weights: tuple[float, ...],
+        regularization: float | None,
+        noise: float,
+    ) -> HeldFactorisation:
+        """Least squares in a given expansion."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +91,12 @@ class HeldFactorisation(SubspaceFactorisation):
         roots: √w_i, (N,).
     """
 
-    method: Subspace
+    method: Refitting
     roots: FloatArray
 
     @property
     def rkhs(self) -> bool:
-        return self.method.penalty == "rkhs"
+        return self.method.rkhs
 
     @property
     def freedom(self) -> int:
@@ -103,7 +121,7 @@ class HeldFactorisation(SubspaceFactorisation):
     def normal_log_determinant(self) -> float:
         """log det RᵀR of the regularised normal matrix."""
 
-    def without(self, functionals: Functionals, gone: Rows) -> HeldFactorisation:
+    def without(self, functionals: Functionals, gone: RowNumbers) -> HeldFactorisation:
         """Learned again from the rows that are left, with the same functions, weights and penalty.
 
         A triangle R cannot be relieved of rows at its condition number, which is 1/ε by design.
@@ -114,9 +132,9 @@ class HeldFactorisation(SubspaceFactorisation):
 
     def _regularization(self, total: int) -> float:
         """λ for another number of rows, such that the penalty itself stays."""
-        return self.regularization * (len(self.roots) / total if self.method.penalty == "rkhs" else 1.0)
+        return self.regularization * (len(self.roots) / total if self.rkhs else 1.0)
 
-    def _rows(self, functionals: Functionals, new: Rows) -> tuple[FloatArray, FloatArray]:
+    def _rows(self, functionals: Functionals, new: RowNumbers) -> tuple[FloatArray, FloatArray]:
         """√W A of the new rows, (n, L), and √w of all, (N + n,)."""
         roots = np.sqrt(repeated(self.weights, functionals))
         return design_matrix(self.expansion, functionals.take(new)) * roots[new, None], roots
@@ -153,7 +171,7 @@ class QRFactorisation(HeldFactorisation):
     def normal_log_determinant(self) -> float:
         return 2.0 * float(np.sum(np.log(np.abs(np.diagonal(self.factor.upper)))))
 
-    def extended(self, functionals: Functionals, new: Rows) -> QRFactorisation:
+    def extended(self, functionals: Functionals, new: RowNumbers) -> QRFactorisation:
         """Rows below the triangle are rotated into it, R' = Q₂ᵀ [R; √W A_new]; O(n L²). The penalty stays."""
         rows, roots = self._rows(functionals, new)
         factor = chained(self.factor, rows, others(new, len(roots)), new)
@@ -182,13 +200,13 @@ class NormalFactorisation(HeldFactorisation):
 
     def remainder(self, y: FloatArray) -> FloatArray:
         c = self.factor.solve(self.design.T @ y)
-        below = self.method.penalty_root(self.expansion, self.regularization, len(y))
+        below = penalty_root(self.expansion, self.rkhs, self.regularization, len(y))
         return np.sum(np.square(self.design @ c - y), axis=0) + np.sum(np.square(np.dot(below, c)), axis=0)
 
     def normal_log_determinant(self) -> float:
         return self.factor.log_determinant
 
-    def extended(self, functionals: Functionals, new: Rows) -> NormalFactorisation:
+    def extended(self, functionals: Functionals, new: RowNumbers) -> NormalFactorisation:
         """L'L'ᵀ = L Lᵀ + A_newᵀ W A_new; O(n L²), and a copy of A. The penalty stays."""
         rows, roots = self._rows(functionals, new)
         return replace(
@@ -206,9 +224,15 @@ def design_matrix(expansion: Expansion, functionals: Functionals) -> FloatArray:
     with np.errstate(over="ignore"):
         size = np.linalg.norm(design)
     if not np.isfinite(size):
-        got = f"{expansion.kernel!r} with derivatives that are not finite"
-        raise fail(NonFiniteError, "kernel", got, "use another, such as ko.Gaussian")
+        raise expansion.not_finite()
     return design
+
+
+def penalty_root(expansion: Expansion, rkhs: bool, regularization: float, n: int) -> Penalty:
+    """P with ‖P c‖² the penalty for n rows: λN‖u‖² in the space of the kernel, or λ‖c‖²."""
+    if not rkhs:
+        return float(np.sqrt(regularization))
+    return np.sqrt(regularization * n) * np.tril(norm_factor(expansion).lower).T
 
 
 def norm_factor(expansion: Expansion) -> Cholesky:

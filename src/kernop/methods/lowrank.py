@@ -22,7 +22,7 @@ from kernop.basics.linalg import (
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
 from kernop.kernels import Kernel
-from kernop.methods.base import Answer, Factorisation, Method, Order, Rows, Setting, others, woven
+from kernop.methods.base import Answer, Factorisation, Method, Order, RowNumbers, Setting, others, woven
 from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.full import ridge, squared_norms, wide_gaussian
 from kernop.methods.posterior import Posterior
@@ -198,7 +198,7 @@ class LowRankFactorisation(Factorisation):
     def log_determinant(self) -> float:
         return self.factor.log_determinant - 2.0 * float(np.sum(np.log(self.scales)))
 
-    def extended(self, functionals: Functionals, new: Rows) -> LowRankFactorisation:
+    def extended(self, functionals: Functionals, new: RowNumbers) -> LowRankFactorisation:
         """Rows F_new = Ĝ[new, pivots] T⁻ᵀ, then more columns if ``tol`` asks for them; O(n r²), and O(N r) for each.
 
         The ridge λN W⁻¹ of the old rows stays.
@@ -224,7 +224,7 @@ class LowRankFactorisation(Factorisation):
             order=np.concatenate([self.order, rank + np.argsort(pivots)]),
         )
 
-    def without(self, functionals: Functionals, gone: Rows) -> LowRankFactorisation:
+    def without(self, functionals: Functionals, gone: RowNumbers) -> LowRankFactorisation:
         """Rows of F are dropped, and I + FᵀF is computed again: O(N r²). Pivots without a point stay in the expansion:
         Ĝ ≈ F Fᵀ holds for the rows that are left."""
         n = len(self.scales)

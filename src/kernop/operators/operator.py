@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
@@ -28,9 +28,11 @@ from kernop.basics.frozen import frozen
 from kernop.basics.precision import float64
 from kernop.basics.progress import Stages
 from kernop.collocation.ansatz import Ansatz, collocate
-from kernop.collocation.changes import added, removed
+from kernop.collocation.batches import StreamPoints
+from kernop.collocation.changes import added, fresh, removed
 from kernop.collocation.data import all_values, concrete, named_inputs, places, real_columns
 from kernop.collocation.functionals import Functionals, Layout
+from kernop.collocation.rows import StreamedRows
 from kernop.geometry import Points
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
@@ -38,6 +40,7 @@ from kernop.language.problem import Problem
 from kernop.language.unknowns import Operator
 from kernop.methods import Answer, Factorisation, Method, Subspace
 from kernop.operators.files import KIND, Writer, write_factorisation, write_operator, write_story
+from kernop.operators.files.streams import write_streamed
 from kernop.operators.shapes import by_unknown, deviations, values_of
 from kernop.operators.solution import Solution, functionals_of
 from kernop.trust.diagnosis import Diagnosis
@@ -55,11 +58,14 @@ class SolutionOperator:
     """T with u = T(f, g): learned once, applied to any data.
 
     Made by `kernop.learn`. Inputs are functions of x (n, d), numbers, or arrays of values at ``T.points[name].x``,
-    of shape (N_k,), or (N_k, B) for B inputs at once.
+    of shape (N_k,), or (N_k, B) for B inputs at once. Several different ones: ``T.solve([(f1, g1), (f2, g2)])``.
+
+    An operator that was learned from a stream (``Subspace(batch=…)``) keeps L × L numbers of its rows: every call
+    passes over the points again, a few times, for all inputs that it is given together.
 
     Attributes:
         problem: the conditions.
-        points: the points of each condition, by name.
+        points: the points of each condition, by name; those of a stream are brought together when they are asked for.
         method: how it was learned; `kernel`, `regularization` and `weights` tell with what.
         stats: seconds of each stage of learning.
         report: what learning to a tolerance did and why it stopped; None if no tolerance was asked for.
@@ -68,6 +74,7 @@ class SolutionOperator:
         diagnosis: what is doubtful whatever the data: how well the conditions determine u, and coefficients that are
             not resolved.
         functionals: the conditions at the points; None if they are made again when they are needed.
+        solutions: of a stream, one for each of ``learn(inputs=[…])``.
     """
 
     problem: Problem
@@ -80,6 +87,7 @@ class SolutionOperator:
     about: Mapping[str, Any] = field(default_factory=dict[str, Any])
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
     functionals: Functionals | None = None
+    solutions: tuple[Solution, ...] = ()
 
     def __post_init__(self) -> None:
         frozen((self.factorisation, self.functionals))
@@ -120,7 +128,8 @@ class SolutionOperator:
     @property
     def n_points(self) -> int:
         """The number N of points of all conditions together."""
-        return sum(len(points) for points in self.points.values())
+        passed, counts = self.factorisation.passed_rows, self.counts
+        return passed or 0 if counts is None else sum(counts.values())
 
     @cached_property
     def learned(self) -> Learned:
@@ -138,12 +147,49 @@ class SolutionOperator:
         self._speak_up(u)
         return u
 
+    def solve(self, inputs: Sequence[Any]) -> tuple[Solution, ...]:
+        """The solutions of several inputs, each a tuple in the order of the problem or a dictionary, in one go."""
+        remedy = f"give a list of inputs, each a tuple ({', '.join(self.problem.inputs)}) or a dictionary"
+        if isinstance(inputs, str | Mapping) or not isinstance(inputs, Sequence) or len(inputs) == 0:
+            raise fail(ArgumentTypeError, "inputs", describe(inputs), remedy)
+        found = self.answers([named_inputs(self.problem, *_unpacked(value)) for value in inputs])
+        for u in found:
+            self._speak_up(u)
+        return found
+
     def answer(self, given: Mapping[str, Any]) -> Solution:
         """The solution for inputs by name, whatever it leaves of the data."""
+        return self.answers([given])[0]
+
+    def answers(self, inputs: Sequence[Mapping[str, Any]]) -> tuple[Solution, ...]:
+        """The solutions of several inputs by name, whatever they leave of their data."""
+        rows = self.factorisation.rows
+        if rows is None:
+            return tuple(map(self._held_answer, inputs))
+        rows.stream.check_again()
+        known = rows.given(inputs)
+        return self._split(self.factorisation.passed(known), known)
+
+    def _held_answer(self, given: Mapping[str, Any]) -> Solution:
         data = self._columns(given)
         flat = real_columns(data)
         answer = self.factorisation.answer(flat)
         return self.solution(answer, data.ndim == 1, flat, given, paired=np.iscomplexobj(data))
+
+    def with_solutions(self) -> SolutionOperator:
+        """The same operator with the solutions of inputs that were known in advance, if there are any."""
+        rows = self.factorisation.rows
+        if rows is None or not rows.inputs:
+            return self
+        return replace(self, solutions=self._split(self.factorisation.passed(rows), rows))
+
+    def _split(self, answer: Answer, rows: StreamedRows) -> tuple[Solution, ...]:
+        """One solution for each input of the rows; those without a width are single."""
+        ends = np.cumsum([columns.count for columns in rows.columns]).tolist()
+        return tuple(
+            self.solution(answer.column(slice(end - own.count, end)), own.width is None, None, given, paired=own.paired)
+            for own, end, given in zip(rows.columns, ends, rows.inputs, strict=True)
+        )
 
     def _speak_up(self, u: Solution) -> None:
         """Warn if a solution leaves more of the data than the operator promises."""
@@ -177,6 +223,8 @@ class SolutionOperator:
     @property
     def counts(self) -> dict[str, int] | None:
         """The number of points of each condition, by name; None if it is not known."""
+        if isinstance(self.points, StreamPoints):
+            return self.points.stream.counts
         return {name: len(points) for name, points in self.points.items()}
 
     @property
@@ -296,8 +344,12 @@ class SolutionOperator:
         storage.write(path, KIND, file.header, file.arrays)
 
     def _write(self, file: Writer) -> None:
-        write_operator(file, self.problem, self.points, self.method, self.factorisation)
-        write_factorisation(file.below("factorisation"), self.factorisation)
+        if self.factorisation.rows is not None:
+            solutions = [(u.single, u.function.y, u.misfits) for u in self.solutions]
+            write_streamed(file, self.problem, self.method, self.factorisation, solutions)
+        else:
+            write_operator(file, self.problem, self.points, self.method, self.factorisation)
+            write_factorisation(file.below("factorisation"), self.factorisation)
         write_story(file, self.stats, self.report, self.noise, {**self.about, **self.diagnosis.entries()})
 
     def update(self, points: Mapping[str, Any]) -> SolutionOperator:
@@ -311,6 +363,8 @@ class SolutionOperator:
         for λ; `Subspace` keeps λ itself unless its penalty is "rkhs". (`LowRank` may choose other pivots; the
         estimates then agree as far as its ``tol``.) ``T.points[name]`` has the old points first, then the new ones.
         """
+        if self.factorisation.rows is not None:
+            return self._longer(self.factorisation.rows, points)
         together, new = added(self.problem, self.points, self.learned.layouts, points)
         return self._changed(together, lambda functionals: self.factorisation.extended(functionals, new))
 
@@ -323,10 +377,40 @@ class SolutionOperator:
 
         The same stays as in `update`, so that ``T.update(…)`` followed by `remove` is T again. `Full` and `LowRank`
         change what they have; `Subspace` factorises again from the points that are left, because its triangle cannot
-        be relieved of rows without losing all digits: this costs as much as learning.
+        be relieved of rows without losing all digits: this costs as much as learning. Points of a stream cannot leave.
         """
+        self.factorisation.check_removal()
         left, gone = removed(self.problem, self.points, self.learned.layouts, points)
         return self._changed(left, lambda functionals: self.factorisation.without(functionals, gone))
+
+    def _longer(self, rows: StreamedRows, points: Any) -> SolutionOperator:
+        """With more points at the end of the stream; those until now are not read again."""
+        rows.stream.check_again()
+        new = fresh(self.problem, points)
+        longer = rows.extended(new, self.method.batch or sum(map(len, new.values())))
+        return replace(
+            self,
+            points=StreamPoints(longer.stream),
+            factorisation=self.factorisation.longer(longer),
+            stats={},
+            report=None,
+            solutions=(),
+        )
+
+    def with_client(self, client: Any) -> SolutionOperator:
+        """The same operator, whose passes run on the workers of a Dask client; in this process if it is None."""
+        return replace(self, factorisation=self.factorisation.with_client(client))
+
+    def materialize(self, path: str | os.PathLike[str] | None = None) -> SolutionOperator:
+        """The same operator, which passes over its points no more; T itself if it does not.
+
+        Of a stream it holds an N × L matrix, in memory or in a file that is mapped. It can then do all that operators
+        do (`on`, `basis`), at O(N L) for each input.
+        """
+        held = self.factorisation.materialized(path)
+        if held is self.factorisation:
+            return self
+        return replace(self, points=dict(self.points), factorisation=held, solutions=())
 
     def _changed(
         self, points: Mapping[str, Points], factorise: Callable[[Functionals], Factorisation]
@@ -348,11 +432,14 @@ class SolutionOperator:
         return concrete("T", h, "use S = T.on(x), then S(f, g), which JAX differentiates, jits and vmaps")
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{name}: {len(points)}" for name, points in self.points.items())
+        if isinstance(self.points, StreamPoints):
+            sizes = f"{self.n_points} points"
+        else:
+            sizes = f"points {{{', '.join(f'{name}: {len(points)}' for name, points in self.points.items())}}}"
         inputs = ", ".join(self.problem.inputs)
         outputs = ", ".join(self.problem.unknowns.names)
         outputs = f"({outputs})" if "," in outputs else outputs
-        return f"SolutionOperator(({inputs}) ↦ {outputs}; points {{{sizes}}}, {self.kernel!r}, {self.how})"
+        return f"SolutionOperator(({inputs}) ↦ {outputs}; {sizes}, {self.kernel!r}, {self.how})"
 
     @property
     def how(self) -> str:
@@ -410,6 +497,13 @@ class FixedOperator:
         if self.layout != Layout():
             rows = values_of(rows[:, None] if single else rows, self.layout, single=single)
         return by_unknown(rows, self.operator.problem.unknowns) if self.whole else rows
+
+
+def _unpacked(value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """One input of a list: values in the order of the problem, or by name."""
+    if isinstance(value, Mapping):
+        return (), dict(value)
+    return (tuple(value) if isinstance(value, tuple | list) else (value,)), {}
 
 
 def _shown(value: Any) -> str:

@@ -10,12 +10,12 @@ import pytest
 import kernop as ko
 from kernop.basics.errors import ArgumentError, FileError
 from kernop.basics.storage import read, write
-from kernop.learning.streaming.operator import StreamedFactorisation
 from kernop.methods import Expansion
 from kernop.methods.full import FullFactorisation
 from kernop.methods.leastsquares import NormalFactorisation, QRFactorisation
 from kernop.methods.lowrank import LowRankFactorisation
 from kernop.methods.materialized import MaterializedFactorisation
+from kernop.methods.streamed import StreamedFactorisation
 from kernop.operators.files.operator import FORMAT
 
 
@@ -165,14 +165,13 @@ class TestStory:
             ko.load(path)
 
 
-OPERATOR = "problem points method factorisation stats report noise about diagnosis functionals"
+OPERATOR = "problem points method factorisation stats report noise about diagnosis functionals solutions"
 
 
 @pytest.mark.parametrize(
     ("kind", "known"),
     [
         (ko.SolutionOperator, OPERATOR),
-        (ko.StreamedOperator, f"{OPERATOR} rows solutions"),
         (ko.Full, ""),
         (ko.LowRank, "rank tol block seed"),
         (ko.Subspace, "centers basis envelope solver penalty batch"),
@@ -181,7 +180,10 @@ OPERATOR = "problem points method factorisation stats report noise about diagnos
         (QRFactorisation, "expansion regularization weights noise method roots factor"),
         (NormalFactorisation, "expansion regularization weights noise method roots factor design"),
         (MaterializedFactorisation, "expansion regularization weights noise upper square q roots method"),
-        (StreamedFactorisation, "expansion regularization weights noise plan upper penalty passes"),
+        (
+            StreamedFactorisation,
+            "expansion regularization weights noise method regression upper penalty n runner in_advance",
+        ),
         (Expansion, "kernel functionals envelope"),
         (ko.Condition, "op on name data"),
     ],

@@ -7,9 +7,8 @@ import os
 import re
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import jax
@@ -17,11 +16,11 @@ import numpy as np
 
 from kernop.basics import storage
 from kernop.basics.errors import FileError, FloatArray, KernopError, check_number, fail
+from kernop.basics.parts import Reader, Writer
 from kernop.basics.replacing import check_path, target_of
 from kernop.collocation.batches import Batch, fingerprint
-from kernop.learning.streaming.plan import Plan
 from kernop.methods.accumulators import Accumulator
-from kernop.operators.files import Reader
+from kernop.methods.regression import Regression
 
 KIND = "checkpoint"
 
@@ -47,75 +46,51 @@ class Checkpoint:
         check_path(self.path, "checkpoint")
 
 
-class Guard:
-    """The checkpoints of one pass."""
+class CheckpointFile:
+    """The file of the checkpoints of one pass.
 
-    def __init__(self, checkpoint: Checkpoint, plan: Plan) -> None:
+    Arguments:
+        regression: tells passes apart, with …
+        chunks: … the number of chunks into which the pass is cut for workers; None for one that is not cut.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, regression: Regression, chunks: int | None = None) -> None:
         storage.check_place(checkpoint.path, "checkpoint")
         self._path, self._every = target_of(checkpoint.path, "checkpoint"), checkpoint.every
-        self._signature, self._values = _identity(plan)
+        self._signature, self._values = _identity(regression, chunks)
         self._last = time.monotonic()
-        self._batches, self._read = 0, b""
 
-    def resume(self, accumulator: Accumulator, batches: Iterator[Batch]) -> int:
-        """Bring an empty accumulator to the state of the file, if there is one; how many batches it has seen.
-
-        These are taken from ``batches``, and their points compared; their rows are not made again.
-        """
+    def read(self) -> Reader | None:
+        """What the last checkpoint of this pass holds; None if there is none."""
         if not self._path.exists():
-            return 0
+            return None
         header, arrays = storage.read(self._path, KIND, "checkpoint")
         file = Reader(header, arrays, self._refused)
         if file.text("signature") != self._signature or not self._same(file.floats("identity", (None,))):
-            raise self._other()
-        state = {name: file.floats(name, empty.shape) for name, empty in accumulator.arrays().items()}
-        seen, rows = file.integer("batches", least=1), file.integer("rows", least=1)
-        # The first versions of these files did not tell which points they had read.
-        known = file.text("read") if "read" in file else None
-        file.finish()
-        if self._taken(batches, seen) != rows or known not in (None, self._read.hex()):
-            raise self._other()
-        accumulator.restore(state)
-        accumulator.rows = rows
-        return seen
+            raise self.other()
+        return file
 
     def _same(self, values: FloatArray) -> bool:
         return values.shape == self._values.shape and np.allclose(values, self._values, rtol=1e-9, atol=0.0)
 
-    def _taken(self, batches: Iterator[Batch], number: int) -> int:
-        """Read so many batches; how many points they have. Fewer if there are not so many."""
-        rows = 0
-        for batch in islice(batches, number):
-            self._note(batch)
-            rows += sum(map(len, batch.values()))
-        return rows if self._batches == number else -1
-
-    def _note(self, batch: Batch) -> None:
-        """Chain the digest of one more batch to that of all before it."""
-        own = f"{list(batch)}".encode() + fingerprint(batch.values())
-        self._read = hashlib.sha256(self._read + own).digest()
-        self._batches += 1
-
-    def _other(self) -> KernopError:
+    def other(self) -> KernopError:
+        """The error of a file that was written by another pass."""
         got = f"{os.fspath(self._path)!r}, a checkpoint of another pass"
-        remedy = "delete it to start anew, or give the same problem, points, method and inputs"
+        remedy = "delete it to start anew, or give the same problem, points, method and inputs, and a client as before"
         return fail(FileError, "checkpoint", got, remedy)
 
     def _refused(self, got: str) -> KernopError:
         return fail(FileError, "checkpoint", f"{os.fspath(self._path)!r}, {got}", "delete it to start anew")
 
-    def offer(self, accumulator: Accumulator, batch: Batch) -> None:
-        """Note that a batch was taken in, and write the state, if it is time."""
-        self._note(batch)
+    def offer(self, fill: Callable[[Writer], None]) -> None:
+        """Write what ``fill`` puts into a file, if it is time."""
         if time.monotonic() - self._last < self._every:
             return
-        header = {
-            "signature": self._signature,
-            "batches": self._batches,
-            "rows": accumulator.rows,
-            "read": self._read.hex(),
-        }
-        storage.write(self._path, KIND, header, {**accumulator.arrays(), "identity": self._values}, "checkpoint")
+        file = Writer()
+        file["signature"] = self._signature
+        file.array("identity", self._values)
+        fill(file)
+        storage.write(self._path, KIND, file.header, file.arrays, "checkpoint")
         self._last = time.monotonic()
 
     def remove(self) -> None:
@@ -126,6 +101,25 @@ class Guard:
             warnings.warn(f"checkpoint: {os.fspath(self._path)!r} cannot be removed ({error}).", stacklevel=2)
 
 
+def chained(read: bytes, batch: Batch) -> bytes:
+    """The digest of one more batch of points chained to that of all before it."""
+    return hashlib.sha256(read + f"{list(batch)}".encode() + fingerprint(batch.values())).digest()
+
+
+def write_accumulator(file: Writer, accumulator: Accumulator) -> None:
+    """What was kept of some rows, and how many they were."""
+    file["rows"] = accumulator.rows
+    for name, array in accumulator.arrays().items():
+        file.array(name, array)
+
+
+def read_accumulator(file: Reader, accumulator: Accumulator) -> None:
+    """Bring an empty accumulator to the state in the file."""
+    state = {name: file.floats(name, empty.shape) for name, empty in accumulator.arrays().items()}
+    accumulator.restore(state)
+    accumulator.rows = file.integer("rows", least=1)
+
+
 def read_checkpoint(checkpoint: Any) -> Checkpoint | None:
     """The user's ``checkpoint``: a path, or a `Checkpoint`."""
     if checkpoint is None or isinstance(checkpoint, Checkpoint):
@@ -133,20 +127,23 @@ def read_checkpoint(checkpoint: Any) -> Checkpoint | None:
     return Checkpoint(checkpoint)
 
 
-def _identity(plan: Plan) -> tuple[str, FloatArray]:
+def _identity(regression: Regression, chunks: int | None) -> tuple[str, FloatArray]:
     """What tells passes apart: a digest of what is exact, and values that other processors may round differently."""
-    expansion, batches = plan.rows.expansion, plan.stream.sampled()
+    rows, expansion, batches = regression.rows, regression.expansion, regression.rows.stream.sampled()
     leaves, structure = jax.tree.flatten(expansion.kernel)
     digest = hashlib.sha256()
     # Functions have other addresses in another process; their values below tell them apart.
     kernel = re.sub(r" at 0x[0-9a-f]+", "", str(structure))
-    for part in (plan.method.solver, plan.rows.problem.names, plan.stream.number, plan.widths, kernel):
+    solver = "qr" if regression.orthogonal else "normal"
+    cut = () if chunks is None else (chunks,)
+    for part in (solver, rows.names, rows.stream.number, rows.columns, kernel, *cut):
         digest.update(f"{part}\n".encode())
     places = (points.x for batch in batches for points in batch.values())
     for array in (*leaves, *(block.x for block in expansion.functionals.blocks), *places):
         digest.update(np.ascontiguousarray(array, dtype=np.float64).tobytes())
-    values = [block.coefficients.ravel() for batch in batches for block in plan.rows.functionals(batch).blocks]
-    values.append(np.linalg.norm(plan.rows.design(batches[0]), axis=1))
-    if plan.inputs:
-        values += [plan.rows.data(batch, plan.inputs, plan.widths).ravel() for batch in batches]
+    sampled = rows.sampled()
+    weighted = [part.weighted(regression.weights) for part in sampled]
+    values = [block.coefficients.ravel() for part in weighted for block in part.blocks]
+    values.append(np.linalg.norm(regression.design(sampled[0]), axis=1))
+    values += [regression.data(part).ravel() for part in sampled]
     return digest.hexdigest(), np.concatenate(values)

@@ -5,30 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from kernop.basics.errors import FloatArray
-from kernop.learning.streaming.operator import Here, StreamedFactorisation, StreamedOperator, StreamPoints
-from kernop.learning.streaming.plan import Plan
-from kernop.learning.streaming.recorded import Recorded, read_starts
-from kernop.learning.streaming.rows import Rows
+from kernop.collocation.batches import StreamPoints, recorded
+from kernop.collocation.rows import StreamedRows
+from kernop.learning.streaming.passes import Passes
 from kernop.methods import Combination, Subspace
 from kernop.methods.accumulators import Penalty
+from kernop.methods.regression import Regression
+from kernop.methods.streamed import StreamedFactorisation
 from kernop.operators.files import Contents, Reader
+from kernop.operators.files.streams import read_starts
+from kernop.operators.operator import SolutionOperator
 from kernop.operators.solution import Solution
 
 
-def read_streamed(file: Reader, contents: Contents) -> StreamedOperator:
+def read_streamed(file: Reader, contents: Contents) -> SolutionOperator:
     """The operator, whose passes run in this process; ``T.with_client(client)`` gives it workers again."""
     common, part = contents.common, file.below("factorisation")
     if not isinstance(common.method, Subspace) or common.method.batch is None:
         raise part.wrong("kind", "not of the method")
-    stream = Recorded(contents.problem, contents.points, read_starts(file, [len(p) for p in contents.points.values()]))
-    rows = Rows(contents.problem, common.expansion, common.weights)
+    stream = recorded(contents.problem, contents.points, read_starts(file, [len(p) for p in contents.points.values()]))
+    rows = StreamedRows(stream, common.expansion.ansatz)
     upper = part.triangle("upper", common.count, lower=False)
     noise, penalty = part.number("noise", least=0.0), _penalty(part, common.count)
+    regression = Regression(rows, common.expansion, common.weights, common.method.solver == "qr")
     factorisation = StreamedFactorisation(
-        *common.base, noise, Plan(rows, stream, common.method), upper, penalty, Here()
+        *common.base, noise, common.method, regression, upper, penalty, common.n, Passes()
     )
     solutions = tuple(_solution(file.below(f"solution {k}"), contents, upper) for k in range(file.integer("solutions")))
-    return StreamedOperator(
+    return SolutionOperator(
         contents.problem,
         StreamPoints(stream),
         common.method,
@@ -36,7 +40,6 @@ def read_streamed(file: Reader, contents: Contents) -> StreamedOperator:
         contents.stats,
         noise=contents.noise,
         about=contents.about,
-        rows=common.n,
         solutions=solutions,
     )
 

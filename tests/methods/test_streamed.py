@@ -196,7 +196,7 @@ class TestColumns:
     """Two points of the boundary among sixty of the line: the first batch has none of them."""
 
     def test_the_first_batch_has_no_boundary(self, line):
-        assert "g" not in line.factorisation.plan.stream[0]
+        assert "g" not in line.factorisation.rows.stream[0]
 
     @pytest.mark.parametrize(
         ("given", "columns"),
@@ -323,8 +323,8 @@ class TestIterators:
 class TestRepr:
     def test_is_short_and_reads_no_points(self):
         t = learn("line, qr", batch=7, points=ko.Batches(2, lambda k: points_of(ODE)))
-        t.factorisation.plan.stream._take = None
-        assert repr(t).startswith("StreamedOperator((f, g) ↦ u; 124 points, Gaussian(")
+        t.factorisation.rows.stream._take = None
+        assert repr(t).startswith("SolutionOperator((f, g) ↦ u; 124 points, Gaussian(")
         assert len(repr(t)) < 800
 
 

@@ -2,43 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
-from kernop.collocation.batches import Batch, Stream
-from kernop.geometry import Points
+from kernop.basics.parts import Reader, Writer
+from kernop.collocation.batches import Stream, used_up
 from kernop.language.problem import Problem
 from kernop.methods import Factorisation, Method
 from kernop.methods.accumulators import Penalty
-from kernop.operators.files import Reader, Writer, write_operator
-from kernop.operators.solution import Solution
+from kernop.methods.streamed import StreamedFactorisation
+from kernop.operators.files.operator import write_operator
+
+#: What is stored of a solution: is it of a single input, y (L, B), and what it leaves of the data, (B,).
+Stored = tuple[bool, FloatArray, FloatArray | None]
 
 
-class Recorded(Stream):
-    """Batches of points that are all in memory.
-
-    Arguments:
-        points: of each condition, by name.
-        starts: how many points of each condition come before batch k, (K + 1, conditions).
-    """
-
-    def __init__(self, problem: Problem, points: Mapping[str, Points], starts: NDArray[np.intp]) -> None:
-        super().__init__(problem)
-        self._points, self._starts = dict(points), starts
-        self.number = len(starts) - 1
-
-    def __getitem__(self, k: int) -> Batch:
-        first, last = self.start(k), self.start(k + 1)
-        return {n: own[first[n] : last[n]] for n, own in self._points.items() if last[n] > first[n]}
-
-    def start(self, k: int) -> dict[str, int]:
-        return dict(zip(self.problem.names, self._starts[k].tolist(), strict=True))
-
-    def points(self, name: str) -> Points:
-        return self._points[name]
+def write_streamed(
+    file: Writer, problem: Problem, method: Method, factorisation: Factorisation, solutions: Sequence[Stored]
+) -> None:
+    """All points, where the batches begin, what is kept of the rows, and the solutions that were asked for."""
+    assert isinstance(factorisation, StreamedFactorisation)
+    stream = factorisation.rows.stream
+    if not stream.again:
+        raise used_up("give arrays or ko.Batches to learn: the file of a stream holds its points")
+    write_stream(file, stream, problem, method, factorisation)
+    write_triangle(file.below("factorisation"), factorisation.upper, factorisation.penalty, factorisation.noise)
+    write_solutions(file, solutions)
 
 
 def write_stream(file: Writer, stream: Stream, problem: Problem, method: Method, factorisation: Factorisation) -> None:
@@ -71,11 +63,11 @@ def write_triangle(file: Writer, upper: FloatArray, penalty: Penalty, noise: flo
         file["penalty"] = float(penalty)
 
 
-def write_solutions(file: Writer, solutions: Sequence[Solution]) -> None:
+def write_solutions(file: Writer, solutions: Sequence[Stored]) -> None:
     """Those of the inputs that were known in advance."""
     file["solutions"] = len(solutions)
-    for k, u in enumerate(solutions):
+    for k, (single, y, misfits) in enumerate(solutions):
         part = file.below(f"solution {k}")
-        part["single"] = u.single
-        part.array("y", u.function.y)
-        part.array("misfit", np.full(u.function.width, np.nan) if u.misfits is None else u.misfits)
+        part["single"] = single
+        part.array("y", y)
+        part.array("misfit", np.full(y.shape[1], np.nan) if misfits is None else misfits)
