@@ -98,7 +98,7 @@ def test_bumps_against_automatic_differentiation():
     places = np.array([[0.3, 0.2], [1.5, 0.4]])
     found = bumps(frame, 0.5, places)
     u = lambda x: jnp.exp(-0.5 * jnp.sum(((x[..., None, :] - places) / 0.25) ** 2, axis=-1))
-    op = lambda u: ko.partial(ko.partial(u, 0, 3), 1) + (lambda x: x[..., 0]) * ko.partial(u, 1, 2) - 2.0 * u
+    op = lambda u: ko.partial(ko.partial(u, 0, 3), 1, 2) + (lambda x: x[..., 0]) * ko.partial(u, 1) - 2.0 * u
     points = ko.Box([0, 0], [2, 0.5]).sample(20)
     expected = apply_operator(op, u, points)
     np.testing.assert_allclose(found.apply(normal_form(op, points)), expected, atol=1e-11 * np.abs(expected).max())
