@@ -96,7 +96,7 @@ class TestArguments:
         with pytest.raises(MemoryLimitError, match=r"path: got '.*file\.kernop', which needs .*more memory"):
             ko.load(path)
 
-    @pytest.mark.parametrize("step", ["storage._arrays", "io.read_operator"])
+    @pytest.mark.parametrize("step", ["basics.storage._arrays", "learning.load.read_operator"])
     def test_memory_that_ends_while_it_is_read(self, path, monkeypatch, step):
         def ended(*_):
             raise MemoryError("Unable to allocate")

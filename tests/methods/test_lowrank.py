@@ -6,6 +6,7 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError
+from kernop.collocation import assembly
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(
@@ -111,6 +112,17 @@ def test_a_smaller_tolerance_is_closer(full):
     errors = [difference(operator, full) for operator in operators]
     assert errors[0] > errors[1] > errors[2]
     assert np.all(np.diff([operator.factorisation.rank for operator in operators]) > 0)
+
+
+@pytest.mark.parametrize("tol", [10.0, 0.1])
+def test_what_is_left_of_the_trace_is_below_the_tolerance(tol):
+    """In units of the ridge, G_ii / λN − |F_i|²; a block less would leave more."""
+    found = ko.learn(PROBLEM, method=ko.LowRank(tol=tol, block=1), **PAPER).factorisation
+    ridge = PAPER["regularization"] * 400
+    whole = ko.learn(PROBLEM, method=ko.Full(), **PAPER).collocated
+    left = assembly.squared_norms(found.kernel, whole) / ridge - np.sum(found.columns**2, axis=1)
+    np.testing.assert_allclose(found.left, left, atol=1e-6)
+    assert np.sum(left) <= tol < np.sum(left) + np.sum(found.columns[:, -1] ** 2)
 
 
 def test_a_tolerance_below_rounding_does_no_harm(full):
