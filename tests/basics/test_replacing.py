@@ -1,4 +1,4 @@
-"""Files that are replaced in one step: whole or not at all, whoever else writes there, and whatever is in the way."""
+"""Files that are replaced atomically: complete or unchanged, with concurrent writers and after failures."""
 
 import os
 import signal

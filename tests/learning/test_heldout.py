@@ -1,4 +1,4 @@
-"""Errors and residuals where nothing was learned, against the formulas written out."""
+"""Errors and residuals at held-out points, against the formulas written out."""
 
 from dataclasses import replace
 

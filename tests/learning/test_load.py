@@ -1,4 +1,4 @@
-"""load: what it takes, what it refuses, and what a file that was rewritten with a right digest can do: nothing."""
+"""load: arguments, refusals, and files rewritten with a valid digest, whose contents are still checked."""
 
 import dataclasses
 import json

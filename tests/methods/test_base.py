@@ -1,4 +1,4 @@
-"""What a solution leaves of its data, and rows that come between others, against the formulas written out."""
+"""Residuals of solutions at their data, and rows inserted between others, against the formulas written out."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Operators in files: the same answers to the last bit, here and in another process, and the story with them."""
+"""Operators in files: the same answers to the last bit, also in another process, and how they were learned."""
 
 import dataclasses
 import re
