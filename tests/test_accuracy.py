@@ -1,4 +1,4 @@
-"""T speaks up: what it promises, and what it says of data that it does not resolve."""
+"""Warnings about data that an operator does not resolve, and the misfit below which there are none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bad input: every row of docs/bad-input.md, and a few hundred spoilt calls of the whole public interface.
+"""Bad input: every row of docs/bad-input.md, and a few hundred invalid calls of the whole public interface.
 
 `benchmarks/fuzz_api.py` makes two thousand of them, with the same calls, ways to spoil them, and judge.
 """
@@ -44,7 +44,7 @@ TRIED = 5
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if "plot" not in name])
-def test_spoilt_calls_are_answered_as_promised(name, tmp_path, monkeypatch):
+def test_invalid_calls_are_refused_as_documented(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     call = CALLS[name]
     expected = numbers(call.run(**call.good))

@@ -1,4 +1,4 @@
-"""What kernop says of mistakes that everybody makes once, and how it shows what it made."""
+"""Messages for common mistakes, and the representations of operators, solutions and problems."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""Parts of a file: what is written comes back in the same order of memory; what is not as it should be is named."""
+"""Sections of a file: contents survive a round trip, with their memory order; errors name what is invalid."""
 
 import numpy as np
 import pytest

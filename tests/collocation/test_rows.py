@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ShapeError
+from kernop.collocation.ansatz import collocate
 from kernop.collocation.batches import stream
-from kernop.collocation.functionals import collocate
 from kernop.collocation.rows import StreamedRows
 
 LINE = ko.Interval(0, 1)

@@ -1,4 +1,4 @@
-"""Sums and triangles of rows that pass by, against NumPy's least squares of all rows at once."""
+"""Normal matrices and triangular factors accumulated from batches of rows, against least squares of all rows."""
 
 import pickle
 from copy import deepcopy

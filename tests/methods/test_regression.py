@@ -6,9 +6,8 @@ import pytest
 import kernop as ko
 from kernop.basics.errors import ArgumentError, NonFiniteError
 from kernop.collocation.batches import stream
-from kernop.collocation.functionals import Functionals
+from kernop.collocation.functionals import Functionals, evaluations
 from kernop.collocation.rows import StreamedRows
-from kernop.language.ops import evaluations
 from kernop.methods import Expansion
 from kernop.methods.accumulators import NormalSums, Triangle
 from kernop.methods.regression import Regression, balanced

@@ -160,13 +160,15 @@ class TestAgainstHeldRows:
         with pytest.raises(KeyError):
             streamed.points["nothing"]
 
+    @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[2] is not None], indirect=True)
     def test_std(self, streamed, held):
         x = held.problem.conditions[0].on.sample(20, "uniform", seed=5).x
-        if held.factorisation.noise > 0.0:
-            np.testing.assert_allclose(streamed.std(x), held.std(x), rtol=1e-6)
-        else:
-            with pytest.raises(ArgumentError, match=r"std: got .*without regularisation"):
-                streamed.std(x)
+        np.testing.assert_allclose(streamed.std(x), held.std(x), rtol=1e-6)
+
+    @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[2] is None], indirect=True)
+    def test_no_std_without_a_prior(self, streamed):
+        with pytest.raises(ArgumentError, match=r"std: got .*without regularisation"):
+            streamed.std([[0.5]])
 
     def test_update_is_streaming_all_points(self, name, streamed):
         problem = CASES[name][0]

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 import kernop as ko
 from kernop.collocation.batches import stream
-from kernop.collocation.functionals import Functionals
+from kernop.collocation.functionals import Functionals, evaluations
 from kernop.collocation.rows import StreamedRows
-from kernop.language.ops import evaluations
 from kernop.learning.streaming.checkpoint import CheckpointFile
 from kernop.learning.streaming.home import Home, merged
 from kernop.methods import Expansion

@@ -1,4 +1,4 @@
-"""What is left of functions: their values at the points, and an error elsewhere."""
+"""Functions in files: their values at the stored points, and an error elsewhere."""
 
 import jax
 import jax.numpy as jnp

@@ -52,6 +52,16 @@ def test_on_a_disk_the_bound_is_attained():
     assert bound_of_zero(dirichlet(DISK, lambda u: -3.0 * ko.laplacian(u))).linf[0] == pytest.approx(1.0 / 12.0)
 
 
+@pytest.mark.parametrize("mixed", [1.9, -1.9])
+def test_a_mixed_derivative_counts_half_in_each_corner_of_the_diffusion(mixed):
+    """−Δu − m ∂xy u has the diffusion [[1, m/2], [m/2, 1]], which is positive definite for |m| < 2."""
+    problem = dirichlet(SQUARE, lambda u: -ko.laplacian(u) - mixed * ko.partial(ko.partial(u, 0), 1))
+    assert bound_of_zero(problem).linf[0] == pytest.approx(0.125)
+    beyond = dirichlet(SQUARE, lambda u: -ko.laplacian(u) - 1.1 * mixed * ko.partial(ko.partial(u, 0), 1))
+    with pytest.raises(NotApplicableError, match="neither elliptic nor parabolic"):
+        bound_of_zero(beyond)
+
+
 def test_for_a_short_time_the_bound_is_attained():
     # u_t − u_xx = 1 from 0: u ≈ t away from the walls.
     found = bound_of_zero(heat(BRIEF))
