@@ -340,7 +340,7 @@ class TestErrors:
             ((np.ones((60, 2, 2)), 0.0), ShapeError, r"f: got an array of shape \(60, 2, 2\)"),
             ((np.ones((60, 0)), 0.0), ShapeError, r"f: got an array of shape \(60, 0\)"),
             (([[1.0], [1.0, 2.0]], 0.0), ArgumentTypeError, r"f: got \[\[1\.0\], \[1\.0, 2\.0\]\]; give a function"),
-            (("sin", 0.0), ArgumentTypeError, "f: got .*; real numbers are needed; give a function"),
+            (("sin", 0.0), ArgumentTypeError, "f: got .*; numbers are needed; give a function"),
             ((None, 0.0), ArgumentTypeError, "f: got"),
             ((np.nan, 0.0), NonFiniteError, "f: got 1 of 1 values"),
             ((np.where(np.arange(60) == 55, np.nan, 1.0), 0.0), NonFiniteError, "f: got 1 of 60 values"),

@@ -27,7 +27,7 @@ def flux(a: Any, domain: Any) -> ko.Problem:
 
 def found(a: Any, domain: Any, number: int) -> Any:
     stated = flux(a, domain)
-    return roughness(stated.conditions[0].op, domain.sample(number), frame_of(stated), "f")
+    return roughness(stated.conditions[0], domain.sample(number), frame_of(stated))
 
 
 JUMPS = {

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import norms
-from kernop.collocation.ansatz import Ansatz, condition_functionals
+from kernop.collocation.ansatz import PLAIN, Ansatz, condition_functionals
 from kernop.collocation.data import concrete, split_pairs, values_at
 from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.inputs import read_inputs
@@ -87,7 +87,7 @@ class OnProbes:
     change from one operator to a richer one is.
     """
 
-    def __init__(self, problem: Problem, frame: Frame, seed: int, ansatz: Ansatz) -> None:
+    def __init__(self, problem: Problem, frame: Frame, seed: int = 0, ansatz: Ansatz = PLAIN) -> None:
         self._problem = problem
         inside = interior(problem, HELD_OUT // 2, seed + 1)
         around = [between(condition.on, HELD_OUT // 8, seed + 1).x for condition in _boundaries(problem)]
@@ -122,8 +122,8 @@ class OnProbes:
         parts = len(self._places.blocks)
         error = _relative(found[:, :count] - self._truth, self._truth, parts)
         worst = float(np.max(error)) if np.all(np.isfinite(error)) else np.inf
-        values = found[:, count:].reshape(parts, -1, len(self.unknown))[:, : self._inside]
-        return Findings(worst, float(np.max(answer.misfit[:count])), values.reshape(-1, len(self.unknown)))
+        values = np.vstack([part[: self._inside, count:] for part in np.split(found, parts)])
+        return Findings(worst, float(np.max(answer.misfit[:count])), values)
 
     def _all(self, rows: Functionals) -> FloatArray:
         """What the functionals make of all fields, (N, B)."""
@@ -140,7 +140,7 @@ class OnInputs:
 
     known = ""
 
-    def __init__(self, problem: Problem, frame: Frame, seed: int, ansatz: Ansatz, inputs: Any) -> None:
+    def __init__(self, problem: Problem, frame: Frame, inputs: Any, seed: int = 0, ansatz: Ansatz = PLAIN) -> None:
         self._inputs = read_inputs(problem, inputs)
         each = HELD_OUT // len(problem.conditions)
         self._held = [_held(c, held_out(c, each, seed + 1), frame, ansatz) for c in problem.conditions]

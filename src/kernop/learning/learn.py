@@ -281,7 +281,7 @@ class _Task:
     def _measure(self, inputs: Any, ansatz: Ansatz) -> Measure:
         if inputs is None:
             return OnProbes(self.problem, self.frame, self.seed, ansatz)
-        return OnInputs(self.problem, self.frame, self.seed, ansatz, inputs)
+        return OnInputs(self.problem, self.frame, inputs, self.seed, ansatz)
 
     def roughness(self, points: Mapping[str, Points]) -> Roughness:
         """How rough the coefficients are that are differentiated, at these points."""

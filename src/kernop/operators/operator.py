@@ -128,7 +128,10 @@ class SolutionOperator:
     @property
     def n_points(self) -> int:
         """The number N of points of all conditions together."""
-        passed, counts = self.factorisation.passed_rows, self.counts
+        passed = self.factorisation.passed_rows
+        if passed is not None and all(layout.parts == 1 for layout in self.learned.layouts):
+            return passed  # to count the points of a stream may take a pass over them
+        counts = self.counts
         return passed or 0 if counts is None else sum(counts.values())
 
     @cached_property
