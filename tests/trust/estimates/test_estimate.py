@@ -1,5 +1,7 @@
 """Error estimates against true errors; scaling, batches, arrays, zero data, and wrong arguments."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, ShapeError
 from kernop.language.ops import apply_operator, identity
+from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates import stability
 from kernop.trust.metrics import relative_l2, relative_linf
 
@@ -250,3 +253,17 @@ def test_wrong_arguments(operator, batch, ordinary):
     u = ordinary(1.0, 0.0)
     with pytest.raises(ArgumentError, match="does not know its operator"):
         ko.Solution(u.problem, u.function, True).error_estimate()
+
+
+def test_an_ill_posed_problem_adds_what_its_conditions_hardly_see():
+    """Pure Neumann: at least the stability number times the rounding errors of û, in both norms alike."""
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=LINE), ko.Neumann(on=LINE.boundary))
+    with pytest.warns(ko.IllPosedWarning):
+        operator = ko.learn(problem, points=100)
+    data = lambda x: jnp.cos(jnp.pi * x[..., 0]), 0.0
+    found = operator(*data).error_estimate(covering=None)
+    plain = replace(operator, diagnosis=Diagnosis())(*data).error_estimate(covering=None)
+    hidden = found.l2 - plain.l2
+    assert hidden == pytest.approx(found.linf - plain.linf, rel=1e-6)
+    size = found.l2 / found.relative_l2
+    assert hidden >= operator.diagnosis.stability.number * np.finfo(float).eps * size
