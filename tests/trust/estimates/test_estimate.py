@@ -9,6 +9,7 @@ import pytest
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, ShapeError
 from kernop.language.ops import apply_operator, identity
+from kernop.methods.weights import repeated
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates import stability
 from kernop.trust.metrics import relative_l2, relative_linf
@@ -267,3 +268,19 @@ def test_an_ill_posed_problem_adds_what_its_conditions_hardly_see():
     assert hidden == pytest.approx(found.linf - plain.linf, rel=1e-6)
     size = found.l2 / found.relative_l2
     assert hidden >= operator.diagnosis.stability.number * np.finfo(float).eps * size
+
+
+def test_an_estimate_is_the_correction_with_a_margin_and_a_constant_times_what_it_leaves():
+    """1.5 ‖ê‖ + C ‖r − P ê‖ for the residual r at the test points and the correction ê of the richer operator."""
+    operator = ko.learn(PROBLEM, points=300, method=ko.Subspace(60))
+    u = operator(lambda x: jnp.sin(9.0 * x[..., 0] * x[..., 1]), 1.0)
+    found, known = u.error_estimate(covering=None, search=None), stability.fresh(operator)
+    residuals = np.concatenate([-u.residual(name, operator.test_points[name]) for name in ("f", "g")])[:, None]
+    correction = known.answers.answer(residuals).u
+    roots = np.sqrt(repeated(known.answers.weights, known.functionals))[:, None]
+    left = np.sqrt(np.mean((roots * (residuals - correction.apply(known.functionals))) ** 2))
+    values = correction.apply(known.places.functionals)
+    inside = np.sqrt(np.mean(values[: known.places.within] ** 2))
+    assert known.constants[0] * left > 1e-3 * found.l2
+    assert found.l2 == pytest.approx(1.5 * inside + known.constants[0] * left, rel=1e-6)
+    assert found.linf == pytest.approx(1.5 * np.max(np.abs(values)) + known.constants[1] * left, rel=1e-6)
