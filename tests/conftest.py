@@ -1,9 +1,16 @@
-"""Functions that JAX compiled are shared by the workers of a run and kept for the next: half of the work is to compile.
+"""What all tests share: compiled functions that are kept, and Hypothesis without a clock.
 
-``pytest --cache-clear`` forgets them. Processes that tests start, some of them to be killed, compile for themselves.
+Half of the work of the tests is to compile. Functions that JAX compiled are shared by the workers of a run and kept for
+the next; ``pytest --cache-clear`` forgets them. Processes that tests start, some of them to be killed, compile for
+themselves.
 """
 
 import jax
+from hypothesis import HealthCheck, settings
+
+# How fast a machine is, and what else runs on it, is not what is tested.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 def pytest_configure(config):

@@ -35,7 +35,7 @@ def learn(problem=PROBLEM, centers=80, points=None):
 
 
 def on_inputs(inputs, problem=PROBLEM):
-    return OnInputs(problem, frame(problem), inputs, 0, None)
+    return OnInputs(problem, frame(problem), inputs)
 
 
 def on_probes(problem=PROBLEM):

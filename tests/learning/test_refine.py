@@ -50,7 +50,8 @@ def search(errors, tol=1e-6, budget=10_000, dim=2, solutions=None, known=""):
     values = empty if solutions is None else ([[value]] for value in solutions)
     said: list[str] = []
     coming = (Findings(error, 0.0, np.asarray(value)) for error, value in zip(errors, values, strict=False))
-    found = refine(Fake, tol, budget, Known(coming, known, () if solutions is None else ("f = 1",)), dim, said.append)
+    measure = Known(coming, known, () if solutions is None else ("f = 1",))
+    found = refine(Fake, tol, budget, lambda _: measure, dim, said.append)
     return found, said
 
 

@@ -315,7 +315,7 @@ ERRORS = {
     "batches": (
         {"points": {"f": 5, "g": 4}, "data": {"f": np.ones((5, 2)), "g": np.ones((4, 3))}},
         ko.errors.ShapeError,
-        r"batches of \[2, 3\] columns",
+        r"batches that disagree \('f' with 2, 'g' with 3\)",
     ),
 }
 

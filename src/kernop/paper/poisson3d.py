@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kernop.basics.errors import FloatArray
+from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.batches import Batches, stream
 from kernop.collocation.rows import StreamedRows
 from kernop.collocation.units import frame_of
@@ -99,7 +100,7 @@ class Study:
             return {"f": np.random.default_rng([dataset, k]).random((self.batch, 3))}
 
         source = stream(PROBLEM, Batches(max(self.sizes) // self.batch, take), "uniform", 0, self.batch)
-        method, rows = self._method(dataset), StreamedRows(source, envelope).given([{"f": sources}])
+        method, rows = self._method(dataset), StreamedRows(source, Ansatz(envelope=envelope)).given([{"f": sources}])
         regression = method.regression(Setting(rows, frame_of(PROBLEM), self._kernel, weights=(1.0,)), rows)
         found: dict[str, Any] = {label: {"l2": [], "linf": []} for label in self.labels}
         exact = evaluate_at("u", solutions, self._grid)

@@ -1,12 +1,15 @@
 """Error estimates against true errors; scaling, batches, arrays, zero data, and wrong arguments."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, ShapeError
-from kernop.language.ops import apply_operator, itself
+from kernop.methods.weights import repeated
+from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates import stability
 from kernop.trust.metrics import relative_l2, relative_linf
 
@@ -250,3 +253,33 @@ def test_wrong_arguments(operator, batch, ordinary):
     u = ordinary(1.0, 0.0)
     with pytest.raises(ArgumentError, match="does not know its operator"):
         ko.Solution(u.problem, u.function, True).error_estimate()
+
+
+def test_an_ill_posed_problem_adds_what_its_conditions_hardly_see():
+    """Pure Neumann: at least the stability number times the rounding errors of û, in both norms alike."""
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=LINE), ko.Neumann(on=LINE.boundary))
+    with pytest.warns(ko.IllPosedWarning):
+        operator = ko.learn(problem, points=100)
+    data = lambda x: jnp.cos(jnp.pi * x[..., 0]), 0.0
+    found = operator(*data).error_estimate(covering=None)
+    plain = replace(operator, diagnosis=Diagnosis())(*data).error_estimate(covering=None)
+    hidden = found.l2 - plain.l2
+    assert hidden == pytest.approx(found.linf - plain.linf, rel=1e-6)
+    size = found.l2 / found.relative_l2
+    assert hidden >= operator.diagnosis.stability.number * np.finfo(float).eps * size
+
+
+def test_an_estimate_is_the_correction_with_a_margin_and_a_constant_times_what_it_leaves():
+    """1.5 ‖ê‖ + C ‖r − P ê‖ for the residual r at the test points and the correction ê of the richer operator."""
+    operator = ko.learn(PROBLEM, points=300, method=ko.Subspace(60))
+    u = operator(lambda x: jnp.sin(9.0 * x[..., 0] * x[..., 1]), 1.0)
+    found, known = u.error_estimate(covering=None, search=None), stability.fresh(operator)
+    residuals = np.concatenate([-u.residual(name, operator.test_points[name]) for name in ("f", "g")])[:, None]
+    correction = known.answers.answer(residuals).u
+    roots = np.sqrt(repeated(known.answers.weights, known.functionals))[:, None]
+    left = np.sqrt(np.mean((roots * (residuals - correction.apply(known.functionals))) ** 2))
+    values = correction.apply(known.places.functionals)
+    inside = np.sqrt(np.mean(values[: known.places.within] ** 2))
+    assert known.constants[0] * left > 1e-3 * found.l2
+    assert found.l2 == pytest.approx(1.5 * inside + known.constants[0] * left, rel=1e-6)
+    assert found.linf == pytest.approx(1.5 * np.max(np.abs(values)) + known.constants[1] * left, rel=1e-6)
