@@ -8,6 +8,7 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, ShapeError
+from kernop.language.ops import apply_operator, itself
 from kernop.methods.weights import repeated
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates import stability
