@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentTypeError, FloatArray, OperatorError, fail
 from kernop.basics.precision import eagerly
-from kernop.collocation.functionals import Block, Functionals, Layout, tabulated, together
+from kernop.collocation.functionals import Block, Functionals, Layout, evaluations, tabulated, together
 from kernop.geometry import Points
 from kernop.language.fields import Term
 from kernop.language.functions import Function, evaluate_at
@@ -82,6 +82,8 @@ class Ansatz:
 
     def evaluations(self, x: FloatArray, of: str | None = None) -> Functionals:
         """u(x_i) for all components of the unknowns, or of one of them, without a detour through the language."""
+        if self == PLAIN:
+            return Functionals((evaluations(x),))
         own = range(self.unknowns.total)[self.unknowns.slices[of] if of is not None else slice(None)]
         zero = (0,) * x.shape[1]
         values = np.ones(len(x)) if self.envelope is None else envelope_values(self.envelope, x)

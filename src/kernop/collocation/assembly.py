@@ -22,8 +22,8 @@ from kernop.kernels import Kernel
 from kernop.kernels.derivatives import diagonal, pairwise
 from kernop.language.fields import MultiIndex
 
-#: Tile sides: for a few points, and for many.
-SMALL, LARGE = 64, 512
+#: Tile sides: for a point or two, for a few, and for many.
+TINY, SMALL, LARGE = 8, 64, 512
 
 #: Rows, columns and values of a finished tile; None for zeros.
 Tile = tuple[slice, slice, Any]
@@ -36,7 +36,9 @@ class _Strips:
 
     def __init__(self, block: Block, start: int) -> None:
         n = len(block)
-        self.side = SMALL if n <= SMALL else LARGE
+        self.side = TINY if n <= TINY else SMALL if n <= SMALL else LARGE
+        # JAX takes a few numbers faster than we could give it an array of its own.
+        held = np.ascontiguousarray if n <= SMALL else _held
         padded = -(-n // self.side) * self.side
         x = np.concatenate([block.x, np.repeat(block.x[-1:], padded - n, axis=0)])
         phi = np.concatenate([block.coefficients, np.zeros((padded - n, len(block.terms)))])
@@ -44,15 +46,14 @@ class _Strips:
 
         def strip(i: int) -> tuple[slice, Any, Part]:
             along, inside = slice(start + i, start + min(i + self.side, n)), slice(i, i + self.side)
-            places = jnp.asarray(np.ascontiguousarray(x[inside].T))
-            parts = {k: (alphas[k], _rows(phi[inside, own])) for k, own in block.components.items()}
-            return along, places, parts
+            parts = {k: (alphas[k], held(phi[inside, own].T)) for k, own in block.components.items()}
+            return along, held(x[inside].T), parts
 
         self.parts = [strip(i) for i in range(0, padded, self.side)]
 
 
-def _rows(coefficients: FloatArray) -> Any:
-    return jnp.asarray(np.ascontiguousarray(coefficients.T))
+def _held(values: FloatArray) -> Any:
+    return jnp.asarray(np.ascontiguousarray(values))
 
 
 #: Strips that were cut before: the same centres meet many points, and the rows of a growing factor many pivots.
@@ -60,6 +61,8 @@ _cut: Kept[Functionals, list[_Strips]] = Kept()
 
 
 def _strips(functionals: Functionals) -> list[_Strips]:
+    if len(functionals) <= TINY:
+        return [_Strips(block, rows.start) for rows, block in functionals]
     return _cut.of(functionals, lambda: [_Strips(block, rows.start) for rows, block in functionals])
 
 

@@ -211,7 +211,12 @@ class Problem:
 
     def contains(self, x: FloatArray) -> NDArray[np.bool_]:
         """For each row of x (n, d): does it lie in the region of any condition?"""
-        return np.any([condition.on.contains(x) for condition in self._conditions], axis=0)
+        found = self._conditions[0].on.contains(x)
+        for condition in self._conditions[1:]:
+            if found.all():
+                break
+            found = found | condition.on.contains(x)
+        return found
 
     def manufacture(self, u: Any, points: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         """Data that makes ``u`` the exact solution: {name: (P_k u)(points[name])} for every input of T.

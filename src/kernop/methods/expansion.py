@@ -95,7 +95,7 @@ class Combination:
         """P_i u for functionals that were collocated with the ansatz: (M, B)."""
         if self.upper is None:
             return self.expansion.apply(left, self.y)
-        sample = left.spread(SAMPLE)
+        sample = left if len(left) <= SAMPLE else left.spread(SAMPLE)
         e, c = self.expansion.matrix(sample), self.coefficients
         values, rounding = e @ c, EPS * (np.abs(e) @ np.abs(c))
         if np.all(np.max(rounding, axis=0) <= HARMLESS * np.max(np.abs(values), axis=0)):
