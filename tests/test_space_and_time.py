@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from kernop.operators.files import Reader, Writer
+from kernop.operators.files.regions import read_region, write_region
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, OperatorError
@@ -16,8 +18,6 @@ from kernop.basics.precision import float64
 from kernop.collocation.functionals import collocate
 from kernop.geometry.points import concatenate
 from kernop.language.ops import normal_form
-from kernop.operators.files import Reader, Writer
-from kernop.operators.files.regions import read_region, write_region
 from kernop.trust.estimates import maximum
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers have no such module

@@ -8,18 +8,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray, OperatorError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, OperatorError, fail
+from kernop.basics.stored import stored
 from kernop.geometry import Points
 from kernop.language.functions import Function
 from kernop.language.ops import NormalForm, normal_form
 from kernop.language.problem import Problem
 
 
+@stored("functionals", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Functionals:
     """N functionals P_i: u ↦ (P_k(i) u)(x_i), in ordered blocks, one for each condition."""
 
     blocks: tuple[NormalForm, ...]
+
+    def check(self) -> None:
+        """Raise unless there are blocks, all in the same dimension."""
+        if len({block.x.shape[1] for block in self.blocks}) != 1:
+            raise fail(ArgumentError, "blocks", "none, or some in other dimensions", "write the file again")
 
     def __len__(self) -> int:
         return sum(map(len, self.blocks))

@@ -35,6 +35,7 @@ from kernop.basics.errors import (
     fail,
     naming,
 )
+from kernop.basics.stored import stored
 from kernop.language.coefficients import Coefficient, PlaceFunction, directional
 from kernop.language.functions import Function, evaluate
 
@@ -380,6 +381,7 @@ def laplacian(u: Field, axes: Iterable[int] | None = None) -> Field:
     return _sum([partial(field, axis, 2) for axis in _axes("laplacian(u)", axes, field)])
 
 
+@stored("normal derivative")
 def normal_derivative(u: Field, axes: Iterable[int] | None = None) -> Field:
     """∂u/∂n = n·∇u with the outward unit normal n; only on boundaries.
 

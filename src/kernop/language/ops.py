@@ -13,6 +13,7 @@ import numpy as np
 from jax.core import Tracer
 
 from kernop.basics.errors import (
+    ArgumentError,
     ArgumentTypeError,
     FloatArray,
     KernopError,
@@ -23,7 +24,9 @@ from kernop.basics.errors import (
     fail,
     naming,
 )
+from kernop.basics.fitting import check_shape
 from kernop.basics.precision import eagerly
+from kernop.basics.stored import stored
 from kernop.geometry import Points
 from kernop.language.coefficients import Coefficient
 from kernop.language.fields import (
@@ -40,15 +43,19 @@ from kernop.language.functions import Function, evaluate, padded
 Operator = Callable[[Any], Any]
 FieldT = TypeVar("FieldT", Unknown, Known)
 
+#: The highest derivative of an operator in a file.
+HIGHEST = 32
 #: Coefficients from here on count as infinite: their squares are.
 LARGEST = 1e150
 
 
+@stored("identity")
 def identity(u: Field) -> Field:
     """The operator u ↦ u."""
     return u
 
 
+@stored("normal form")
 @dataclass(frozen=True, eq=False)
 class NormalForm:
     """n functionals u ↦ Σ_α φ_α(x_i) (∂^α u)(x_i).
@@ -62,6 +69,14 @@ class NormalForm:
     x: FloatArray
     alphas: tuple[MultiIndex, ...]
     coefficients: FloatArray
+
+    def check(self) -> None:
+        """Raise unless there is a coefficient for each point and each of sorted multi-indices."""
+        check_shape("x", self.x, None, None)
+        check_shape("coefficients", self.coefficients, len(self.x), len(self.alphas))
+        whole = all(len(alpha) == self.x.shape[1] and min(alpha) >= 0 for alpha in self.alphas)
+        if not self.alphas or not whole or list(self.alphas) != sorted(set(self.alphas)) or self.order > HIGHEST:
+            raise fail(ArgumentError, "alphas", "no list of multi-indices", "write the file again")
 
     def __len__(self) -> int:
         return self.x.shape[0]

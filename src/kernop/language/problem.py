@@ -21,6 +21,7 @@ from kernop.basics.errors import (
     fail,
     naming,
 )
+from kernop.basics.stored import stored
 from kernop.geometry import Region, SpaceTime
 from kernop.language.coefficients import Coefficient
 from kernop.language.fields import check_order, normal_derivative, partial
@@ -28,6 +29,7 @@ from kernop.language.functions import Function
 from kernop.language.ops import Operator, apply_operator, identity
 
 
+@stored("condition")
 @dataclass(frozen=True, eq=False)
 class Condition:
     """P u = h on a region.
@@ -77,25 +79,29 @@ def Neumann(on: Region, name: str = "q", data: Any = None) -> Condition:
     return Condition(normal_derivative, on, name, data)
 
 
+@stored("mixed")
 @dataclass(frozen=True)
 class Mixed:
-    """The operator α u + β ∂u/∂n."""
+    """The operator α u + β ∂u/∂n; α and β are numbers or functions of x."""
 
-    alpha: Coefficient
-    beta: Coefficient
+    alpha: Any
+    beta: Any
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "beta"):
+            with naming(name):
+                number = Coefficient.of(getattr(self, name)).constant
+            if number is not None:
+                object.__setattr__(self, name, number)
 
     def __call__(self, u: Any) -> Any:
-        """Of a field."""
-        return u.times(self.alpha) + normal_derivative(u).times(self.beta)
+        """α u + β ∂u/∂n of a field u."""
+        return u.times(Coefficient.of(self.alpha)) + normal_derivative(u).times(Coefficient.of(self.beta))
 
 
 def Robin(alpha: Any, beta: Any, on: Region, name: str = "r", data: Any = None) -> Condition:
     """α u + β ∂u/∂n = r on a boundary; α and β are numbers or functions of x."""
-    with naming("alpha"):
-        a = Coefficient.of(alpha)
-    with naming("beta"):
-        b = Coefficient.of(beta)
-    return Condition(Mixed(a, b), on, name, data)
+    return Condition(Mixed(alpha, beta), on, name, data)
 
 
 def Initial(on: Region, name: str = "u0", order: int = 0, data: Any = None) -> Condition:
@@ -108,6 +114,7 @@ def Initial(on: Region, name: str = "u0", order: int = 0, data: Any = None) -> C
     return Condition(lambda u: partial(u, -1, order), on, name, data)
 
 
+@stored("problem")
 class Problem:
     """A linear PDE: a list of conditions. Pure data; nothing is sampled or computed here."""
 

@@ -19,6 +19,7 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.progress import Stages
+from kernop.basics.versions import now
 from kernop.collocation.batches import stream
 from kernop.collocation.functionals import Functionals, collocate
 from kernop.collocation.inputs import read_inputs
@@ -37,7 +38,6 @@ from kernop.methods import Factorisation, Method, Setting, Subspace
 from kernop.methods.base import envelope_of
 from kernop.methods.noise import Noise, read_noise
 from kernop.methods.weights import Weights, read_weights
-from kernop.operators.files.operator import now
 from kernop.operators.operator import SolutionOperator
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.resolution import Roughness, roughness

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from kernop.basics.errors import FloatArray
 from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS, right_solve_upper, solve_upper
+from kernop.basics.stored import stored
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
 from kernop.kernels import Kernel
+from kernop.kernels.base import check_smoothness
 from kernop.language.functions import Function
 
 #: Rounding errors up to this part of u count as none.
@@ -24,6 +26,7 @@ SAMPLE = 32
 PIECE = 2048
 
 
+@stored("expansion", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Expansion:
     """Functions of the form u = ρ Σ_j c_j Q_j^(2) K(·, y_j).
@@ -37,6 +40,11 @@ class Expansion:
     kernel: Kernel
     functionals: Functionals
     envelope: Function | None = None
+
+    def check(self) -> None:
+        """Raise unless the kernel is one for these functionals."""
+        self.kernel.check_dim(self.functionals.dim)
+        check_smoothness(self.kernel, self.functionals.order, "expansion")
 
     def matrix(self, left: Functionals) -> FloatArray:
         """E_ij = P_i applied to the j-th function, shape (M, L). ``left`` was collocated with the envelope."""

@@ -5,23 +5,49 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from kernop.basics.errors import FloatArray, NonFiniteError, SingularGramError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, fail
+from kernop.basics.fitting import check_least, check_positive, check_shape
 from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, left_over, norms, right_solve_upper
+from kernop.basics.stored import stored
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
-from kernop.methods.base import Answer, Factorisation, Rows, others, woven
+from kernop.methods.base import Answer, Factorisation, Method, Rows, others, woven
 from kernop.methods.chain import Chain, chained
 from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.posterior import Posterior
-from kernop.methods.weights import repeated
+from kernop.methods.weights import Weights, repeated
 
-if TYPE_CHECKING:
-    from kernop.methods.subspace import Subspace
+
+class LeastSquares(Method):
+    """A method whose factorisation can be made again from other rows, in the same expansion.
+
+    Attributes:
+        penalty: "coefficients", λ‖c‖², or "rkhs", λN‖u‖² in the space of the kernel.
+        solver: "qr" of the design matrix, or "normal" equations.
+    """
+
+    penalty: Literal["coefficients", "rkhs"]
+    solver: Literal["qr", "normal"]
+
+    @abstractmethod
+    def fit(
+        self,
+        expansion: Expansion,
+        functionals: Functionals,
+        weights: Weights,
+        regularization: float | None,
+        noise: float,
+    ) -> HeldFactorisation:
+        """Least squares in a given expansion."""
+
+    @abstractmethod
+    def penalty_root(self, expansion: Expansion, regularization: float, n: int) -> float | FloatArray:
+        """P with ‖P c‖² the penalty for n rows: upper triangular (L, L), or p for p · I."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +60,10 @@ class SubspaceFactorisation(Factorisation):
     """
 
     noise: float
+
+    def check(self) -> None:
+        super().check()
+        check_least("noise", self.noise, 0.0)
 
     @property
     def proper(self) -> bool:
@@ -73,8 +103,21 @@ class HeldFactorisation(SubspaceFactorisation):
         roots: √w_i, (N,).
     """
 
-    method: Subspace
+    #: The solver of the method.
+    solver: ClassVar[str]
+
+    method: LeastSquares
     roots: FloatArray
+
+    @property
+    def size(self) -> int:
+        return len(self.roots)
+
+    def check(self) -> None:
+        super().check()
+        check_positive("roots", self.roots, None)
+        if self.method.solver != self.solver:
+            raise fail(ArgumentError, "method", f"one with solver={self.method.solver!r}", "write the file again")
 
     @property
     def rkhs(self) -> bool:
@@ -122,11 +165,25 @@ class HeldFactorisation(SubspaceFactorisation):
         return design_matrix(self.expansion, functionals.take(new)) * roots[new, None], roots
 
 
+@stored("qr", by_value=False)
 @dataclass(frozen=True, eq=False)
 class QRFactorisation(HeldFactorisation):
     """[√W A; penalty] = Q R; c = R⁻¹ Q₁ᵀ √W h, where Q₁ are the first N rows of Q. Without penalty: √W A = Q R."""
 
+    solver: ClassVar[str] = "qr"
+
     factor: Orthogonal | Chain
+
+    def check(self) -> None:
+        """The rows of Q are those of data, and perhaps those of a penalty below the first of them."""
+        super().check()
+        count, first, rows = len(self.expansion.functionals), self.factor, self.size
+        if isinstance(first, Chain):
+            check_shape("order", first.order, rows)
+            first, rows = first.first, rows - sum(len(rotation.reflectors) for rotation in first.rotations)
+        check_shape("packed", first.packed, None, count)
+        if len(first.packed) not in (rows, rows + count):
+            raise fail(ArgumentError, "packed", f"an array of {len(first.packed)} rows", "write the file again")
 
     def answer(self, h: FloatArray) -> Answer:
         """û = Φ R⁻¹ y with y = Q₁ᵀ √W h; what Qᵀ has below y is what û leaves of the data."""
@@ -160,12 +217,21 @@ class QRFactorisation(HeldFactorisation):
         return replace(self, regularization=self._regularization(len(roots)), roots=roots, factor=factor)
 
 
+@stored("normal", by_value=False)
 @dataclass(frozen=True, eq=False)
 class NormalFactorisation(HeldFactorisation):
     """AᵀWA + penalty = L Lᵀ; c = (L Lᵀ)⁻¹ Aᵀ W h."""
 
+    solver: ClassVar[str] = "normal"
+
     factor: Cholesky
     design: FloatArray  # √W A
+
+    def check(self) -> None:
+        super().check()
+        count = len(self.expansion.functionals)
+        check_shape("factor", self.factor.lower, count, count)
+        check_shape("design", self.design, self.size, count)
 
     def answer(self, h: FloatArray) -> Answer:
         """û = Φ L⁻ᵀ y with y = L⁻¹ Aᵀ √W h. The residual |√W h|² − |y|² cancels: it is known to half of the digits."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernop.basics.errors import FloatArray
+from kernop.basics.fitting import check_positive, check_shape
 from kernop.basics.linalg import Cholesky, left_over, norms, right_solve_upper
+from kernop.basics.stored import Upper, stored
 from kernop.methods.base import Answer
 from kernop.methods.expansion import Combination
 from kernop.methods.leastsquares import SubspaceFactorisation
 from kernop.methods.subspace import Subspace
 
 
+@stored("materialized", by_value=False)
 @dataclass(frozen=True, eq=False)
 class MaterializedFactorisation(SubspaceFactorisation):
     """c = R⁻¹ S⁻¹ Qᵀ √W h with Q = √W A R⁻¹ and S = QᵀQ + (P R⁻¹)ᵀ(P R⁻¹), which is the identity but for rounding.
@@ -27,11 +30,23 @@ class MaterializedFactorisation(SubspaceFactorisation):
         method: how it was learned.
     """
 
-    upper: FloatArray
+    upper: Upper
     square: Cholesky
     q: FloatArray
     roots: FloatArray
     method: Subspace
+
+    @property
+    def size(self) -> int:
+        return len(self.roots)
+
+    def check(self) -> None:
+        super().check()
+        count = len(self.expansion.functionals)
+        check_positive("roots", self.roots, None)
+        check_shape("upper", self.upper, count, count)
+        check_shape("square", self.square.lower, count, count)
+        check_shape("q", self.q, self.size, count)
 
     def answer(self, h: FloatArray) -> Answer:
         data = self.roots[:, None] * h

@@ -22,17 +22,19 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, orthogonal, syrk
+from kernop.basics.stored import stored
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
 from kernop.kernels import Gaussian, Kernel
 from kernop.language.functions import Function
 from kernop.language.ops import evaluations
-from kernop.methods.base import Method, Setting
+from kernop.methods.base import Setting
 from kernop.methods.centres import default_number, fill
 from kernop.methods.expansion import Expansion
 from kernop.methods.full import wide_gaussian
 from kernop.methods.leastsquares import (
     HeldFactorisation,
+    LeastSquares,
     NormalFactorisation,
     QRFactorisation,
     design_matrix,
@@ -44,8 +46,9 @@ from kernop.methods.weights import Weights, condition_weights, repeated
 TINY = 1e-16
 
 
+@stored("Subspace")
 @dataclass(frozen=True, eq=False)
-class Subspace(Method):
+class Subspace(LeastSquares):
     """u = ρ Σ_j c_j b_j with L ≪ N functions b_j; c minimises Σ w_i |P_i u − h_i|² + a small penalty.
 
     Arguments:

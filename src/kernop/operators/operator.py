@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, reduce, singledispatch
 from typing import Any
 
 import jax
@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kernop.basics import storage
+from kernop.basics.codec import Encoder
 from kernop.basics.errors import (
     AccuracyWarning,
     ArgumentError,
@@ -25,6 +26,8 @@ from kernop.basics.errors import (
 from kernop.basics.frozen import frozen
 from kernop.basics.precision import float64
 from kernop.basics.progress import Stages
+from kernop.basics.stored import stored
+from kernop.basics.versions import now, versions
 from kernop.collocation.changes import added, removed
 from kernop.collocation.data import all_values, concrete, named_inputs, places
 from kernop.collocation.functionals import Functionals, collocate
@@ -35,7 +38,8 @@ from kernop.language.ops import Operator, identity
 from kernop.language.problem import Problem
 from kernop.methods import Answer, Factorisation, Method, Subspace
 from kernop.methods.base import envelope_of
-from kernop.operators.files import KIND, Writer, write_factorisation, write_operator, write_story
+from kernop.operators.closing import closed_problem, enveloped, known_envelope
+from kernop.operators.report import Report
 from kernop.operators.solution import Solution, functionals_of, with_draws
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates import Learned
@@ -43,10 +47,14 @@ from kernop.trust.evidence import Evidence, evidence
 
 #: The part of the data that a solution may leave without a word, and with a penalty that the user asked for.
 PROMISE, PENALISED = 1e-3, 0.1
+#: The kind of file, and the version of what is in it: a reader refuses later ones.
+KIND, FORMAT = "operator", 2
+REWRITE = "write the file again"
 #: How many times the norm of the stated noise counts as noise.
 NOISE = 2.0
 
 
+@stored("operator", by_value=False)
 @dataclass(frozen=True, eq=False)
 class SolutionOperator:
     """T with u = T(f, g): learned once, applied to any data.
@@ -72,7 +80,7 @@ class SolutionOperator:
     method: Method
     factorisation: Factorisation
     stats: Mapping[str, float] = field(default_factory=dict[str, float])
-    report: Any = None
+    report: Report | None = None
     noise: Mapping[str, float] | None = None
     about: Mapping[str, Any] = field(default_factory=dict[str, Any])
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
@@ -264,15 +272,39 @@ class SolutionOperator:
         needed, an error says so, and ``load(path, problem=…)`` brings it back. A kernel of your own is refused.
         """
         storage.check_place(path)
-        file = Writer()
-        self._write(file)
-        file.finish()
-        storage.write(path, KIND, file.header, file.arrays)
+        about = {**self.about, "written": {"when": now(), **versions()}}
+        file = Encoder()
+        header = file.encode(replace(closed(self), about=about))
+        storage.write(path, KIND, {"format": FORMAT, **header}, file.arrays)
 
-    def _write(self, file: Writer) -> None:
-        write_operator(file, self.problem, self.points, self.method, self.factorisation)
-        write_factorisation(file.below("factorisation"), self.factorisation)
-        write_story(file, self.stats, self.report, self.noise, {**self.about, **self.diagnosis.entries()})
+    def check(self) -> None:
+        """Raise unless points, functionals and factorisation, which come from a file, belong to the conditions."""
+        names, n, weights = self.problem.names, self.n_points, self.factorisation.weights
+        if self.points.keys() != set(names) or (self.noise is not None and self.noise.keys() != set(names)):
+            raise fail(ArgumentError, "points, noise", "other names than the conditions have", REWRITE)
+        for condition in self.problem.conditions:
+            own = self.points[condition.name]
+            if own.timed != condition.on.timed or not np.all(condition.on.contains(own.x)):
+                raise fail(ArgumentError, "points", f"some of {condition.name!r} outside its region", REWRITE)
+        if len(weights) != len(names) or self.factorisation.size != n:
+            got = f"one of {len(weights)} conditions and {self.factorisation.size} rows, not {len(names)} and {n}"
+            raise fail(ArgumentError, "factorisation", got, REWRITE)
+        if getattr(self.factorisation, "method", self.method) != self.method:
+            raise fail(ArgumentError, "method", "another one than that of the factorisation", REWRITE)
+        self._check_functionals()
+
+    def _check_functionals(self) -> None:
+        functionals = self.collocated
+        same = len(functionals.blocks) == len(self.problem.names) and all(
+            np.array_equal(block.x, self.points[name].x)
+            for name, block in zip(self.problem.names, functionals.blocks, strict=True)
+        )
+        if not same:
+            raise fail(ArgumentError, "functionals", "some that are not at the points", REWRITE)
+        right = self.factorisation.expansion.functionals.order
+        for name, block in zip(self.problem.names, functionals.blocks, strict=True):
+            needed = max(self.method.derivatives_needed(block.order), block.order + right)
+            check_smoothness(self.kernel, needed, name)
 
     def update(self, points: Mapping[str, Any]) -> SolutionOperator:
         """The operator learned from more points: a new one, at a fraction of the cost of learning again.
@@ -339,6 +371,18 @@ class SolutionOperator:
             if part.name != "centers" and value is not part.default and value != part.default:
                 parts.append(f"{part.name}={_shown(value)}")
         return f"{type(self.method).__name__}({', '.join(parts)})"
+
+
+@singledispatch
+def closed(operator: SolutionOperator) -> SolutionOperator:
+    """The operator without a user's functions: what is known of them at the points stands in their place."""
+    functionals, envelope = operator.collocated, envelope_of(operator.method)
+    forms = dict(zip(operator.problem.names, functionals.blocks, strict=True))
+    problem = closed_problem(operator.problem, operator.points, forms, envelope)
+    method, factorisation = operator.method, operator.factorisation
+    if envelope is not None:
+        method, factorisation = enveloped(method, factorisation, known_envelope(envelope, operator.points))
+    return replace(operator, problem=problem, method=method, factorisation=factorisation, functionals=functionals)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ import numpy as np
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import norms
+from kernop.basics.stored import Extended, stored
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.probes import Probes, random_probes
 from kernop.collocation.units import Frame
@@ -47,6 +48,7 @@ NEARLY = 0.1
 NARROW = 0.16
 
 
+@stored("stability")
 @dataclass(frozen=True)
 class Stability:
     """How well the conditions determine u.
@@ -56,7 +58,7 @@ class Stability:
         unseen: the function for which it is attained, in words.
     """
 
-    number: float
+    number: Extended
     unseen: str
 
     @property

@@ -25,11 +25,11 @@ from kernop.basics.errors import (
     NonFiniteError,
     OutsideDomainError,
 )
+from kernop.basics.versions import versions
 from kernop.learning.streaming import cluster
 from kernop.learning.streaming.cluster import chunks, preferred, worthwhile
 from kernop.learning.streaming.versions import check_workers
 from kernop.methods.accumulators import NormalSums, Triangle
-from kernop.operators.files.operator import versions
 
 # The workers have no such module: what is in it travels as code.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

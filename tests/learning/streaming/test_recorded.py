@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from kernop.operators.files import Reader, Writer
 
 import kernop as ko
 from kernop.basics.errors import FileError, fail
 from kernop.collocation.batches import chain, stream
 from kernop.learning.streaming.recorded import Recorded, read_starts
-from kernop.operators.files import Reader, Writer
 
 LINE = ko.Interval(0.0, 1.0)
 PROBLEM = ko.Problem(ko.Equation(lambda u: u, on=LINE, name="f"), ko.Dirichlet(on=LINE.boundary, name="g"))

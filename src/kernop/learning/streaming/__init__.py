@@ -8,5 +8,6 @@ Inputs that are known in advance ride along. Later ones pass over the points aga
 from kernop.learning.streaming.checkpoint import Checkpoint, read_checkpoint
 from kernop.learning.streaming.learning import learn_stream, make_plan
 from kernop.learning.streaming.operator import StreamedOperator
+from kernop.learning.streaming.recorded import StreamRecord
 
-__all__ = ["Checkpoint", "StreamedOperator", "learn_stream", "make_plan", "read_checkpoint"]
+__all__ = ["Checkpoint", "StreamRecord", "StreamedOperator", "learn_stream", "make_plan", "read_checkpoint"]

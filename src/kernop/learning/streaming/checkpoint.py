@@ -16,12 +16,12 @@ import jax
 import numpy as np
 
 from kernop.basics import storage
+from kernop.basics.codec import AT, Decoder
 from kernop.basics.errors import FileError, FloatArray, KernopError, check_number, fail
 from kernop.basics.replacing import check_path, target_of
 from kernop.collocation.batches import Batch, fingerprint
 from kernop.learning.streaming.plan import Plan
 from kernop.methods.accumulators import Accumulator
-from kernop.operators.files import Reader
 
 KIND = "checkpoint"
 
@@ -65,14 +65,18 @@ class Guard:
         if not self._path.exists():
             return 0
         header, arrays = storage.read(self._path, KIND, "checkpoint")
-        file = Reader(header, arrays, self._refused)
-        if file.text("signature") != self._signature or not self._same(file.floats("identity", (None,))):
+        file = Decoder(arrays, self._refused)
+        identity = file.decode(FloatArray, {AT: "identity"}, "identity")
+        if file.part(str, header, "signature") != self._signature or not self._same(identity):
             raise self._other()
-        state = {name: file.floats(name, empty.shape) for name, empty in accumulator.arrays().items()}
-        seen, rows = file.integer("batches", least=1), file.integer("rows", least=1)
+        empty = accumulator.arrays()
+        state = {name: file.decode(FloatArray, {AT: name}, name) for name in empty}
+        seen, rows = file.part(int, header, "batches"), file.part(int, header, "rows")
         # The first versions of these files did not tell which points they had read.
-        known = file.text("read") if "read" in file else None
+        known = file.part(str, header, "read") if "read" in header else None
         file.finish()
+        if any(state[name].shape != empty[name].shape for name in empty) or seen < 1:
+            raise self._other()
         if self._taken(batches, seen) != rows or known not in (None, self._read.hex()):
             raise self._other()
         accumulator.restore(state)

@@ -19,11 +19,9 @@ from kernop.learning.streaming.cluster import OnWorkers
 from kernop.learning.streaming.materialized import materialize
 from kernop.learning.streaming.places import Places
 from kernop.learning.streaming.plan import BatchData, Plan
-from kernop.learning.streaming.recorded import write_solutions, write_stream, write_triangle
 from kernop.methods import Answer, Combination
 from kernop.methods.accumulators import Penalty
 from kernop.methods.leastsquares import SubspaceFactorisation
-from kernop.operators.files import Writer, write_story
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.solution import Solution
 
@@ -255,16 +253,6 @@ class StreamedOperator(SolutionOperator):
         return SolutionOperator(
             self.problem, dict(self.points), self.method, held, self.stats, None, self.noise, self.about
         )
-
-    def _write(self, file: Writer) -> None:
-        factor = self._streamed
-        if not factor.plan.stream.again:
-            remedy = "give arrays or ko.Batches to learn: the file of a stream holds its points"
-            raise fail(ArgumentError, "T", "an operator whose points have passed (they came from an iterator)", remedy)
-        write_stream(file, factor.plan.stream, self.problem, self.method, factor)
-        write_triangle(file.below("factorisation"), factor.upper, factor.penalty, factor.noise)
-        write_solutions(file, self.solutions)
-        write_story(file, self.stats, self.report, self.noise, {**self.about, **self.diagnosis.entries()})
 
     def __repr__(self) -> str:
         inputs = ", ".join(self.problem.inputs)

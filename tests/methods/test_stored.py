@@ -1,12 +1,15 @@
 """Methods in files."""
 
+import json
+
 import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.basics.errors import ArgumentTypeError, FileError, KernopError, fail
-from kernop.operators.files import Reader, Writer
-from kernop.operators.files.methods import KINDS, read_method, write_method
+from kernop.basics.codec import Decoder, Encoder
+from kernop.basics.errors import ArgumentTypeError, FileError, fail
+from kernop.basics.stored import KINDS
+from kernop.methods import Method
 
 METHODS = [
     ko.Full(),
@@ -18,26 +21,31 @@ METHODS = [
 ]
 
 
-def returned(method, dim=2, envelope=None):
-    file = Writer()
-    write_method(file, method)
-    return read_method(Reader(file.header, file.arrays, lambda got: fail(FileError, "path", got, "")), dim, envelope)
+def returned(value, family):
+    encoder = Encoder()
+    text = json.loads(json.dumps(encoder.encode(value, "value", family), allow_nan=False))
+    decoder = Decoder(encoder.arrays, lambda got: fail(FileError, "path", got, ""))
+    found = decoder.decode(family, text, "value")
+    decoder.finish()
+    return found
 
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_a_method_comes_back(method):
-    found = returned(method)
+    found = returned(method, Method)
+    assert found == method
     assert type(found) is type(method)
     assert repr(found) == repr(method)
 
 
 def test_every_kind_is_tried():
-    assert {kind.type for kind in KINDS.values()} == {type(method) for method in METHODS}
+    known = {kind for kind in KINDS.values() if isinstance(kind, type) and issubclass(kind, Method)}
+    assert known == {type(method) for method in METHODS}
 
 
-def test_the_envelope_is_given_back():
-    envelope = lambda x: x[..., 0]
-    assert returned(ko.Subspace(envelope=envelope), envelope=envelope).envelope is envelope
+def test_methods_with_other_settings_differ():
+    assert ko.Subspace(np.zeros((1, 2))) != ko.Subspace(np.ones((1, 2)))
+    assert ko.Subspace(3) != ko.Subspace(4)
 
 
 def test_a_method_of_the_user_is_refused():
@@ -45,7 +53,7 @@ def test_a_method_of_the_user_is_refused():
         pass
 
     with pytest.raises(ArgumentTypeError, match=r"method: got .*which cannot be stored"):
-        write_method(Writer(), Mine())
+        Encoder().encode(Mine(), "method", Method)
 
 
 @pytest.mark.parametrize(
@@ -59,5 +67,5 @@ def test_a_method_of_the_user_is_refused():
     ],
 )
 def test_what_is_no_method_is_refused(header):
-    with pytest.raises(KernopError):
-        read_method(Reader(header, {}, lambda got: fail(FileError, "path", got, "")), 1, None)
+    with pytest.raises(FileError, match="whose method"):
+        Decoder({}, lambda got: fail(FileError, "path", got, "")).decode(Method, header, "method")

@@ -3,6 +3,9 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from kernop.operators.files import Reader, Writer
+from kernop.operators.files.conditions import read_condition, write_condition
+from kernop.operators.files.functions import ConstantOperator, StoredOperator
 
 import kernop as ko
 from kernop.basics.errors import FileError, fail
@@ -10,9 +13,6 @@ from kernop.language.fields import normal_derivative
 from kernop.language.functions import evaluate_at
 from kernop.language.ops import identity, normal_form
 from kernop.language.problem import Mixed
-from kernop.operators.files import Reader, Writer
-from kernop.operators.files.conditions import read_condition, write_condition
-from kernop.operators.files.functions import ConstantOperator, StoredOperator
 
 BOX = ko.Box([0.0, 0.0], [1.0, 1.0])
 

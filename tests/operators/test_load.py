@@ -8,12 +8,12 @@ import sys
 
 import numpy as np
 import pytest
+from kernop.learning.load import summary
 
 import kernop as ko
 from kernop.basics import errors
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, MemoryLimitError, MissingFunctionError
 from kernop.basics.storage import read, write
-from kernop.learning.load import summary
 from kernop.learning.refine import Level, Report
 
 LINE = ko.Interval(0.0, 1.0)

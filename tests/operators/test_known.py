@@ -11,7 +11,7 @@ from kernop.language.fields import normal_derivative
 from kernop.language.functions import evaluate_at
 from kernop.language.ops import apply_operator, identity, normal_form
 from kernop.language.problem import Robin
-from kernop.operators.files.functions import ConstantOperator, StoredFunction, StoredOperator, shown
+from kernop.operators.known import ConstantOperator, KnownFunction, KnownOperator, shown
 
 BOX = ko.Box([0.0, 0.0], [1.0, 1.0])
 POINTS = BOX.boundary.sample(30)
@@ -35,7 +35,7 @@ def agree(one, other):
 
 
 class TestFunctions:
-    stored = StoredFunction("data of condition 'g'", "problem", POINTS.x, np.asarray(a(POINTS.x)))
+    stored = KnownFunction("data of condition 'g'", "problem", POINTS.x, np.asarray(a(POINTS.x)))
 
     def test_values_at_stored_points(self):
         some = POINTS.x[[4, 4, 1]]
@@ -51,7 +51,7 @@ class TestFunctions:
 
 
 class TestConstants:
-    operator = ConstantOperator({(0, 0): 2.0, (1, 2): -0.3})
+    operator = ConstantOperator(((0, 0), (1, 2)), [2.0, -0.3])
 
     def test_it_is_an_operator(self):
         agree(
@@ -66,7 +66,7 @@ class TestConstants:
 
 
 class TestOperators:
-    stored = StoredOperator("f", POINTS, normal_form(op, POINTS))
+    stored = KnownOperator("f", POINTS, normal_form(op, POINTS))
 
     def test_at_stored_points(self):
         agree(normal_form(self.stored, POINTS), normal_form(op, POINTS))
@@ -89,18 +89,18 @@ class TestOperators:
 
     def test_with_an_envelope(self):
         product = normal_form(op, POINTS, multiplier=rho)
-        missing = StoredFunction("envelope", "envelope", POINTS.x, rho(POINTS.x))
+        missing = KnownFunction("envelope", "envelope", POINTS.x, rho(POINTS.x))
         for plain in (normal_form(op, POINTS), op):
-            stored = StoredOperator("f", POINTS, plain, product)
+            stored = KnownOperator("f", POINTS, plain, product)
             agree(normal_form(stored, POINTS, multiplier=missing), product)
             agree(normal_form(stored, POINTS, multiplier=rho), product)
             agree(normal_form(stored, POINTS), normal_form(op, POINTS))
 
     def test_with_an_envelope_elsewhere(self):
         product, inner = normal_form(op, POINTS, multiplier=rho), BOX.boundary.sample(4, seed=7)
-        missing = StoredFunction("envelope", "envelope", POINTS.x, rho(POINTS.x))
-        table = StoredOperator("f", POINTS, normal_form(op, POINTS), product)
-        known = StoredOperator("f", POINTS, identity, product)
+        missing = KnownFunction("envelope", "envelope", POINTS.x, rho(POINTS.x))
+        table = KnownOperator("f", POINTS, normal_form(op, POINTS), product)
+        known = KnownOperator("f", POINTS, identity, product)
         with pytest.raises(MissingFunctionError, match=r"'f' and the envelope .*load\(path, problem=…, envelope=…\)"):
             normal_form(table, inner, multiplier=missing)
         with pytest.raises(MissingFunctionError, match=r"hold the envelope .*load\(path, envelope=…\)"):
@@ -112,5 +112,5 @@ def test_shown_to_a_person():
     assert shown(identity) == "u"
     assert shown(normal_derivative) == "∂u/∂n"
     assert shown(Robin(1.0, 2.5, on=BOX.boundary).op) == "1 u + 2.5 ∂u/∂n"
-    assert shown(ConstantOperator({(0, 2): -1.0})) == "-1 ∂^(0, 2) u"
-    assert shown(StoredOperator("f", POINTS, normal_form(op, POINTS))) == "order 1, coefficients at the stored points"
+    assert shown(ConstantOperator(((0, 2),), [-1.0])) == "-1 ∂^(0, 2) u"
+    assert shown(KnownOperator("f", POINTS, normal_form(op, POINTS))) == "order 1, coefficients at the stored points"

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from kernop.operators.files import Reader, Writer
 
 from kernop.basics.errors import FileError, NonFiniteError, fail
-from kernop.operators.files import Reader, Writer
 
 
 def reader(writer):

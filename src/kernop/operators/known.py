@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from jax.core import Tracer
 
-from kernop.basics.errors import FloatArray, KernopError, MissingFunctionError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, KernopError, MissingFunctionError, fail
+from kernop.basics.fitting import check_shape
+from kernop.basics.stored import Numbers, stored
 from kernop.geometry import Points
 from kernop.geometry.lookup import Lookup
 from kernop.language.fields import MultiIndex, normal_derivative, partial
@@ -16,7 +20,9 @@ from kernop.language.ops import NormalForm, Operator, Tabulated, identity, norma
 from kernop.language.problem import Mixed
 
 
-class StoredFunction:
+@stored("values")
+@dataclass(frozen=True, eq=False, repr=False)
+class KnownFunction:
     """A function of x whose values at some points are known, and no others.
 
     Arguments:
@@ -26,37 +32,57 @@ class StoredFunction:
         values: (n,), or (n, B).
     """
 
-    def __init__(self, what: str, argument: str, x: FloatArray, values: FloatArray) -> None:
-        self._what, self._argument, self._values = what, argument, values
-        self._lookup = Lookup(x)
+    what: str
+    argument: str
+    x: FloatArray
+    values: FloatArray
+
+    def check(self) -> None:
+        """Raise unless there is a value for each point."""
+        check_shape("x", self.x, None, None)
+        check_shape("values", self.values, len(self.x), *[None] * (self.values.ndim == 2))
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup(self.x)
 
     def __call__(self, x: Any) -> Any:
         """The values at points that are known."""
         if isinstance(x, Tracer):
-            raise missing(self._what, "its derivatives", self._argument)
+            raise missing(self.what, "its derivatives", self.argument)
         rows = self._lookup.rows(np.asarray(x))
         if np.any(rows < 0):
-            raise missing(self._what, f"its value at x = {np.asarray(x)[np.argmax(rows < 0)]}", self._argument)
-        return self._values[rows]
+            raise missing(self.what, f"its value at x = {np.asarray(x)[np.argmax(rows < 0)]}", self.argument)
+        return self.values[rows]
 
     def __repr__(self) -> str:
-        return f"({self._what}, known at the stored points)"
+        return f"({self.what}, known at the stored points)"
 
 
+@stored("constant")
+@dataclass(frozen=True, eq=False, repr=False)
 class ConstantOperator:
     """P = Σ_α c_α ∂^α with numbers c_α.
 
     Arguments:
-        terms: α ↦ c_α.
+        alphas: the multi-indices α.
+        coefficients: the numbers c_α, none of them 0.
     """
 
-    def __init__(self, terms: dict[MultiIndex, float]) -> None:
-        self.terms = terms
+    alphas: tuple[MultiIndex, ...]
+    coefficients: Numbers
+
+    def __post_init__(self) -> None:
+        coefficients = np.asarray(self.coefficients, dtype=np.float64)
+        NormalForm(np.zeros((1, len(self.alphas[0]))), self.alphas, coefficients[None]).check()
+        if not np.all(coefficients):
+            raise fail(ArgumentError, "coefficients", "0 in part", "leave out what is 0")
+        object.__setattr__(self, "coefficients", coefficients)
 
     def __call__(self, u: Any) -> Any:
-        """The operator applied to a field u: Σ c_α ∂^α u, with the stored numbers c_α."""
+        """The operator applied to a field u: Σ c_α ∂^α u."""
         total: Any = 0.0
-        for alpha, c in self.terms.items():
+        for alpha, c in zip(self.alphas, self.coefficients.tolist(), strict=True):
             derivative = u
             for axis, times in enumerate(alpha):
                 derivative = partial(derivative, axis, times)
@@ -64,25 +90,39 @@ class ConstantOperator:
         return total
 
     def __repr__(self) -> str:
-        return " + ".join(f"{c:g} ∂^{alpha} u" for alpha, c in self.terms.items())
+        return " + ".join(f"{c:g} ∂^{alpha} u" for alpha, c in zip(self.alphas, self.coefficients, strict=True))
 
 
-class StoredOperator(Tabulated):
-    """An operator P by its normal form at the points of its condition.
+@stored("table")
+@dataclass(frozen=True, eq=False, repr=False)
+class KnownOperator(Tabulated):
+    """An operator P by its functionals at the points of its condition.
 
     Arguments:
         condition: its name, for messages.
         points: where it is known.
-        plain: α ↦ φ_α of P, or P itself where it needs no function of the user.
-        product: α ↦ φ_α of u ↦ P(ρ u), if there is an envelope ρ.
+        plain: P at the points, or P itself where it needs no function of the user.
+        product: u ↦ P(ρ u) at the points, if there is an envelope ρ.
     """
 
-    def __init__(
-        self, condition: str, points: Points, plain: NormalForm | Operator, product: NormalForm | None = None
-    ) -> None:
-        self._condition, self._normals = condition, points.normal is not None
-        self._lookup = Lookup(_joined(points, self._normals))
-        self.plain, self._product = plain, product
+    condition: str
+    points: Points
+    plain: NormalForm | Operator
+    product: NormalForm | None = None
+
+    def check(self) -> None:
+        """Raise unless the functionals are at the points."""
+        for form in (self.plain, self.product):
+            if isinstance(form, NormalForm) and not np.array_equal(form.x, self.points.x):
+                raise fail(ArgumentError, "points", "others than those of the functionals", "write the file again")
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup(_joined(self.points, self._normals))
+
+    @property
+    def _normals(self) -> bool:
+        return self.points.normal is not None
 
     def __call__(self, u: Any) -> Any:
         if isinstance(self.plain, NormalForm):
@@ -91,9 +131,9 @@ class StoredOperator(Tabulated):
 
     def form(self, points: Points, multiplier: Function | None, name: str) -> NormalForm:
         plain = self.plain
-        if not isinstance(plain, NormalForm) and not isinstance(multiplier, StoredFunction):
+        if not isinstance(plain, NormalForm) and not isinstance(multiplier, KnownFunction):
             return normal_form(plain, points, multiplier=multiplier, name=name)
-        table = self._product if multiplier is not None else plain
+        table = self.product if multiplier is not None else plain
         if not isinstance(table, NormalForm):
             raise self._missing("with an envelope")
         rows = np.full(len(points), -1)
@@ -104,9 +144,9 @@ class StoredOperator(Tabulated):
         return tabulate(points.x, dict(zip(table.alphas, table.coefficients[rows].T, strict=True)))
 
     def _missing(self, where: str) -> KernopError:
-        what = [f"operator of condition {self._condition!r}"] if isinstance(self.plain, NormalForm) else []
+        what = [f"operator of condition {self.condition!r}"] if isinstance(self.plain, NormalForm) else []
         names = ["problem"] if what else []
-        if self._product is not None:
+        if self.product is not None:
             what, names = [*what, "envelope"], [*names, "envelope"]
         return missing(" and the ".join(what), where, "=…, ".join(names))
 
@@ -116,9 +156,9 @@ class StoredOperator(Tabulated):
 
 def shown(op: Operator) -> str:
     """The operator of a condition from a file, for a person."""
-    plain = op.plain if isinstance(op, StoredOperator) else op
+    plain = op.plain if isinstance(op, KnownOperator) else op
     if isinstance(plain, Mixed):
-        return f"{plain.alpha.constant:g} u + {plain.beta.constant:g} ∂u/∂n"
+        return f"{plain.alpha:g} u + {plain.beta:g} ∂u/∂n"
     if isinstance(plain, NormalForm):
         return f"order {plain.order}, coefficients at the stored points"
     return "u" if plain is identity else "∂u/∂n" if plain is normal_derivative else repr(plain)
