@@ -1,143 +1,243 @@
-"""Parts of a file: what is written comes back in the same order of memory; what is not as it should be is named."""
+"""The codec: what is written comes back, in the same order of memory; what is not as it should be is named."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import pytest
-from kernop.operators.files import Reader, Writer
+from numpy.typing import NDArray
 
-from kernop.basics.errors import FileError, NonFiniteError, fail
+from kernop.basics.codec import AT, Decoder, Encoder
+from kernop.basics.errors import ArgumentTypeError, FileError, FloatArray, NonFiniteError, fail
+from kernop.basics.fitting import check_shape
+from kernop.basics.stored import Extended, Lower, Numbers, Upper, stored
 
 
-def reader(writer):
-    return Reader(writer.header, writer.arrays, lambda got: fail(FileError, "path", f"a file {got}", "write it again"))
+@stored("test leaf")
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    x: FloatArray
+    n: int = 1
+
+    def check(self):
+        check_shape("x", self.x, None)
 
 
-def values(**header):
-    return reader(Writer(header))
+class Strange(Leaf):
+    """Not stored itself."""
+
+
+@stored("test tree")
+@dataclass(frozen=True, eq=False)
+class Tree:
+    leaf: Leaf
+    several: tuple[Leaf, ...]
+    number: Extended
+    numbers: Numbers
+    mapping: Mapping[str, float] | None
+    pair: tuple[int, float]
+    word: Literal["a", "b"]
+    flag: bool
+    either: int | FloatArray | None
+    lower: Lower
+    upper: Upper
+    order: NDArray[np.intp]
+    function: Callable[[Any], Any]
+    anything: Any
+
+
+@stored("test list")
+class Listed:
+    def __init__(self, *leaves: Leaf, name: str = "") -> None:
+        self.leaves, self.name = leaves, name
+
+
+@stored("test function")
+def function(x):
+    return x
+
+
+def tree(**changes):
+    own = np.arange(3.0)
+    values = {
+        "leaf": Leaf(own),
+        "several": (Leaf(own, 2), Leaf(np.ones(2))),
+        "number": np.inf,
+        "numbers": np.array([1.0, 2.0]),
+        "mapping": {"a": 0.5},
+        "pair": (3, 0.5),
+        "word": "a",
+        "flag": True,
+        "either": np.ones((2, 2)),
+        "lower": np.asfortranarray(np.tril(np.full((3, 3), 2.0))),
+        "upper": np.triu(np.full((2, 2), 3.0)),
+        "order": np.array([1, 0]),
+        "function": function,
+        "anything": {"a": (1, "b", None, own)},
+    }
+    return Tree(**{**values, **changes})
+
+
+def coded(value):
+    encoder = Encoder()
+    header = json.loads(json.dumps(encoder.encode(value, "v"), allow_nan=False))
+    return header, encoder.arrays
+
+
+def decoded(hint, header, arrays=None):
+    decoder = Decoder(arrays or {}, lambda got: fail(FileError, "path", f"a file {got}", "write it again"))
+    found = decoder.decode(hint, header, "v")
+    decoder.finish()
+    return found
+
+
+class TestObjects:
+    @pytest.mark.parametrize(
+        "changes",
+        [{}, {"either": 3}, {"either": None}, {"number": 2.5}, {"number": -np.inf}, {"mapping": None}, {"several": ()}],
+    )
+    def test_come_back(self, changes):
+        value = tree(**changes)
+        found = decoded(Tree, *coded(value))
+        assert type(found) is Tree
+        assert found == value
+        assert found != tree(word="b")
+        assert found != tree(leaf=Leaf(np.zeros(3)))
+        assert hash(found) == hash(value)
+
+    def test_with_a_number_of_arguments(self):
+        value = Listed(Leaf(np.ones(1)), Leaf(np.ones(2)), name="a")
+        assert decoded(Listed, *coded(value)) == value
+
+    def test_an_array_is_stored_once(self):
+        header, arrays = coded(tree())
+        assert header["leaf"]["x"] == header["several"][0]["x"] == header["anything"]["a"][3] == {AT: "v/leaf/x"}
+        found = decoded(Tree, header, arrays)
+        assert found.leaf.x is found.several[0].x
+
+    def test_what_is_not_stored(self):
+        for value in (Strange(np.ones(1)), lambda x: x, object(), {1, 2}):
+            with pytest.raises(ArgumentTypeError, match=r"v: got .*, which cannot be stored"):
+                Encoder().encode(value, "v")
+
+    @pytest.mark.parametrize(
+        ("place", "value", "match"),
+        [
+            (("leaf",), None, "v/leaf is missing"),
+            (("leaf",), [], "v/leaf is no object"),
+            (("leaf",), {}, "v/leaf/kind is missing"),
+            (("leaf", "kind"), "oak", "v/leaf/kind is 'oak', which this kernop does not know"),
+            (("leaf", "kind"), ["oak"], "does not know"),
+            (("leaf", "kind"), "test function", "which it cannot be"),
+            (
+                ("leaf", "x"),
+                {AT: "v/either"},
+                r"v/leaf has parts that do not fit each other \(x: got an array",
+            ),
+            (("leaf", "x"), {AT: "v/none"}, "v/leaf/x is missing"),
+            (("leaf", "x"), {AT: 3}, "v/leaf/x is no array"),
+            (("leaf", "x"), {AT: "v/order"}, "v/leaf/x is an array of int64 and not of float64"),
+            (("order",), {AT: "v/leaf/x"}, "v/order is an array of float64 and not of int64"),
+            (("leaf", "n"), 1.5, "no whole number"),
+            (("leaf", "n"), True, "no whole number"),
+            (("leaf", "n"), 10**50, "no whole number"),
+            (("several",), 3, "v/several is no list"),
+            (("several",), [3], "v/several/0 is no object"),
+            (("number",), "1", "'1' and no number"),
+            (("number",), True, "True and no number"),
+            (("number",), 10**400, "a whole number of 1329 bits and no number"),
+            (("numbers",), [1.0, "2"], "no number"),
+            (("numbers",), [[1.0]], "no number"),
+            (("mapping",), {"a": "inf"}, "'inf' and no number"),
+            (("mapping",), [1.0], "which it cannot be"),
+            (("pair",), [1], "no list of 2"),
+            (("word",), "c", "'c', which this kernop does not know"),
+            (("flag",), 1, "not true or false"),
+            (("either",), "3", "which it cannot be"),
+            (("either",), True, "which it cannot be"),
+            (("lower",), {AT: "v/several/1/x"}, "v/lower is no triangle"),
+            (("function",), {"kind": "none"}, "does not know"),
+            (("function",), 3, "no object"),
+            (("anything",), "a\nb", "no text"),
+            (("anything",), "a" * 2000, "no text"),
+        ],
+    )
+    def test_what_is_wrong_is_named(self, place, value, match):
+        header, arrays = coded(tree())
+        part = header
+        for name in place[:-1]:
+            part = part[name]
+        part[place[-1]] = value
+        with pytest.raises(FileError, match=match):
+            decoded(Tree, header, arrays)
+
+    def test_a_part_that_is_not_there(self):
+        header, arrays = coded(tree())
+        del header["mapping"]
+        with pytest.raises(FileError, match="path: got a file whose v/mapping is missing; write it again"):
+            decoded(Tree, header, arrays)
+
+    def test_comments_are_free(self):
+        header, arrays = coded(tree())
+        assert decoded(Tree, {**header, "note": "for Ada"}, arrays) == tree()
+
+    def test_nested_too_deeply(self):
+        header = []
+        for _ in range(200):
+            header = [header]
+        with pytest.raises(FileError, match="nested too deeply"):
+            decoded(Any, header)
 
 
 class TestArrays:
     @pytest.mark.parametrize("order", ["C", "F"])
     def test_the_order_of_memory_stays(self, order):
-        file, array = Writer(), np.asarray(np.arange(12.0).reshape(3, 4), order=order)
-        file.below("part").array("a", array)
-        assert all(stored.flags.c_contiguous for stored in file.arrays.values())
-        found = reader(file).below("part").floats("a", (3, None))
+        array = np.asarray(np.arange(12.0).reshape(3, 4), order=order)
+        header, arrays = coded(array)
+        assert all(kept.flags.c_contiguous for kept in arrays.values())
+        found = decoded(FloatArray, header, arrays)
         np.testing.assert_array_equal(found, array)
         assert found.strides == array.strides
 
     @pytest.mark.parametrize("order", ["C", "F"])
-    @pytest.mark.parametrize("lower", [True, False])
-    def test_triangles_leave_the_other_side_out(self, order, lower):
+    @pytest.mark.parametrize("hint", [Lower, Upper])
+    def test_triangles_leave_the_other_side_out(self, order, hint):
         matrix = np.asarray(np.arange(1.0, 17.0).reshape(4, 4), order=order)
-        file = Writer()
-        file.triangle("t", matrix, lower=lower)
-        (stored,) = file.arrays.values()
-        assert stored.shape == (10,)
-        found = reader(file).triangle("t", 4, lower=lower)
-        np.testing.assert_array_equal(found, np.tril(matrix) if lower else np.triu(matrix))
+        one = (np.tril if hint is Lower else np.triu)(matrix)
+        matrix[one == 0.0] = np.nan  # leftovers do not matter
+        encoder = Encoder()
+        header = encoder.encode(matrix, "t", hint)
+        (kept,) = encoder.arrays.values()
+        assert kept.shape == (10,)
+        found = decoded(hint, header, encoder.arrays)
+        np.testing.assert_array_equal(found, one)
         assert found.strides == matrix.strides
 
     @pytest.mark.parametrize(
-        ("array", "ask", "match"),
+        ("array", "hint", "match"),
         [
-            (np.ones((2, 3)), lambda file: file.floats("a", (3, 2)), r"of shape \(2, 3\) and not of float64, 3 × 2"),
-            (np.ones(2), lambda file: file.floats("a", (None, 2)), r"shape \(2,\)"),
-            (np.ones(2), lambda file: file.floats("b", (2,)), "b is missing"),
-            (np.array([1.0, np.inf]), lambda file: file.floats("a", (2,)), "not finite"),
-            (np.array([1.0, 0.0]), lambda file: file.positive("a", (2,)), "not positive"),
-            (np.ones(2), lambda file: file.whole("a", (2,), least=0, most=5), "float64 of shape"),
-            (np.array([1, 6]), lambda file: file.whole("a", (2,), least=0, most=5), "not from 0 to 5"),
-            (np.array([0, 0]), lambda file: file.permutation("a", 2), "no permutation"),
-            (np.ones(5), lambda file: file.triangle("a", 3, lower=True), "no triangle of 3 × 3"),
-            (np.array([0.0, 1.0, 1.0]), lambda file: file.triangle("a", 2, lower=True), "zero on its diagonal"),
-            (np.array([1.0, np.nan, 1.0]), lambda file: file.triangle("a", 2, lower=True), "not finite"),
+            (np.array([1.0, np.inf]), FloatArray, "v is an array with numbers that are not finite"),
+            (np.array([1.0, 1e200]), FloatArray, "v is an array with squares that are not finite"),
+            (np.array([0.0, 1.0, 1.0]), Lower, "a triangle with a zero on its diagonal"),
+            (np.array([1.0, np.nan, 1.0]), Upper, "not finite"),
+            (np.ones((1, 3)), Lower, "no triangle"),
+            (np.empty(0), Lower, "no triangle"),
         ],
     )
-    def test_what_is_wrong_is_named(self, array, ask, match):
-        file = Writer()
-        file.array("a", array)
+    def test_what_is_wrong_is_named(self, array, hint, match):
         with pytest.raises(FileError, match=match):
-            ask(reader(file))
-
-    def test_a_huge_triangle_is_refused_before_it_is_made(self):
-        with pytest.raises(FileError, match="no triangle"):
-            reader(Writer()).triangle("t", 10**9, lower=True)
+            decoded(hint, {AT: "a"}, {"a": array})
 
     @pytest.mark.parametrize("value", [1.5e308, -1e200, 1.1e154])
-    def test_squares_that_overflow(self, value):
-        file = Writer()
-        file.below("kernel").array("a", np.full((3, 2), value))
-        with pytest.raises(FileError, match="whose kernel/a is an array with squares that are not finite"):
-            reader(file).below("kernel").floats("a", (3, 2))
+    def test_squares_that_overflow_are_not_written(self, value):
         with pytest.raises(NonFiniteError, match=r"T: got an operator whose kernel/a has numbers .*; choose units"):
-            file.finish()
+            Encoder().encode(np.full((3, 2), value), "kernel/a")
 
     def test_large_numbers_with_squares(self):
-        file = Writer()
-        file.array("a", np.full(3, 1e153))
-        file.finish()
-        assert reader(file).floats("a", (3,)).shape == (3,)
+        assert decoded(FloatArray, *coded(np.full(3, 1e153))).shape == (3,)
 
     def test_arrays_that_nobody_asks_for(self):
-        file = Writer()
-        file.array("a", np.ones(2))
-        file.array("b", np.ones(2))
-        found = reader(file)
-        found.floats("a", (2,))
         with pytest.raises(FileError, match="an array 'b' that does not belong to it"):
-            found.finish()
-        found.floats("b", (2,))
-        found.finish()
-
-
-class TestValues:
-    def test_what_is_right(self):
-        file = values(
-            n=3, x=2.5, whole=4, word="a", flag=False, several=[1, 2.5], inner={"y": 1}, rows=[{"z": 1}], no=None
-        )
-        assert file.integer("n", least=3, most=3) == 3
-        assert (file.number("x", above=2.0), file.number("whole")) == (2.5, 4.0)
-        assert isinstance(file.number("whole"), float)
-        assert file.word("word", ("a", "b")) == "a"
-        assert file.flag("flag") is False
-        assert file.numbers("several", 2) == [1.0, 2.5]
-        assert file.below("inner").number("y") == 1.0
-        assert [part.integer("z") for part in file.parts("rows")] == [1]
-        assert "n" in file
-        assert "no" not in file
-
-    @pytest.mark.parametrize(
-        ("value", "ask", "match"),
-        [
-            (None, lambda file: file.number("a"), "a is missing"),
-            (True, lambda file: file.number("a"), "True and no number"),
-            ("1", lambda file: file.number("a"), "'1' and no number"),
-            (float("inf"), lambda file: file.number("a"), "inf and no number"),
-            (float("nan"), lambda file: file.number("a"), "nan and no number"),
-            (10**400, lambda file: file.number("a"), "a whole number of 1329 bits and no number"),
-            (0.0, lambda file: file.number("a", above=0.0), "which it cannot be"),
-            (-1.0, lambda file: file.number("a", least=0.0), "which it cannot be"),
-            (1.5, lambda file: file.integer("a"), "no whole number"),
-            (True, lambda file: file.integer("a"), "no whole number"),
-            (7, lambda file: file.integer("a", most=6), "no whole number from 0 to 6"),
-            ("c", lambda file: file.word("a", ("b",)), "'c', which this kernop does not know"),
-            (["b"], lambda file: file.word("a", ("b",)), "does not know"),
-            ({}, lambda file: file.word("a", {"b": 1}), "does not know"),
-            (1, lambda file: file.flag("a"), "not true or false"),
-            ([], lambda file: file.numbers("a"), "no list"),
-            ([1.0], lambda file: file.numbers("a", 2), "no list of 2"),
-            ([1.0, "2"], lambda file: file.numbers("a"), "no number"),
-            ("12", lambda file: file.numbers("a"), "no list"),
-            ([], lambda file: file.below("a"), "no object"),
-            ([1], lambda file: file.parts("a"), "no object"),
-            ("a\nb", lambda file: file.text("a"), "no text"),
-            ("a" * 2000, lambda file: file.text("a"), "no text"),
-        ],
-    )
-    def test_what_is_wrong_is_named(self, value, ask, match):
-        with pytest.raises(FileError, match=match):
-            ask(values(a=value))
-
-    def test_messages_tell_the_place(self):
-        with pytest.raises(FileError, match="path: got a file whose kernel/first/nu is missing; write it again"):
-            values(kernel={"first": {}}).below("kernel").below("first").number("nu")
+            decoded(FloatArray, {AT: "a"}, {"a": np.ones(2), "b": np.ones(2)})

@@ -50,7 +50,7 @@ def test_every_kind_is_tried():
 
 @pytest.mark.parametrize("wrap", [lambda k: k, lambda k: k + ko.Gaussian(1.0), lambda k: 2.0 * k])
 def test_a_function_is_refused_wherever_it_is(wrap):
-    with pytest.raises(ArgumentTypeError, match="kernel: got CustomKernel.*and no code"):
+    with pytest.raises(ArgumentTypeError, match=r"kernel: got CustomKernel.*and no code"):
         Encoder().encode(wrap(ko.CustomKernel(lambda x, y: 1.0)), "kernel", Kernel)
 
 

@@ -1,18 +1,19 @@
-"""Conditions in files: as much of them as needs no function of the user."""
+"""Problems without the user's functions: as much of them as needs no function, and the values of what does."""
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from kernop.operators.files import Reader, Writer
-from kernop.operators.files.conditions import read_condition, write_condition
-from kernop.operators.files.functions import ConstantOperator, StoredOperator
 
 import kernop as ko
+from kernop.basics.codec import Decoder, Encoder
 from kernop.basics.errors import FileError, fail
+from kernop.geometry.remembered import Remembered
 from kernop.language.fields import normal_derivative
 from kernop.language.functions import evaluate_at
 from kernop.language.ops import identity, normal_form
-from kernop.language.problem import Mixed
+from kernop.language.problem import Condition, Mixed
+from kernop.operators.closing import closed_problem, closed_region, enveloped, form_at, known_envelope
+from kernop.operators.known import ConstantOperator, KnownFunction, KnownOperator
 
 BOX = ko.Box([0.0, 0.0], [1.0, 1.0])
 
@@ -21,14 +22,23 @@ def a(x):
     return 1.0 + x[..., 0]
 
 
-def written(condition, points, cuts=(), envelope=None):
-    file = Writer()
-    write_condition(file, condition, points, cuts, envelope)
-    return file
+def rho(x):
+    return x[..., 0] * (1.0 - x[..., 0])
 
 
-def reader(file):
-    return Reader(file.header, file.arrays, lambda got: fail(FileError, "path", got, ""))
+def closed(condition, points, cuts=(), envelope=None):
+    form = form_at(condition, points, envelope, cuts)
+    name = condition.name
+    found = closed_problem(ko.Problem(condition), {name: points}, {name: form}, envelope, {name: cuts})
+    return found.conditions[0]
+
+
+def returned(condition, change=lambda header: None):
+    """Written and read again."""
+    encoder = Encoder()
+    header = encoder.encode(condition, "condition")
+    change(header)
+    return Decoder(encoder.arrays, lambda got: fail(FileError, "path", got, "")).decode(Condition, header, "condition")
 
 
 @pytest.mark.parametrize(
@@ -37,45 +47,69 @@ def reader(file):
         (ko.Dirichlet(on=BOX.boundary), "identity", type(identity)),
         (ko.Neumann(on=BOX.boundary), "normal derivative", type(normal_derivative)),
         (ko.Robin(1.0, 2.0, on=BOX.boundary), "mixed", Mixed),
-        (ko.Robin(1.0, a, on=BOX.boundary), "table", StoredOperator),
+        (ko.Robin(1.0, a, on=BOX.boundary), "table", KnownOperator),
         (ko.Equation(lambda u: u - 0.1 * ko.laplacian(u), on=BOX), "constant", ConstantOperator),
-        (ko.Equation(lambda u: ko.dot([1.0, a], ko.grad(u)), on=BOX), "table", StoredOperator),
+        (ko.Equation(lambda u: ko.dot([1.0, a], ko.grad(u)), on=BOX), "table", KnownOperator),
         # Constant at these points is not constant.
-        (ko.Equation(lambda u: (lambda x: jnp.where(x[..., 0] < 2.0, 1.0, 5.0)) * u, on=BOX), "table", StoredOperator),
+        (ko.Equation(lambda u: (lambda x: jnp.where(x[..., 0] < 2.0, 1.0, 5.0)) * u, on=BOX), "table", KnownOperator),
     ],
 )
 @pytest.mark.parametrize("cuts", [(), (0, 4, 4, 9)])
 def test_the_operator(condition, kind, op, cuts):
     points = condition.on.sample(12)
-    file = written(condition, points, cuts)
-    assert file.header["operator"]["kind"] == kind
-    found, places = read_condition(reader(file), 2, False)
+    known = closed(condition, points, cuts)
+    assert Encoder().encode(known)["op"]["kind"] == kind
+    found = returned(known)
     assert isinstance(found.op, op)
-    np.testing.assert_array_equal(places.x, points.x)
-    one, other = normal_form(found.op, places), normal_form(condition.op, points)
+    one, other = normal_form(found.op, points), normal_form(condition.op, points)
     assert one.alphas == other.alphas
     np.testing.assert_array_equal(one.coefficients, other.coefficients)
 
 
 def test_coefficients_that_vanish_in_one_batch_only():
     condition = ko.Equation(lambda u: ko.partial(u, 0) + (lambda x: jnp.maximum(x[..., 0] - 0.5, 0.0)) * u, on=BOX)
-    x = np.array([[0.1, 0.5], [0.2, 0.5], [0.8, 0.5], [0.9, 0.5]])
-    found, places = read_condition(reader(written(condition, ko.Points(x), (2,))), 2, False)
-    assert normal_form(found.op, places[:2]).alphas == ((1, 0),)
-    np.testing.assert_array_equal(normal_form(found.op, places[2:]).coefficients[:, 0], x[2:, 0] - 0.5)
+    points = BOX.adopt(np.array([[0.1, 0.5], [0.2, 0.5], [0.8, 0.5], [0.9, 0.5]]))
+    found = returned(closed(condition, points, (2,)))
+    assert normal_form(found.op, points[:2]).alphas == ((1, 0),)
+    np.testing.assert_array_equal(normal_form(found.op, points[2:]).coefficients[:, 0], points.x[2:, 0] - 0.5)
 
 
 @pytest.mark.parametrize("data", [None, 0.0, 2, np.float32(0.1)])
 def test_data_that_is_a_number(data):
-    condition = ko.Dirichlet(on=BOX.boundary, data=data)
-    found, _ = read_condition(reader(written(condition, BOX.boundary.sample(8))), 2, False)
+    found = returned(closed(ko.Dirichlet(on=BOX.boundary, data=data), BOX.boundary.sample(8)))
     assert found.data == (None if data is None else float(data))
 
 
 def test_data_that_is_a_function():
-    condition, points = ko.Dirichlet(on=BOX.boundary, data=a), BOX.boundary.sample(8)
-    found, _ = read_condition(reader(written(condition, points)), 2, False)
+    points = BOX.boundary.sample(8)
+    found = returned(closed(ko.Dirichlet(on=BOX.boundary, data=a), points))
     np.testing.assert_array_equal(evaluate_at("g", found.data, points.x), a(points.x))
+
+
+def test_arrays_are_stored_once():
+    encoder = Encoder()
+    encoder.encode(closed(ko.Equation(lambda u: a * u, on=BOX.where(lambda x: x[..., 0] < 0.5), data=a), BOX.sample(8)))
+    assert len([name for name in encoder.arrays if "/x" in name]) == 1
+
+
+def test_a_region_with_a_predicate_is_known_by_its_points():
+    part = BOX.where(lambda x: x[..., 0] < 0.5)
+    points = part.sample(8)
+    found = closed_region(part, points)
+    assert isinstance(found, Remembered)
+    assert (found.base, found.points, found.measure) == (BOX, points, part.measure)
+    assert closed_region(BOX, points) is BOX
+
+
+def test_the_envelope_is_put_where_the_old_one_was():
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=BOX, name="f"))
+    T = ko.learn(problem, points=40, method=ko.Subspace(10, envelope=rho))
+    known = known_envelope(rho, T.points)
+    assert isinstance(known, KnownFunction)
+    method, factorisation = enveloped(T.method, T.factorisation, known)
+    assert method.envelope is factorisation.method.envelope is factorisation.expansion.envelope is known
+    plain = ko.learn(problem, points=40, method=ko.Subspace(10))
+    assert enveloped(plain.method, plain.factorisation, known) == (plain.method, plain.factorisation)
 
 
 @pytest.mark.parametrize(
@@ -83,21 +117,20 @@ def test_data_that_is_a_function():
     [
         lambda h: h.update(name="class"),
         lambda h: h.update(name=3),
-        lambda h: h.update(points=7),
         lambda h: h.update(data="nothing"),
-        lambda h: h["operator"].update(kind="unknown"),
-        lambda h: h["operator"].update(kind="normal derivative"),
-        lambda h: h["operator"].update(alphas=[[0, 0], [0, -2]]),
-        lambda h: h["operator"].update(alphas=[[0, 0], [0, True]]),
-        lambda h: h["operator"].update(alphas=[[0], [2]]),
-        lambda h: h["operator"].update(coefficients=[1.0]),
-        lambda h: h["operator"].update(coefficients=[1.0, 0.0, 1.0]),
-        lambda h: h["region"].update(lo=[0.9, 0.9]),
-        lambda h: h.update(region={"kind": "interval", "lo": [0.0], "hi": [1.0]}),
+        lambda h: h.update(op=3),
+        lambda h: h["op"].update(kind="unknown"),
+        lambda h: h["op"].update(kind="box"),
+        lambda h: h["op"].update(alphas=[[0, 0], [0, -2]]),
+        lambda h: h["op"].update(alphas=[[0, 0], [0, True]]),
+        lambda h: h["op"].update(alphas=[[0], [2]]),
+        lambda h: h["op"].update(coefficients=[1.0]),
+        lambda h: h["op"].update(coefficients=[1.0, 0.0, 1.0]),
+        lambda h: h["on"].update(lo=[0.9, 1.9]),
+        lambda h: h.update(on={"kind": "constant", "alphas": [[0]], "coefficients": [1.0]}),
     ],
 )
 def test_what_does_not_fit_is_refused(change):
-    file = written(ko.Equation(lambda u: u - ko.laplacian(u), on=BOX), BOX.sample(8))
-    change(file.header)
-    with pytest.raises(ko.errors.KernopError):
-        read_condition(reader(file), 2, False)
+    known = closed(ko.Equation(lambda u: u - ko.laplacian(u), on=BOX), BOX.sample(8))
+    with pytest.raises(FileError, match="whose condition"):
+        returned(known, change)

@@ -8,13 +8,14 @@ import sys
 
 import numpy as np
 import pytest
-from kernop.learning.load import summary
 
 import kernop as ko
 from kernop.basics import errors
+from kernop.basics.codec import AT
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, MemoryLimitError, MissingFunctionError
 from kernop.basics.storage import read, write
-from kernop.learning.refine import Level, Report
+from kernop.operators.load import summary
+from kernop.operators.report import Level, Report
 
 LINE = ko.Interval(0.0, 1.0)
 
@@ -96,7 +97,7 @@ class TestArguments:
         with pytest.raises(MemoryLimitError, match=r"path: got '.*file\.kernop', which needs .*more memory"):
             ko.load(path)
 
-    @pytest.mark.parametrize("step", ["storage._arrays", "io.read_operator"])
+    @pytest.mark.parametrize("step", ["basics.storage._arrays", "operators.load.Decoder.decode"])
     def test_memory_that_ends_while_it_is_read(self, path, monkeypatch, step):
         def ended(*_):
             raise MemoryError("Unable to allocate")
@@ -112,7 +113,7 @@ class TestArguments:
     def test_a_limit_of_the_address_space(self, tmp_path, room, error):
         """Of a file of 16 MB, which is read where there is room, and then refused because it is no operator."""
         matrix = {"a": np.ones((1000, 2000))}
-        write(tmp_path / "large", "operator", {"format": 1, "dimension": 1, "envelope": False}, matrix)
+        write(tmp_path / "large", "operator", {"format": 2}, matrix)
         text = (
             "import resource, sys, kernop as ko\n"
             "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
@@ -140,7 +141,7 @@ class TestArguments:
         kernel = ko.CustomKernel(lambda x, y: 1.0 / (1.0 + (x[0] - y[0]) ** 2))
         T = ko.learn(problem(), points=12, method=ko.Full(), kernel=kernel, regularization=1e-6)
         with pytest.raises(
-            ArgumentTypeError, match=r"kernel: got .*is a function, and a file holds no code; learn with"
+            ArgumentTypeError, match=r"kernel: got .*cannot be stored: a file holds numbers and words, and no code"
         ):
             T.save(tmp_path / "file")
         assert list(tmp_path.iterdir()) == []
@@ -211,7 +212,11 @@ class TestMissingFunctions:
 
 
 def renamed(header, arrays):
-    arrays["expansion/other"] = arrays.pop("expansion/block 0/x")
+    arrays["expansion/other"] = arrays.pop(f"{BLOCK}/x")
+
+
+def dropped(header, arrays):
+    header["problem"]["conditions"].pop()
 
 
 def edit(*path):
@@ -234,67 +239,67 @@ def shape(name, change):
 
 
 FACTOR = "factorisation"
+QR = f"{FACTOR}/factor"
+BLOCK = f"{FACTOR}/expansion/functionals/blocks/0"
+FIRST = ("problem", "conditions", 0)
+KERNEL = (FACTOR, "expansion", "kernel")
+MATERN = {"kind": "Matern", "nu": 0.5, "lengthscale": 1.0}
+X = "problem/conditions/0/op/points/x"
 MISFITS = {
-    "a condition is missing": (edit("conditions", 1), "weights is no list of 1"),
-    "a dimension more": (edit("dimension", 2), "shape"),
-    "dimensions without end": (edit("dimension", 10**9), "no whole number"),
-    "an unknown region": (
-        edit("condition 0", "region", "kind", "klein bottle"),
-        "'klein bottle', which this kernop does",
-    ),
-    "a region without inside": (edit("condition 0", "region", "hi", [-1.0]), "lo < hi"),
-    "points outside": (edit("condition 0", "region", "hi", [0.5]), "outside its region"),
-    "a name that is none": (edit("condition 0", "name", "no name"), "do not fit each other .*keyword argument"),
-    "names twice": (edit("condition 0", "name", "g"), "more than once"),
-    "an unknown kernel": (edit("kernel", "kind", "Cauchy"), "'Cauchy'"),
-    "a negative length": (edit("kernel", "lengthscale", [-1.0]), "positive"),
-    "lengths for other axes": (edit("kernel", "lengthscale", [1.0, 2.0]), "2 numbers for a problem in 1"),
-    "a kernel too rough": (edit("kernel", {"kind": "Matern", "nu": 0.5, "lengthscale": 1.0}), "derivatives"),
-    "a kernel that takes for ever": (
-        edit("kernel", {"kind": "Matern", "nu": 1e9 + 0.5, "lengthscale": 1.0}),
-        "above 100",
-    ),
-    "a method of another factor": (edit("method", {"kind": "Full"}), "not of the method"),
-    "another solver": (edit("method", "solver", "normal"), "not of the method"),
-    "an order without end": (edit("condition 0", "operator", "alphas", [[0], [10**6]]), "multi-indices"),
-    "orders in disorder": (edit("condition 0", "operator", "alphas", [[2], [0]]), "multi-indices"),
-    "weights that are not": (edit("weights", [1.0, 0.0]), "not positive"),
-    "a weight too many": (edit("weights", [1.0, 1.0, 1.0]), "no list of 2"),
-    "λ below 0": (edit("regularization", -1.0), "cannot be"),
-    "λ a word": (edit("regularization", "none"), "no number"),
-    "λ true": (edit("regularization", True), "no number"),
-    "λ infinite": (edit("regularization", 10**400), "no number"),
-    "blocks without end": (edit("expansion", "blocks", 10**5), "block 1 is missing"),
-    "an object that is a list": (edit("kernel", []), "no object"),
-    "nothing": (edit("kernel", None), "missing"),
+    "a condition is missing": (dropped, "other names than the conditions have"),
+    "an unknown region": (edit(*FIRST, "on", "kind", "klein bottle"), "'klein bottle', which this kernop does"),
+    "a region in other dimensions": (edit(*FIRST, "on", {"kind": "box", "lo": [0, 0], "hi": [1, 1]}), "dimensions"),
+    "a region without inside": (edit(*FIRST, "on", "b", -1.0), "conditions/0/on has parts that do not .*lo < hi"),
+    "points outside": (edit(*FIRST, "on", "b", 0.5), "'f' outside its region"),
+    "a name that is none": (edit(*FIRST, "name", "no name"), "do not fit each other .*keyword argument"),
+    "names twice": (edit(*FIRST, "name", "g"), "more than once"),
+    "points of others": (lambda h, a: h["points"].update(h=h["points"].pop("g")), "other names than the conditions"),
+    "noise of others": (edit("noise", {"h": 1.0}), "other names than the conditions"),
+    "an unknown kernel": (edit(*KERNEL, "kind", "Cauchy"), "expansion/kernel/kind is 'Cauchy'"),
+    "a negative length": (edit(*KERNEL, "lengthscale", [-1.0]), "positive"),
+    "lengths for other axes": (edit(*KERNEL, "lengthscale", [1.0, 2.0]), "2 numbers for a problem in 1"),
+    "a kernel too rough": (edit(*KERNEL, MATERN), "derivatives"),
+    "a kernel that takes for ever": (edit(*KERNEL, {**MATERN, "nu": 1e9 + 0.5}), r"nu: got 1e\+09"),
+    "a method of another factor": (edit("method", {"kind": "Full"}), "another one than that of the factorisation"),
+    "another method": (edit("method", "centers", 13), "another one than that of the factorisation"),
+    "another solver": (edit(FACTOR, "method", "solver", "normal"), "one with solver='normal'"),
+    "a method that is none": (edit(FACTOR, "method", {"kind": "Full"}), "'Full', which it cannot be"),
+    "an order without end": (edit(*FIRST, "op", "plain", "alphas", [[0], [10**6]]), "multi-indices"),
+    "orders in disorder": (edit(*FIRST, "op", "plain", "alphas", [[2], [0]]), "multi-indices"),
+    "weights that are not": (edit(FACTOR, "weights", [1.0, 0.0]), "not positive"),
+    "a weight too many": (edit(FACTOR, "weights", [1.0, 1.0, 1.0]), "3 conditions and .* not 2"),
+    "λ below 0": (edit(FACTOR, "regularization", -1.0), "regularization: got -1.0, below 0"),
+    "λ a word": (edit(FACTOR, "regularization", "none"), "no number"),
+    "λ true": (edit(FACTOR, "regularization", True), "no number"),
+    "λ infinite": (edit(FACTOR, "regularization", 10**400), "no number"),
+    "no blocks": (edit(FACTOR, "expansion", "functionals", "blocks", []), "blocks: got none"),
+    "functionals elsewhere": (edit("functionals", "blocks", 0, "x", {AT: "points/g/x"}), "shape"),
+    "functionals of fewer": (lambda h, a: h["functionals"]["blocks"].pop(), "not at the points"),
+    "an object that is a list": (edit(*KERNEL, []), "no object"),
+    "nothing": (edit(*KERNEL, None), "kernel is missing"),
     "an unknown factor": (edit(FACTOR, "kind", "magic"), "'magic'"),
-    "noise below 0": (edit(FACTOR, "noise", -1.0), "cannot be"),
-    "a sum of sums of sums": (edit("kernel", None), "missing"),
-    "an array renamed": (renamed, "expansion/block 0/x is missing"),
+    "a kernel for a factor": (edit(FACTOR, MATERN), "'Matern', which it cannot be"),
+    "noise below 0": (edit(FACTOR, "noise", -1.0), "noise: got -1.0, below 0"),
+    "an array renamed": (renamed, f"{BLOCK}/x is missing"),
     "an array too many": (lambda header, arrays: arrays.update(more=np.zeros(3)), "'more' that does not belong"),
-    "rows missing": (shape(f"{FACTOR}/packed.T", lambda a: np.ascontiguousarray(a[:, 1:])), "rows"),
-    "columns missing": (shape(f"{FACTOR}/packed.T", lambda a: a[1:]), "shape"),
-    "a zero pivot": (shape(f"{FACTOR}/packed.T", lambda a: a * (1.0 - np.eye(*a.shape))), "zero on its diagonal"),
+    "rows missing": (shape(f"{QR}/packed.T", lambda a: np.ascontiguousarray(a[:, 1:])), "rows"),
+    "columns missing": (shape(f"{QR}/packed.T", lambda a: a[1:]), "shape"),
+    "a zero pivot": (shape(f"{QR}/packed.T", lambda a: a * (1.0 - np.eye(*a.shape))), "zero on its diagonal"),
     "roots that are not": (shape(f"{FACTOR}/roots", lambda a: -a), "not positive"),
-    "NaN": (shape(f"{FACTOR}/t.T", lambda a: a * np.nan), f"{FACTOR}/t is an array with numbers that are not finite"),
-    "infinity": (shape("condition 0/x", lambda a: a + np.inf), "condition 0/x is an array with numbers that are not"),
+    "NaN": (shape(f"{QR}/t.T", lambda a: a * np.nan), f"{QR}/t is an array with numbers that are not finite"),
+    "infinity": (shape(X, lambda a: a + np.inf), f"{X} is an array with numbers that are not"),
     **{
         f"squares that overflow in {name}": (
             shape(name, lambda a: np.full_like(a, 1e308)),
-            rf"{part} is an array with sq",
+            rf"{name.removesuffix('.T')} is an array with sq",
         )
-        for name, part in {
-            f"{FACTOR}/packed.T": f"{FACTOR}/packed",
-            f"{FACTOR}/t.T": f"{FACTOR}/t",
-            f"{FACTOR}/roots": f"{FACTOR}/roots",
-            "condition 0/x": "condition 0/x",
-            "expansion/block 0/x": "expansion/block 0/x",
-            "expansion/block 0/coefficients": "expansion/block 0/coefficients",
-        }.items()
+        for name in (f"{QR}/packed.T", f"{QR}/t.T", f"{FACTOR}/roots", X, f"{BLOCK}/x", f"{BLOCK}/coefficients")
     },
-    "whole numbers": (shape(f"{FACTOR}/t.T", lambda a: a.astype(np.int64)), "int64"),
-    "points of another shape": (shape("condition 1/x", lambda a: a[:, 0]), "shape"),
-    "normals of another length": (shape("condition 1/normal", lambda a: 2.0 * a), "length"),
+    "whole numbers": (shape(f"{QR}/t.T", lambda a: a.astype(np.int64)), "int64"),
+    "points of another shape": (shape("points/g/x", lambda a: a[:, 0]), "shape"),
+    "normals of another length": (shape("points/g/normal", lambda a: 2.0 * a), "length"),
+    "a time where there is none": (edit("points", "f", "timed", True), "True for one coordinate"),
+    "a report that is none": (edit("report", 1.5), "which it cannot be"),
 }
 
 
@@ -307,8 +312,13 @@ class TestReports:
         assert ko.load(path).report == report
 
     def test_of_a_level_that_is_not_there(self, operator, path):
-        dataclasses.replace(operator, report=Report("budget", 1e-6, self.LEVELS, 2)).save(path)
-        with pytest.raises(FileError, match="report/returned is 2 and no whole number from 0 to 1"):
+        with pytest.raises(ArgumentError, match="returned: got 2 where there are 2 levels"):
+            Report("budget", 1e-6, self.LEVELS, 2)
+        dataclasses.replace(operator, report=Report("budget", 1e-6, self.LEVELS, 1)).save(path)
+        header, arrays = read(path, "operator")
+        header["report"]["returned"] = 2
+        write(path, "operator", header, arrays)
+        with pytest.raises(FileError, match=r"report has parts that do not fit each other \(returned: got 2"):
             ko.load(path)
 
 
@@ -326,14 +336,15 @@ class TestRewritten:
     def test_deep_kernels(self, path):
         header, arrays = read(path, "operator")
         for _ in range(200):
-            header["kernel"] = {"kind": "multiple", "factor": 1.0, "kernel": header["kernel"]}
+            inner = header["factorisation"]["expansion"]
+            inner["kernel"] = {"kind": "multiple", "factor": 1.0, "kernel": inner["kernel"]}
         write(path, "operator", header, arrays)
         with pytest.raises(FileError, match="nested too deeply"):
             ko.load(path)
 
     def test_comments_are_free(self, operator, path):
         header, arrays = read(path, "operator")
-        write(path, "operator", {**header, "note": "for Ada", "seconds": {}}, arrays)
+        write(path, "operator", {**header, "note": "for Ada", "stats": {}}, arrays)
         np.testing.assert_array_equal(ko.load(path)(1.0, 0.0)([[0.3]]), operator(1.0, 0.0)([[0.3]]))
 
 

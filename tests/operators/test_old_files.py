@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import kernop as ko
+from kernop.basics.errors import FileError
+from kernop.basics.storage import read, write
 
 FOLDER = Path(__file__).parent / "old_files"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.kernop"))
@@ -61,3 +63,61 @@ def test_the_report():
     report = ko.load(FOLDER / "tolerance.kernop").report
     assert (report.status, report.tol) == ("met", 1e-3)
     assert report.levels[-1].error < 1e-3
+
+
+class TestOlderYet:
+    """The first files of format 1 lacked some parts."""
+
+    def rewritten(self, name, path, change):
+        header, arrays = read(FOLDER / f"{name}.kernop", "operator")
+        change(header, arrays)
+        write(path, "operator", header, arrays)
+        return ko.load(path)
+
+    @pytest.mark.parametrize("timed", [None, False])
+    def test_clouds_without_times(self, tmp_path, timed):
+        def change(header, arrays):
+            for k in range(3):
+                region = header[f"condition {k}"]["region"]
+                if timed is None:
+                    del region["timed"]
+                else:
+                    region["timed"] = timed
+
+        T = self.rewritten("cloud", tmp_path / "file", change)
+        assert not T.problem.timed
+
+    def test_reflectors_by_their_scalars(self, tmp_path):
+        def change(header, arrays):
+            t = arrays.pop("factorisation/t.T").T
+            arrays["factorisation/tau"] = np.diagonal(t).copy()
+
+        T = self.rewritten("centres", tmp_path / "file", change)
+        known = np.load(FOLDER / "centres.npz")
+        np.testing.assert_allclose(T(f=wavy, g=0.1)(known["x"]), known["values"], atol=1e-10)
+
+    def test_reports_of_residuals(self, tmp_path):
+        def change(header, arrays):
+            levels = header["report"]["levels"]
+            header["report"] = {
+                "levels": [{"residual": 0.5, **{k: v for k, v in one.items() if k != "error"}} for one in levels],
+                **{key: header["report"][key] for key in ("status", "tol", "returned")},
+            }
+
+        assert self.rewritten("tolerance", tmp_path / "file", change).report.error == 0.5
+
+    def test_solutions_by_their_coefficients(self, tmp_path):
+        def change(header, arrays):
+            for k in range(2):
+                arrays[f"solution {k}/coefficients"] = np.ones((10, 1))
+                del arrays[f"solution {k}/misfit"]
+                arrays.pop(f"solution {k}/y", None)
+                arrays.pop(f"solution {k}/y.T", None)
+
+        T = self.rewritten("stream", tmp_path / "file", change)
+        np.testing.assert_array_equal(T.solutions[1].coefficients, 1.0)
+
+    @pytest.mark.parametrize("part", ["conditions", "learned", "factorisation", "method"])
+    def test_what_is_missing_is_refused(self, tmp_path, part):
+        with pytest.raises(FileError, match="do not fit each other"):
+            self.rewritten("full", tmp_path / "file", lambda header, arrays: header.pop(part))

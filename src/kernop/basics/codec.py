@@ -81,7 +81,7 @@ class Encoder:
     def _object(self, value: Any, place: str, hint: Any) -> dict[str, Any]:
         kind = name_of(value)
         if kind is None:
-            what = hint.__name__.lower() if isinstance(hint, type) else place.rpartition("/")[2]
+            what = hint.__name__.lower() if isinstance(hint, type) and hint is not Any else place.rpartition("/")[2]
             got = f"{describe(value)}, which cannot be stored: a file holds numbers and words, and no code"
             raise fail(ArgumentTypeError, what, got, "use one of kernop's own")
         if value is KINDS[kind]:
@@ -95,13 +95,13 @@ class Encoder:
         key = id(value), form
         if key in self._known:
             return self._known[key][1]
-        if not squares_are_finite(value):
-            got = f"an operator whose {place} has numbers that are not finite, or whose squares are not"
-            raise fail(NonFiniteError, "T", got, "choose units in which coordinates, coefficients and data are near 1")
         by_columns = value.ndim > 1 and value.flags.f_contiguous and not (value.flags.c_contiguous and form is None)
         plain, name = value.T if by_columns else value, place + (".T" if by_columns else "")
         if form is not None:
             plain = packed(value if by_columns else value.T, lower=(form is LOWER) == by_columns)
+        if not squares_are_finite(plain):
+            got = f"an operator whose {place} has numbers that are not finite, or whose squares are not"
+            raise fail(NonFiniteError, "T", got, "choose units in which coordinates, coefficients and data are near 1")
         self.arrays[name] = plain
         self._known[key] = value, name  # the array too: while it lives, nothing else has its id
         return name
@@ -224,7 +224,8 @@ class Decoder:
             raise
         except MISFITS as error:
             why = str(error).partition("\n")[0].rstrip(".")
-            raise self._refuse(f"whose {place or 'contents'} has parts that do not fit each other ({why})") from error
+            what = f"whose {place} has parts that" if place else "whose parts"
+            raise self._refuse(f"{what} do not fit each other ({why})") from error
         return made
 
     def _anything(self, value: Any, place: str) -> Any:

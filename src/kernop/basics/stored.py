@@ -105,6 +105,8 @@ def same(one: Any, other: Any) -> bool:
         return bool(np.array_equal(one, other))
     if isinstance(one, tuple | list) and isinstance(other, tuple | list):
         return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     return bool(one == other)
 
 

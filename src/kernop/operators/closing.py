@@ -89,12 +89,9 @@ def _known(op: Any, points: Points, name: str) -> Operator | None:
 
 def form_at(condition: Condition, points: Points, envelope: Function | None, cuts: Sequence[int] = ()) -> NormalForm:
     """The functionals of a condition at all its points, made batch by batch."""
-    parts = [
-        normal_form(condition.op, points[rows], multiplier=envelope, name=condition.name)
-        for rows in _slices(cuts, len(points))
-    ]
-    if len(parts) == 1:
-        return parts[0]
+    if not cuts:
+        return normal_form(condition.op, points, multiplier=envelope, name=condition.name)
+    parts = [form_at(condition, points[rows], envelope) for rows in _slices(cuts, len(points))]
     alphas = sorted({alpha for part in parts for alpha in part.alphas})
     columns = {alpha: np.concatenate([column(part, alpha) for part in parts]) for alpha in alphas}
     return tabulate(points.x, columns)

@@ -1,13 +1,15 @@
 """Streams in files: the same points in the same batches."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from kernop.operators.files import Reader, Writer
 
 import kernop as ko
-from kernop.basics.errors import FileError, fail
+from kernop.basics.errors import ArgumentError
 from kernop.collocation.batches import chain, stream
-from kernop.learning.streaming.recorded import Recorded, read_starts
+from kernop.learning.streaming.recorded import Recorded, StreamRecord
+from kernop.operators.operator import closed
 
 LINE = ko.Interval(0.0, 1.0)
 PROBLEM = ko.Problem(ko.Equation(lambda u: u, on=LINE, name="f"), ko.Dirichlet(on=LINE.boundary, name="g"))
@@ -42,17 +44,21 @@ def test_batches_are_the_same(name):
 @pytest.mark.parametrize(
     "starts",
     [
-        [[0, 0], [3, 1], [5, 1]],  # not all points
         [[1, 0], [3, 1], [5, 2]],  # not from the start
         [[0, 0], [4, 2], [3, 2], [5, 2]],  # backwards
         [[0, 0], [3, 1], [3, 1], [5, 2]],  # an empty batch
         [[0, 0], [-1, 1], [5, 2]],
         [[0, 0, 0], [5, 2, 0]],
-        [[0.0, 0.0], [5.0, 2.0]],
     ],
 )
-def test_batches_that_cannot_be_are_refused(starts):
-    file = Writer({"batches": len(starts) - 1})
-    file.array("starts", np.array(starts))
-    with pytest.raises(FileError):
-        read_starts(Reader(file.header, file.arrays, lambda got: fail(FileError, "path", got, "")), [5, 2])
+def test_batches_that_cannot_be_are_refused(starts, operator):
+    record = closed(operator).factorisation
+    assert isinstance(record, StreamRecord)
+    with pytest.raises(ArgumentError):
+        replace(record, starts=np.array(starts)).check()
+
+
+@pytest.fixture(scope="module")
+def operator():
+    points = {"f": LINE.sample(5), "g": LINE.boundary.sample(2)}
+    return ko.learn(PROBLEM, points=points, method=ko.Subspace(3, batch=4))
