@@ -57,17 +57,17 @@ def test_a_function_is_refused_wherever_it_is(wrap):
 @pytest.mark.parametrize(
     "header",
     [
-        {"kind": "Gaussian"},
-        {"kind": "Gaussian", "lengthscale": 0.0},
-        {"kind": "Gaussian", "lengthscale": []},
-        {"kind": "Gaussian", "lengthscale": [[1.0]]},
-        {"kind": "Gaussian", "lengthscale": "1"},
-        {"kind": "Matern", "nu": 2.0, "lengthscale": 1.0},
-        {"kind": "Matern", "nu": 1e15 + 0.5, "lengthscale": 1.0},
-        {"kind": "Wendland", "k": 10**9, "lengthscale": 1.0},
-        {"kind": "sum", "first": {"kind": "Gaussian", "lengthscale": 1.0}},
-        {"kind": "multiple", "factor": -1.0, "kernel": {"kind": "Gaussian", "lengthscale": 1.0}},
-        {"kind": "CustomKernel", "function": "lambda x, y: 1"},
+        {"class": "Gaussian"},
+        {"class": "Gaussian", "lengthscale": 0.0},
+        {"class": "Gaussian", "lengthscale": []},
+        {"class": "Gaussian", "lengthscale": [[1.0]]},
+        {"class": "Gaussian", "lengthscale": "1"},
+        {"class": "Matern", "nu": 2.0, "lengthscale": 1.0},
+        {"class": "Matern", "nu": 1e15 + 0.5, "lengthscale": 1.0},
+        {"class": "Wendland", "k": 10**9, "lengthscale": 1.0},
+        {"class": "sum", "first": {"class": "Gaussian", "lengthscale": 1.0}},
+        {"class": "multiple", "factor": -1.0, "kernel": {"class": "Gaussian", "lengthscale": 1.0}},
+        {"class": "CustomKernel", "function": "lambda x, y: 1"},
     ],
 )
 def test_what_is_no_kernel_is_refused(header):

@@ -59,11 +59,11 @@ def test_a_method_of_the_user_is_refused():
 @pytest.mark.parametrize(
     "header",
     [
-        {"kind": "Subspace"},
-        {"kind": "Subspace", "centers": 0, "basis": "translates", "solver": "qr", "penalty": "coefficients"},
-        {"kind": "Subspace", "centers": 5, "basis": "splines", "solver": "qr", "penalty": "coefficients"},
-        {"kind": "LowRank", "tol": 0.0, "block": 1, "seed": 0},
-        {"kind": "Method"},
+        {"class": "Subspace"},
+        {"class": "Subspace", "centers": 0, "basis": "translates", "solver": "qr", "penalty": "coefficients"},
+        {"class": "Subspace", "centers": 5, "basis": "splines", "solver": "qr", "penalty": "coefficients"},
+        {"class": "LowRank", "tol": 0.0, "block": 1, "seed": 0},
+        {"class": "Method"},
     ],
 )
 def test_what_is_no_method_is_refused(header):

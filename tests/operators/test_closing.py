@@ -58,7 +58,7 @@ def returned(condition, change=lambda header: None):
 def test_the_operator(condition, kind, op, cuts):
     points = condition.on.sample(12)
     known = closed(condition, points, cuts)
-    assert Encoder().encode(known)["op"]["kind"] == kind
+    assert Encoder().encode(known)["op"]["class"] == kind
     found = returned(known)
     assert isinstance(found.op, op)
     one, other = normal_form(found.op, points), normal_form(condition.op, points)
@@ -119,15 +119,15 @@ def test_the_envelope_is_put_where_the_old_one_was():
         lambda h: h.update(name=3),
         lambda h: h.update(data="nothing"),
         lambda h: h.update(op=3),
-        lambda h: h["op"].update(kind="unknown"),
-        lambda h: h["op"].update(kind="box"),
+        lambda h: h["op"].update({"class": "unknown"}),
+        lambda h: h["op"].update({"class": "box"}),
         lambda h: h["op"].update(alphas=[[0, 0], [0, -2]]),
         lambda h: h["op"].update(alphas=[[0, 0], [0, True]]),
         lambda h: h["op"].update(alphas=[[0], [2]]),
         lambda h: h["op"].update(coefficients=[1.0]),
         lambda h: h["op"].update(coefficients=[1.0, 0.0, 1.0]),
         lambda h: h["on"].update(lo=[0.9, 1.9]),
-        lambda h: h.update(on={"kind": "constant", "alphas": [[0]], "coefficients": [1.0]}),
+        lambda h: h.update(on={"class": "constant", "alphas": [[0]], "coefficients": [1.0]}),
     ],
 )
 def test_what_does_not_fit_is_refused(change):

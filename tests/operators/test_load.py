@@ -11,7 +11,7 @@ import pytest
 
 import kernop as ko
 from kernop.basics import errors
-from kernop.basics.codec import AT
+from kernop.basics.codec import ARRAY
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, MemoryLimitError, MissingFunctionError
 from kernop.basics.storage import read, write
 from kernop.operators.load import summary
@@ -243,27 +243,27 @@ QR = f"{FACTOR}/factor"
 BLOCK = f"{FACTOR}/expansion/functionals/blocks/0"
 FIRST = ("problem", "conditions", 0)
 KERNEL = (FACTOR, "expansion", "kernel")
-MATERN = {"kind": "Matern", "nu": 0.5, "lengthscale": 1.0}
+MATERN = {"class": "Matern", "nu": 0.5, "lengthscale": 1.0}
 X = "problem/conditions/0/op/points/x"
 MISFITS = {
     "a condition is missing": (dropped, "other names than the conditions have"),
-    "an unknown region": (edit(*FIRST, "on", "kind", "klein bottle"), "'klein bottle', which this kernop does"),
-    "a region in other dimensions": (edit(*FIRST, "on", {"kind": "box", "lo": [0, 0], "hi": [1, 1]}), "dimensions"),
+    "an unknown region": (edit(*FIRST, "on", "class", "klein bottle"), "'klein bottle', which this kernop does"),
+    "a region in other dimensions": (edit(*FIRST, "on", {"class": "box", "lo": [0, 0], "hi": [1, 1]}), "dimensions"),
     "a region without inside": (edit(*FIRST, "on", "b", -1.0), "conditions/0/on has parts that do not .*lo < hi"),
     "points outside": (edit(*FIRST, "on", "b", 0.5), "'f' outside its region"),
     "a name that is none": (edit(*FIRST, "name", "no name"), "do not fit each other .*keyword argument"),
     "names twice": (edit(*FIRST, "name", "g"), "more than once"),
     "points of others": (lambda h, a: h["points"].update(h=h["points"].pop("g")), "other names than the conditions"),
     "noise of others": (edit("noise", {"h": 1.0}), "other names than the conditions"),
-    "an unknown kernel": (edit(*KERNEL, "kind", "Cauchy"), "expansion/kernel/kind is 'Cauchy'"),
+    "an unknown kernel": (edit(*KERNEL, "class", "Cauchy"), "expansion/kernel/class is 'Cauchy'"),
     "a negative length": (edit(*KERNEL, "lengthscale", [-1.0]), "positive"),
     "lengths for other axes": (edit(*KERNEL, "lengthscale", [1.0, 2.0]), "2 numbers for a problem in 1"),
     "a kernel too rough": (edit(*KERNEL, MATERN), "derivatives"),
     "a kernel that takes for ever": (edit(*KERNEL, {**MATERN, "nu": 1e9 + 0.5}), r"nu: got 1e\+09"),
-    "a method of another factor": (edit("method", {"kind": "Full"}), "another one than that of the factorisation"),
+    "a method of another factor": (edit("method", {"class": "Full"}), "another one than that of the factorisation"),
     "another method": (edit("method", "centers", 13), "another one than that of the factorisation"),
     "another solver": (edit(FACTOR, "method", "solver", "normal"), "one with solver='normal'"),
-    "a method that is none": (edit(FACTOR, "method", {"kind": "Full"}), "'Full', which it cannot be"),
+    "a method that is none": (edit(FACTOR, "method", {"class": "Full"}), r"method is Full\(\), which it cannot be"),
     "an order without end": (edit(*FIRST, "op", "plain", "alphas", [[0], [10**6]]), "multi-indices"),
     "orders in disorder": (edit(*FIRST, "op", "plain", "alphas", [[2], [0]]), "multi-indices"),
     "weights that are not": (edit(FACTOR, "weights", [1.0, 0.0]), "not positive"),
@@ -273,12 +273,12 @@ MISFITS = {
     "λ true": (edit(FACTOR, "regularization", True), "no number"),
     "λ infinite": (edit(FACTOR, "regularization", 10**400), "no number"),
     "no blocks": (edit(FACTOR, "expansion", "functionals", "blocks", []), "blocks: got none"),
-    "functionals elsewhere": (edit("functionals", "blocks", 0, "x", {AT: "points/g/x"}), "shape"),
+    "functionals elsewhere": (edit("functionals", "blocks", 0, "x", {ARRAY: "points/g/x"}), "shape"),
     "functionals of fewer": (lambda h, a: h["functionals"]["blocks"].pop(), "not at the points"),
-    "an object that is a list": (edit(*KERNEL, []), "no object"),
+    "an object that is a list": (edit(*KERNEL, []), "kernel is .*, which it cannot be"),
     "nothing": (edit(*KERNEL, None), "kernel is missing"),
-    "an unknown factor": (edit(FACTOR, "kind", "magic"), "'magic'"),
-    "a kernel for a factor": (edit(FACTOR, MATERN), "'Matern', which it cannot be"),
+    "an unknown factor": (edit(FACTOR, "class", "magic"), "'magic'"),
+    "a kernel for a factor": (edit(FACTOR, MATERN), r"factorisation is Matern\(.*, which it cannot be"),
     "noise below 0": (edit(FACTOR, "noise", -1.0), "noise: got -1.0, below 0"),
     "an array renamed": (renamed, f"{BLOCK}/x is missing"),
     "an array too many": (lambda header, arrays: arrays.update(more=np.zeros(3)), "'more' that does not belong"),
@@ -337,7 +337,7 @@ class TestRewritten:
         header, arrays = read(path, "operator")
         for _ in range(200):
             inner = header["factorisation"]["expansion"]
-            inner["kernel"] = {"kind": "multiple", "factor": 1.0, "kernel": inner["kernel"]}
+            inner["kernel"] = {"class": "multiple", "factor": 1.0, "kernel": inner["kernel"]}
         write(path, "operator", header, arrays)
         with pytest.raises(FileError, match="nested too deeply"):
             ko.load(path)

@@ -137,9 +137,9 @@ class TestStory:
         assert header["about"]["written"]["kernop"] == ko.__version__
         assert header["about"]["written"]["numpy"] == np.__version__
         conditions, factorisation = header["problem"]["conditions"], header["factorisation"]
-        assert factorisation["expansion"]["kernel"] == {"kind": "Gaussian", "lengthscale": 0.5}
-        assert conditions[0]["on"] == {"kind": "interval", "a": 0.0, "b": 1.0}
-        assert conditions[1]["op"] == {"kind": "identity"}
+        assert factorisation["expansion"]["kernel"] == {"class": "Gaussian", "lengthscale": 0.5}
+        assert conditions[0]["on"] == {"class": "interval", "a": 0.0, "b": 1.0}
+        assert conditions[1]["op"] == {"class": "identity"}
         assert factorisation["regularization"] == made("Full").operator.regularization
 
     def test_about_tells_when_and_with_what(self, made, path):

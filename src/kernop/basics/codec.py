@@ -1,9 +1,10 @@
 """Stored values to JSON and arrays, and back; what comes back is checked, and the part that is wrong is named.
 
-    {"kind": "ball", "center": [0.0, 0.0], "radius": 1.0}      an object: the name of its class, and its arguments
+    {"class": "ball", "center": [0.0, 0.0], "radius": 1.0}     an object: the name of its class, and its arguments
     {"array at": "points/f/x"}                                 an array, which is kept beside the JSON, each once
+    {"lower at": …}, {"upper at": …}                           a triangle, of which nothing else is kept
+    {"number": "inf"}                                          a number that JSON does not have
     3, "word", true, null, […], {…}                            numbers, words, flags, None, tuples, mappings
-    "inf", "-inf", "nan"                                       numbers that JSON does not have, where they are allowed
 
 An array by columns (Fortran's order) is kept transposed under a name that ends in ``.T``, so that BLAS and LAPACK later
 see what they saw before, and round in the same way. No code is stored, and nothing that is stored is run.
@@ -12,10 +13,9 @@ see what they saw before, and round in the same way. No code is stored, and noth
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
@@ -31,27 +31,18 @@ from kernop.basics.errors import (
 )
 from kernop.basics.linalg import packed, unpack
 from kernop.basics.storage import Array
-from kernop.basics.stored import (
-    EXTENDED,
-    KINDS,
-    LOWER,
-    NUMBERS,
-    UPPER,
-    Form,
-    arguments,
-    build,
-    name_of,
-    stored_arguments,
-)
+from kernop.basics.stored import EXTENDED, KINDS, LOWER, NUMBERS, UPPER, arguments, build, name_of, stored_arguments
 
-#: The key of a reference to an array; no condition has a name with a blank.
-AT = "array at"
+#: The keys of objects and arrays: no condition has such a name, because a blank or a keyword of Python is none.
+CLASS, ARRAY = "class", "array at"
 #: Objects within objects; kernels that are sums of sums go deepest.
 DEEPEST = 100
-#: The characters of a text, and the digits of a whole number, that nobody exceeds.
+#: The characters of a text, and the size of a whole number, that nobody exceeds.
 LONGEST, LARGEST = 1000, 10**40
 #: What constructors raise when their arguments are wrong or do not fit each other.
 MISFITS = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, np.linalg.LinAlgError)
+#: What simple values are called.
+WORDS = {float: "number", int: "whole number", bool: "truth value", str: "text"}
 
 
 class Encoder:
@@ -59,19 +50,19 @@ class Encoder:
 
     def __init__(self) -> None:
         self.arrays: dict[str, Array] = {}
-        self._known: dict[tuple[int, Form | None], tuple[Array, str]] = {}
+        self._known: dict[tuple[int, str], tuple[Array, str]] = {}
 
     def encode(self, value: Any, place: str = "", hint: Any = Any) -> Any:
         """A value as JSON; arrays get names that begin with their place."""
-        form = _form(hint)
         if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
             value = value.item()
         if isinstance(value, float):
-            return value if math.isfinite(value) else str(value)
+            return value if math.isfinite(value) else {"number": str(value)}
         if value is None or isinstance(value, bool | int | str):
             return value
         if isinstance(value, np.ndarray):
-            return value.tolist() if form is NUMBERS else {AT: self._array(value, place, form)}
+            form = _form(hint) or ARRAY
+            return value.tolist() if form is NUMBERS else {form: self._array(value, place, form)}
         if isinstance(value, tuple | list):
             return [self.encode(part, _below(place, k)) for k, part in enumerate(value)]
         if isinstance(value, Mapping):
@@ -81,24 +72,22 @@ class Encoder:
     def _object(self, value: Any, place: str, hint: Any) -> dict[str, Any]:
         kind = name_of(value)
         if kind is None:
-            what = hint.__name__.lower() if isinstance(hint, type) and hint is not Any else place.rpartition("/")[2]
+            what = place.rpartition("/")[2] if hint is Any or not isinstance(hint, type) else hint.__name__.lower()
             got = f"{describe(value)}, which cannot be stored: a file holds numbers and words, and no code"
             raise fail(ArgumentTypeError, what, got, "use one of kernop's own")
         if value is KINDS[kind]:
-            return {"kind": kind}
-        hints, parts = arguments(type(value)), stored_arguments(value)
-        return {"kind": kind} | {
-            name: self.encode(part, _below(place, name), hints[name]) for name, part in parts.items()
-        }
+            return {CLASS: kind}
+        parts, hints = stored_arguments(value), arguments(type(value))
+        return {CLASS: kind} | {key: self.encode(part, _below(place, key), hints[key]) for key, part in parts.items()}
 
-    def _array(self, value: Array, place: str, form: Form | None) -> str:
+    def _array(self, value: Array, place: str, form: str) -> str:
         key = id(value), form
         if key in self._known:
             return self._known[key][1]
-        by_columns = value.ndim > 1 and value.flags.f_contiguous and not (value.flags.c_contiguous and form is None)
+        by_columns = value.ndim > 1 and value.flags.f_contiguous and not (value.flags.c_contiguous and form == ARRAY)
         plain, name = value.T if by_columns else value, place + (".T" if by_columns else "")
-        if form is not None:
-            plain = packed(value if by_columns else value.T, lower=(form is LOWER) == by_columns)
+        if form != ARRAY:
+            plain = packed(value if by_columns else value.T, lower=(form == LOWER) == by_columns)
         if not squares_are_finite(plain):
             got = f"an operator whose {place} has numbers that are not finite, or whose squares are not"
             raise fail(NonFiniteError, "T", got, "choose units in which coordinates, coefficients and data are near 1")
@@ -117,11 +106,22 @@ class Decoder:
 
     def __init__(self, arrays: Mapping[str, Array], refuse: Callable[[str], KernopError]) -> None:
         self._arrays, self._refuse = arrays, refuse
-        self._found: dict[tuple[str, Form | None], Array] = {}
+        self._found: dict[tuple[str, str], Array] = {}
 
-    def wrong(self, place: str, found: str) -> KernopError:
-        """The error for a part that is not as it should be."""
-        return self._refuse(f"whose {place} is {found}")
+    def decode(self, hint: Any, value: Any, place: str = "") -> Any:
+        """The value that JSON stands for, if it is what an annotation asks for."""
+        found = self._value(value, place)
+        if not fits(hint, found):
+            word = f" and no {WORDS[hint]}" if hint in WORDS else ", which it cannot be"
+            shown = f"{describe(found)} of {found.dtype}" if isinstance(found, np.ndarray) else describe(found)
+            raise self._wrong(place, "missing" if found is None else f"{shown}{word}")
+        return float(found) if hint is float else found
+
+    def part(self, hint: Any, whole: Mapping[str, Any], name: str, place: str = "") -> Any:
+        """The value of this name in an object; what may be None must still be there."""
+        if name not in whole:
+            raise self._wrong(_below(place, name), "missing")
+        return self.decode(hint, whole[name], _below(place, name))
 
     def finish(self) -> None:
         """Refuse arrays that nobody asked for: something else is missing."""
@@ -129,193 +129,106 @@ class Decoder:
         if left:
             raise self._refuse(f"which has an array {describe(min(left))} that does not belong to it")
 
-    def part(self, hint: Any, whole: Mapping[str, Any], name: str, place: str = "") -> Any:
-        """The value of this name in an object; what may be None must still be there."""
-        if name not in whole:
-            raise self.wrong(_below(place, name), "missing")
-        return self.decode(hint, whole[name], _below(place, name))
+    def _wrong(self, place: str, found: str) -> KernopError:
+        return self._refuse(f"whose {place} is {found}")
 
-    def decode(self, hint: Any, value: Any, place: str = "") -> Any:
-        """The value that JSON stands for, of the type that an annotation asks for."""
+    def _value(self, value: Any, place: str) -> Any:
         if place.count("/") > DEEPEST:
-            raise self.wrong(place[:LONGEST], "nested too deeply")
-        origin, form = get_origin(hint), _form(hint)
-        if form is NUMBERS:
-            return self._numbers(value, place)
-        if origin is Annotated and form is EXTENDED and value in ("inf", "-inf", "nan"):
-            return float(value)
-        if origin is Annotated and form is not EXTENDED:
-            return self._array(value, place, np.dtype(np.float64), form)
-        if origin is Annotated:
-            return self._number(value, place)
-        if origin in (Union, UnionType):
-            return self.decode(self._choice(get_args(hint), value, place), value, place)
-        if origin is np.ndarray:
-            return self._array(value, place, np.dtype(get_args(get_args(hint)[1])[0]), None)
-        if origin is Literal:
-            return self._word(get_args(hint), value, place)
-        if origin is tuple:
-            return self._tuple(get_args(hint), value, place)
-        if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
-            parts = self._mapping(value, place)
-            return {name: self.decode(get_args(hint)[1], part, _below(place, name)) for name, part in parts.items()}
-        if hint is Any:
-            return self._anything(value, place)
-        return self._plain(hint, value, place)
+            raise self._wrong(place[:LONGEST], "nested too deeply")
+        if isinstance(value, list):
+            return tuple(self._value(part, _below(place, k)) for k, part in enumerate(value))
+        if isinstance(value, dict) and CLASS in value:
+            return self._object(value, place)
+        if isinstance(value, dict) and len(value) == 1:
+            ((form, name),) = value.items()
+            if form in (ARRAY, LOWER, UPPER):
+                return self._array(name, form, place)
+            if form == "number" and name in ("inf", "-inf", "nan"):
+                return float(name)
+        if isinstance(value, dict):
+            return {name: self._value(part, _below(place, name)) for name, part in value.items()}
+        if isinstance(value, str) and (len(value) > LONGEST or not value.isprintable()):
+            raise self._wrong(place, "no text")
+        if isinstance(value, int | float) and not abs(value) <= (LARGEST if isinstance(value, int) else math.inf):
+            raise self._wrong(place, f"{describe(value)} and no number")
+        return value
 
-    def _plain(self, hint: Any, value: Any, place: str) -> Any:
-        if hint is NoneType and value is None:
-            return None
-        if value is None:
-            raise self.wrong(place, "missing")
-        if hint is float:
-            return self._number(value, place)
-        if hint is bool and not isinstance(value, bool):
-            raise self.wrong(place, f"{describe(value)} and not true or false")
-        if hint is int and (isinstance(value, bool) or not isinstance(value, int) or abs(value) > LARGEST):
-            raise self.wrong(place, f"{describe(value)} and no whole number")
-        if hint is str and (not isinstance(value, str) or len(value) > LONGEST or not value.isprintable()):
-            raise self.wrong(place, "no text")
-        return value if hint in (bool, int, str) else self._object(hint, value, place)
-
-    def _choice(self, hints: tuple[Any, ...], value: Any, place: str) -> Any:
-        """Which of several types a value is meant to be; of objects all, because their kind decides."""
-
-        def meant(hint: Any) -> bool:
-            origin, form = get_origin(hint), _form(hint)
-            if isinstance(value, dict):
-                array = origin is np.ndarray or form in (LOWER, UPPER)
-                return array == (value.keys() == {AT}) and hint not in (NoneType, float, int, str, bool)
-            if isinstance(value, list):
-                return origin is tuple or form is NUMBERS
-            if isinstance(value, str):
-                return hint is str or origin is Literal or form is EXTENDED
-            if isinstance(value, bool | NoneType):
-                return hint is type(value)
-            return hint is type(value) or hint is float or form in (NUMBERS, EXTENDED)
-
-        fitting = [hint for hint in hints if meant(hint)]
-        if not fitting:
-            raise self.wrong(place, f"{describe(value)}, which it cannot be")
-        return fitting[0] if len(fitting) == 1 else tuple(map(_class, fitting))
-
-    def _object(self, hint: Any, value: Any, place: str) -> Any:
-        parts = self._mapping(value, place)
-        if "kind" not in parts:
-            raise self.wrong(_below(place, "kind"), "missing")
-        name = parts["kind"]
-        made = KINDS.get(name) if isinstance(name, str) else None
-        if made is None:
-            raise self.wrong(_below(place, "kind"), f"{describe(name)}, which this kernop does not know")
-        if isinstance(made, type):
-            found = {key: self.part(own, parts, key, place) for key, own in arguments(made).items()}
-            made = self._made(made, found, place)
-        if not isinstance(made, hint if isinstance(hint, tuple) else _class(hint)):
-            raise self.wrong(_below(place, "kind"), f"{describe(name)}, which it cannot be")
-        return made
-
-    def _made(self, kind: type, found: dict[str, Any], place: str) -> Any:
-        """An object, checked at birth; and by ``check`` if its class leaves some of that to those who read files."""
+    def _object(self, parts: dict[str, Any], place: str) -> Any:
+        name = parts[CLASS]
+        kind = KINDS.get(name) if isinstance(name, str) else None
+        if kind is None:
+            raise self._wrong(_below(place, CLASS), f"{describe(name)}, which this kernop does not know")
+        if not isinstance(kind, type):
+            return kind
+        found = {key: self.part(hint, parts, key, place) for key, hint in arguments(kind).items()}
         try:
             made = build(kind, found)
-            if hasattr(made, "check"):
+            if hasattr(made, "check"):  # what its class leaves to those who read files
                 made.check()
-        except FileError:
-            raise
         except MISFITS as error:
+            if isinstance(error, FileError):
+                raise
             why = str(error).partition("\n")[0].rstrip(".")
             what = f"whose {place} has parts that" if place else "whose parts"
             raise self._refuse(f"{what} do not fit each other ({why})") from error
         return made
 
-    def _anything(self, value: Any, place: str) -> Any:
-        if isinstance(value, dict):
-            if value.keys() == {AT}:
-                return self._array(value, place, None, None)
-            if "kind" in value:
-                return self._object(object, value, place)
-            return {name: self.decode(Any, part, _below(place, name)) for name, part in value.items()}
-        if isinstance(value, list):
-            return self._tuple((Any, ...), value, place)
-        return value if value is None else self._plain(type(value), value, place)
-
-    def _mapping(self, value: Any, place: str) -> dict[str, Any]:
-        if value is None:
-            raise self.wrong(place, "missing")
-        if not isinstance(value, dict):
-            raise self.wrong(place, "no object")
-        return value
-
-    def _tuple(self, hints: tuple[Any, ...], value: Any, place: str) -> tuple[Any, ...]:
-        several = len(hints) == 2 and hints[1] is Ellipsis
-        if not isinstance(value, list) or not (several or len(value) == len(hints)):
-            raise self.wrong(place, "no list" + ("" if several else f" of {len(hints)}"))
-        each = [hints[0]] * len(value) if several else hints
-        return tuple(
-            self.decode(hint, part, _below(place, k)) for k, (hint, part) in enumerate(zip(each, value, strict=True))
-        )
-
-    def _word(self, choices: tuple[Any, ...], value: Any, place: str) -> str:
-        if not isinstance(value, str) or value not in choices:
-            raise self.wrong(place, f"{describe(value)}, which this kernop does not know")
-        return value
-
-    def _number(self, value: Any, place: str) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
-            raise self.wrong(place, f"{describe(value)} and no number")
-        return float(value)
-
-    def _numbers(self, value: Any, place: str) -> Any:
-        if not isinstance(value, list):
-            return self._number(value, place)
-        return [self._number(part, place) for part in value]
-
-    def _array(self, value: Any, place: str, dtype: np.dtype[Any] | None, form: Form | None) -> Array:
-        name = value[AT] if isinstance(value, dict) and value.keys() == {AT} else None
-        if not isinstance(name, str):
-            raise self.wrong(place, "no array")
-        if name not in self._arrays:
-            raise self.wrong(place, "missing")
-        array = self._arrays[name]
-        if dtype is not None and array.dtype != (np.int64 if dtype.kind == "i" else dtype):
-            raise self.wrong(place, f"an array of {array.dtype} and not of {dtype}")
+    def _array(self, name: Any, form: str, place: str) -> Array:
+        if not isinstance(name, str) or name not in self._arrays:
+            raise self._wrong(place, "missing")
         if (name, form) not in self._found:
-            self._found[name, form] = self._read(array, name.endswith(".T"), place, form)
+            array, by_columns = self._arrays[name], name.endswith(".T")
+            if not squares_are_finite(array):
+                finite = bool(np.all(np.isfinite(array)))
+                raise self._wrong(place, f"an array with {'squares' if finite else 'numbers'} that are not finite")
+            if form == ARRAY:
+                self._found[name, form] = array.T if by_columns else array
+            else:
+                self._found[name, form] = self._triangle(array, by_columns, place, lower=form == LOWER)
         return self._found[name, form]
-
-    def _read(self, array: Array, by_columns: bool, place: str, form: Form | None) -> Array:
-        if not squares_are_finite(array):
-            finite = bool(np.all(np.isfinite(array)))
-            raise self.wrong(place, f"an array with {'squares' if finite else 'numbers'} that are not finite")
-        if form is None:
-            return array.T if by_columns else array
-        return self._triangle(array, by_columns, place, lower=form is LOWER)
 
     def _triangle(self, values: FloatArray, by_columns: bool, place: str, *, lower: bool) -> FloatArray:
         """A triangle (n, n), with zeros on the other side of its diagonal."""
         n = (math.isqrt(8 * values.size + 1) - 1) // 2
         if values.ndim != 1 or n == 0 or n * (n + 1) // 2 != values.size:
-            raise self.wrong(place, "no triangle")
+            raise self._wrong(place, "no triangle")
         check_memory("path", n * n, f"a matrix of {n} × {n}", "use a machine with more memory")
         matrix = np.zeros((n, n), order="F")
         unpack(values, matrix, lower=lower == by_columns)
         if not np.all(np.diagonal(matrix)):
-            raise self.wrong(place, "a triangle with a zero on its diagonal")
+            raise self._wrong(place, "a triangle with a zero on its diagonal")
         return matrix if by_columns else matrix.T
 
 
-def _form(hint: Any) -> Form | None:
-    """How a value of this annotation is written, if that is said; of a union the first that says it."""
-    if get_origin(hint) is Annotated:
-        return next((part for part in hint.__metadata__ if isinstance(part, Form)), None)
-    if get_origin(hint) in (Union, UnionType):
-        return next((form for part in get_args(hint) if (form := _form(part)) in (LOWER, UPPER)), None)
-    return None
+def fits(hint: Any, value: Any) -> bool:
+    """Is a value of the type that an annotation asks for? Numbers are finite, where nothing else is said."""
+    origin, parts, form = get_origin(hint), get_args(hint), _form(hint)
+    if hint is Any or hint is None:
+        return hint is Any or value is None
+    if origin in (Union, UnionType):
+        return any(fits(part, value) for part in parts)
+    if origin is Literal:
+        return isinstance(value, str) and value in parts
+    if form in (LOWER, UPPER):
+        return fits(FloatArray, value) and value.ndim == 2 and bool(np.all(np.diagonal(value)))
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray) and value.dtype == (np.float64 if hint == FloatArray else np.int64)
+    if form is NUMBERS and isinstance(value, tuple):
+        return fits(tuple[float, ...], value)
+    if hint in (float, int) or form is not None:
+        number = isinstance(value, int if hint is int else int | float) and not isinstance(value, bool)
+        return number and (form == EXTENDED or hint is int or math.isfinite(value))
+    if origin is tuple:
+        each = parts[:1] * len(value) if parts[-1] is Ellipsis and isinstance(value, tuple) else parts
+        return isinstance(value, tuple) and len(value) == len(each) and all(map(fits, each, value))
+    if origin is not None and issubclass(origin, Mapping):
+        return isinstance(value, Mapping) and all(fits(parts[1], part) for part in value.values())
+    return callable(value) if origin is not None else isinstance(value, hint)
 
 
-def _class(hint: Any) -> type:
-    """The class of an annotation that is one, or that of all functions."""
-    return hint if isinstance(hint, type) else cast("type", Callable)
+def _form(hint: Any) -> str | None:
+    """How a value of this annotation is written, if that is said."""
+    return hint.__metadata__[0] if get_origin(hint) is Annotated else None
 
 
 def _below(place: str, name: Any) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from typing import Annotated, Any, TypeVar, get_type_hints
 
@@ -24,14 +24,8 @@ from kernop.basics.errors import FloatArray
 Stored = TypeVar("Stored", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
-class Form:
-    """How a value is written, where that is not the usual way for its type."""
-
-    name: str
-
-
-NUMBERS, EXTENDED, LOWER, UPPER = Form("numbers"), Form("extended"), Form("lower"), Form("upper")
+#: How values are written where that is not the usual way for their type: the keys of triangles in a file, and others.
+LOWER, UPPER, NUMBERS, EXTENDED = "lower at", "upper at", "numbers", "extended"
 #: A number or a short list of numbers, which stands in the header for a person to read.
 Numbers = Annotated[Any, NUMBERS]
 #: A number that may be infinite or NaN.
@@ -56,9 +50,9 @@ def stored(name: str, *, by_value: bool = True) -> Callable[[Stored], Stored]:
     def register(kind: Stored) -> Stored:
         assert name not in KINDS, name
         KINDS[name], _names[kind] = kind, name
-        owner: Any = kind
-        if by_value and isinstance(owner, type) and owner.__eq__ is object.__eq__:
-            owner.__eq__, owner.__hash__ = _equal, _hash
+        known: Any = kind
+        if by_value and isinstance(known, type) and known.__eq__ is object.__eq__:
+            _give(known, __eq__=_equal, __hash__=_hash)
         return kind
 
     return register
@@ -108,6 +102,11 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     return bool(one == other)
+
+
+def _give(kind: Any, **methods: Callable[..., Any]) -> None:
+    for name, method in methods.items():
+        setattr(kind, name, method)
 
 
 def _equal(self: Any, other: object) -> Any:

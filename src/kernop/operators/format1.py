@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.codec import AT
+from kernop.basics.codec import ARRAY, CLASS
 from kernop.basics.linalg import blocked
 from kernop.basics.storage import Array
+from kernop.basics.stored import LOWER, UPPER
 
 Header = dict[str, Any]
 
 
 def upgraded(old: Header, arrays: dict[str, Array]) -> Header:
     """The header of an operator as format 2 has it; arrays that were stored otherwise are replaced."""
-    return _Upgrade(old, arrays).operator()
+    return _renamed(_Upgrade(old, arrays).operator())
 
 
 class _Upgrade:
@@ -49,9 +50,9 @@ class _Upgrade:
             "functionals": None,
         }
 
-    def at(self, name: str) -> Header:
-        """A reference to an array, by rows or by columns."""
-        return {AT: f"{name}.T" if f"{name}.T" in self.arrays else name}
+    def at(self, name: str, form: str = ARRAY) -> Header:
+        """A reference to an array, or to a triangle, by rows or by columns."""
+        return {form: f"{name}.T" if f"{name}.T" in self.arrays else name}
 
     def _array(self, name: str) -> Array:
         return self.arrays[name] if name in self.arrays else self.arrays[f"{name}.T"].T
@@ -149,12 +150,12 @@ class _Upgrade:
             "weights": self.old["weights"],
             "method": self.method,
         }
-        for name in ("scales", "order", "columns", "left", "triangle", "roots", "design", "upper", "q", "penalty"):
+        for name in ("scales", "order", "columns", "left", "roots", "design", "q", "penalty", "triangle", "upper"):
             if self.has(f"{place}/{name}"):
-                found[name] = self.at(f"{place}/{name}")
+                found[name] = self.at(f"{place}/{name}", {"triangle": LOWER, "upper": UPPER}.get(name, ARRAY))
         for name in ("factor", "square"):
             if self.has(f"{place}/{name}"):
-                found[name] = {"kind": "cholesky", "lower": self.at(f"{place}/{name}")}
+                found[name] = {"kind": "cholesky", "lower": self.at(f"{place}/{name}", LOWER)}
         if old["kind"] == "qr":
             found["factor"] = self._orthogonal(old)
         if old["kind"] == "stream":
@@ -175,7 +176,7 @@ class _Upgrade:
             {"kind": "rotation", "reflectors": self.at(f"{place}/reflectors {k}"), "t": self.at(f"{place}/t {k}")}
             for k in range(min(old["chain"]["rotations"], len(self.arrays)))
         ]
-        upper, order = self.at(f"{place}/upper"), self.at(f"{place}/order")
+        upper, order = self.at(f"{place}/upper", UPPER), self.at(f"{place}/order")
         return {"kind": "chain", "first": first, "rotations": rotations, "upper": upper, "order": order}
 
     def _solution(self, k: int) -> Header:
@@ -204,5 +205,14 @@ def _report(old: Header) -> Header:
     levels = [{"changes": None, "misfit": 0.0, "roughness": 0.0, **level, "kind": "level"} for level in old["levels"]]
     for level in levels:
         error = level.get("error", level.get("residual"))
-        level["error"] = "inf" if error is None else error
+        level["error"] = {"number": "inf"} if error is None else error
     return {"measured": "", "followed": [], "estimates": None, **old, "kind": "report", "levels": levels}
+
+
+def _renamed(value: Any) -> Any:
+    """With the name of a class under the key that it has today."""
+    if isinstance(value, list):
+        return [_renamed(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    return {CLASS if key == "kind" and isinstance(part, str) else key: _renamed(part) for key, part in value.items()}

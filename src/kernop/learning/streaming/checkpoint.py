@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from kernop.basics import storage
-from kernop.basics.codec import AT, Decoder
+from kernop.basics.codec import ARRAY, Decoder
 from kernop.basics.errors import FileError, FloatArray, KernopError, check_number, fail
 from kernop.basics.replacing import check_path, target_of
 from kernop.collocation.batches import Batch, fingerprint
@@ -66,11 +66,11 @@ class Guard:
             return 0
         header, arrays = storage.read(self._path, KIND, "checkpoint")
         file = Decoder(arrays, self._refused)
-        identity = file.decode(FloatArray, {AT: "identity"}, "identity")
+        identity = file.decode(FloatArray, {ARRAY: "identity"}, "identity")
         if file.part(str, header, "signature") != self._signature or not self._same(identity):
             raise self._other()
         empty = accumulator.arrays()
-        state = {name: file.decode(FloatArray, {AT: name}, name) for name in empty}
+        state = {name: file.decode(FloatArray, {ARRAY: name}, name) for name in empty}
         seen, rows = file.part(int, header, "batches"), file.part(int, header, "rows")
         # The first versions of these files did not tell which points they had read.
         known = file.part(str, header, "read") if "read" in header else None
