@@ -31,7 +31,9 @@ class _Upgrade:
 
     def operator(self) -> Header:
         old = self.old
-        learned, names = old["learned"], [condition["name"] for condition in self.conditions]
+        learned, names = dict(old["learned"]), [condition["name"] for condition in self.conditions]
+        stability = _finding("stability", learned, number="stability", unseen="unseen")
+        roughness = _finding("roughness", learned, part="roughness", where="roughest")
         return {
             "kind": "operator",
             "problem": {"kind": "problem", "conditions": [self._condition(k) for k in range(len(names))]},
@@ -42,11 +44,7 @@ class _Upgrade:
             "report": None if old.get("report") is None else _report(old["report"]),
             "noise": old.get("noise"),
             "about": {**learned, "written": old["written"]},
-            "diagnosis": {
-                "kind": "diagnosis",
-                "stability": _finding("stability", learned, number="stability", unseen="unseen"),
-                "roughness": _finding("roughness", learned, part="roughness", where="roughest"),
-            },
+            "diagnosis": {"kind": "diagnosis", "stability": stability, "roughness": roughness},
             "functionals": None,
         }
 

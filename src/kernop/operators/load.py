@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from kernop.basics import storage
 from kernop.basics.codec import MISFITS, Decoder
@@ -67,7 +68,7 @@ def _loaded(path: str | os.PathLike[str], problem: Problem | None, envelope: Fun
     if found == 1:
         try:
             header = upgraded(header, arrays)
-        except MISFITS as error:
+        except (*MISFITS, RecursionError) as error:
             raise refuse(f"whose parts do not fit each other ({type(error).__name__}: {error})") from error
     file = Decoder(arrays, refuse)
     operator = file.decode(SolutionOperator, header)
@@ -106,12 +107,12 @@ def summary(path: str | os.PathLike[str]) -> dict[str, str]:
     """What a file holds, for a person."""
     operator = load(path)
     about = dict(operator.about)
-    written = about.pop("written")
+    written = about.pop("written", None)
     rows = {
         "operator": f"({', '.join(operator.problem.inputs)}) ↦ u",
-        "learned": ", ".join(f"{name} {value}" if name != "when" else f"{value}" for name, value in about.items()),
-        "written": ", ".join(f"{name} {value}" if name != "when" else f"{value}" for name, value in written.items()),
-        "file": f"{os.path.getsize(path) / 1e6:.3g} MB, format {FORMAT}, digest right",
+        "learned": _told(about),
+        "written": _told(written) if isinstance(written, Mapping) else "",
+        "file": f"{os.path.getsize(path) / 1e6:.3g} MB, digest right",
     }
     for condition in operator.problem.conditions:
         n = len(operator.points[condition.name])
@@ -125,4 +126,10 @@ def summary(path: str | os.PathLike[str]) -> dict[str, str]:
         "functions": str(len(operator.factorisation.expansion.functionals)),
         "seconds": ", ".join(f"{name}: {seconds:.3g}" for name, seconds in operator.stats.items()),
     }
+    if operator.stability is not None:
+        rows["stability"] = f"{operator.stability:.3g}"
     return rows if operator.report is None else {**rows, "tolerance": str(operator.report)}
+
+
+def _told(facts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{value}" if name == "when" else f"{name} {value}" for name, value in facts.items())
