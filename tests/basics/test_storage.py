@@ -310,7 +310,7 @@ class TestAtomic:
         def interrupted(*_, **__):
             raise InterruptionError
 
-        monkeypatch.setattr(f"kernop.{step}", interrupted)
+        monkeypatch.setattr(f"kernop.basics.{step}", interrupted)
         with pytest.raises(InterruptionError):
             write(path, "test", {"k": 2}, {})
         assert [entry.name for entry in path.parent.iterdir()] == ([path.name] if old else [])
