@@ -8,7 +8,8 @@ from common import interleaved, once, peak_during, save, table
 
 import kernop as ko
 from kernop.collocation import assembly, linalg
-from kernop.collocation.functionals import Functionals, collocate
+from kernop.collocation.ansatz import collocate
+from kernop.collocation.functionals import Functionals
 from kernop.collocation.sampling import sample
 from kernop.paper.darcy import darcy_problem, exponential
 

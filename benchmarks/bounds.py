@@ -18,7 +18,8 @@ from common import console, save, table
 
 import kernop as ko
 from kernop.collocation import assembly
-from kernop.collocation.functionals import Functionals, collocate
+from kernop.collocation.ansatz import collocate
+from kernop.collocation.functionals import Functionals
 from kernop.collocation.sampling import sample
 from kernop.plotting import pyplot
 from kernop.plotting import save as save_figure

@@ -19,9 +19,9 @@ import kernop as ko
 from kernop.basics.errors import FloatArray
 from kernop.basics.precision import float64
 from kernop.collocation import assembly
-from kernop.collocation.functionals import Functionals, collocate
+from kernop.collocation.ansatz import collocate
+from kernop.collocation.functionals import Functionals, evaluations
 from kernop.kernels import Kernel
-from kernop.language.ops import evaluations
 from kernop.methods import Method
 from kernop.plotting import calibration
 

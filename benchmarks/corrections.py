@@ -11,7 +11,7 @@ from common import save, table
 from scipy.linalg import solve_triangular
 
 import kernop as ko
-from kernop.collocation.functionals import collocate
+from kernop.collocation.ansatz import collocate
 from kernop.methods.leastsquares import design_matrix
 from kernop.methods.weights import repeated
 from kernop.paper.darcy import darcy_problem, exponential

@@ -21,15 +21,15 @@ from workers import at_most, workers
 import kernop as ko
 from kernop.basics.linalg import cholesky, one_thread
 from kernop.collocation.batches import stream
+from kernop.collocation.rows import StreamedRows
 from kernop.collocation.units import frame_of
-from kernop.learning.streaming import make_plan
 from kernop.learning.streaming.cluster import (
     ROWS_PER_FUNCTION,
     _accumulated,  # pyright: ignore[reportPrivateUsage]
-    _merged,  # pyright: ignore[reportPrivateUsage]
     chunks,
 )
-from kernop.learning.streaming.plan import Plan
+from kernop.methods import Setting
+from kernop.methods.regression import Regression
 
 BATCH = 2000
 #: Batches that the client looks at to choose weights.
@@ -92,10 +92,11 @@ def median(job: Callable[[], Any], rounds: int = 5) -> float:
     return float(np.median([once(job) for _ in range(rounds)]))
 
 
-def plan_of(d: int, size: int, solver: str = "normal") -> Plan:
+def regression_of(d: int, size: int, solver: str = "normal") -> Regression:
     method = ko.Subspace(centers=size, batch=BATCH, envelope=envelope, solver=solver)  # type: ignore[arg-type]
     p = problem(d)
-    return make_plan(p, stream(p, {"f": 20 * BATCH}, "halton", 0, BATCH), method, frame_of(p), weights=(1.0,))
+    rows = StreamedRows(stream(p, {"f": 20 * BATCH}, "halton", 0, BATCH), envelope)
+    return method.regression(Setting(rows, frame_of(p), weights=(1.0,)), rows)
 
 
 def rates(size: int = 1500) -> dict[str, Any]:
@@ -104,20 +105,19 @@ def rates(size: int = 1500) -> dict[str, Any]:
     row = 0.0
     with one_thread():
         for d in (1, 2, 3):
-            plan, out = plan_of(d, size), np.empty((BATCH, size))
-            batch = plan.stream[0]
-            row = median(lambda: plan.rows.functionals(plan.stream[0])) / BATCH  # noqa: B023
-            entry[d] = (median(lambda: plan.rows.design(batch, out)) / BATCH - row) / size  # noqa: B023
+            regression, out = regression_of(d, size), np.empty((BATCH, size))
+            batch = regression.rows[0]
+            row = median(lambda: regression.rows[0]) / BATCH  # noqa: B023
+            entry[d] = median(lambda: regression.design(batch, out)) / BATCH / size  # noqa: B023
         update, merge = {}, {}
         for solver, power in (("normal", 2), ("qr", 3)):
             update[solver] = {}
             for d in (1, 2, 3):
-                plan = plan_of(d, size, solver)
-                accumulator, batch = plan.accumulator(), plan.stream[0]
-                whole = median(lambda: plan.add(accumulator, batch))  # noqa: B023
-                update[solver][d] = (whole / BATCH - row - size * entry[d]) / size**2
-            other = accumulator.copy()
-            merge[solver] = median(lambda: _merged(accumulator, other)) / size**power  # noqa: B023
+                regression = regression_of(d, size, solver)
+                accumulator, batch = regression.accumulator(), regression.rows[0]
+                whole = median(lambda: regression.add(accumulator, batch))  # noqa: B023
+                update[solver][d] = (whole / BATCH - size * entry[d]) / size**2
+            merge[solver] = median(lambda: accumulator.merged(accumulator)) / size**power  # noqa: B023
         matrix = np.asfortranarray(np.eye(size) + 0.1 / size)
         solve = median(lambda: cholesky(matrix.copy(order="F"))) / size**3
     return {"row": row, "entry": entry, "update": update, "merge": merge, "solve": solve}
@@ -126,7 +126,7 @@ def rates(size: int = 1500) -> dict[str, Any]:
 def constants(client: Client) -> Cost:
     first, second = client.nthreads()
     found = client.submit(rates, workers=[first], pure=False).result()
-    crowd = max(1.0, 2.0 / at_most(client, plan_of(3, 1500)))
+    crowd = max(1.0, 2.0 / at_most(client, regression_of(3, 1500)))
     few, tiny = 2 * BATCH, 20
     start = max(0.0, median(lambda: learn(few, tiny, 2, "normal", client), 3) - 2 * few * found["row"])
     return Cost(**found, send=sending(client, first, second), start=start, crowd=crowd)
@@ -134,10 +134,10 @@ def constants(client: Client) -> Cost:
 
 def sending(client: Client, first: str, second: str, size: int = 2500) -> float:
     """Seconds for each L² of an accumulator that goes from one worker to another."""
-    plan = plan_of(3, size)
+    regression = regression_of(3, size)
 
     def moved() -> float:
-        part = client.submit(_accumulated, plan, range(1), workers=[first], pure=False)
+        part = client.submit(_accumulated, regression, range(1), workers=[first], pure=False)
         wait(part)
         return once(lambda: client.submit(id, part, workers=[second], pure=False).result())
 

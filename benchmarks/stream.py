@@ -22,8 +22,9 @@ from common import console, save, table
 import kernop as ko
 from kernop.basics.linalg import add_rows, add_square
 from kernop.collocation.batches import stream
+from kernop.collocation.rows import StreamedRows
 from kernop.collocation.units import frame_of
-from kernop.learning.streaming import make_plan
+from kernop.methods import Setting
 from kernop.paper.poisson3d import BATCH, CENTERS, PROBLEM, envelope
 
 BATCHES = 12
@@ -36,18 +37,20 @@ def method(solver: str) -> ko.Subspace:
 def rates(solver: str) -> dict[str, float]:
     """Median seconds of a batch, with and without making its rows."""
     source = stream(PROBLEM, {"f": BATCHES * BATCH}, "uniform", 0, BATCH)
-    plan = make_plan(PROBLEM, source, method(solver), frame_of(PROBLEM), ko.Gaussian(0.2), (1.0,))
-    accumulator = plan.accumulator()
-    ready = np.array(plan.rows.design(source[0]), order="C" if solver == "normal" else "F")
+    rows = StreamedRows(source, envelope)
+    setting = Setting(rows, frame_of(PROBLEM), ko.Gaussian(0.2), weights=(1.0,))
+    regression = method(solver).regression(setting, rows)
+    accumulator = regression.accumulator()
+    ready = np.array(regression.design(rows[0]), order="C" if solver == "normal" else "F")
     matrix = np.zeros((CENTERS, CENTERS), order="F")
     seconds: dict[str, list[float]] = {"stream": [], "bare": []}
     for batch in source:
         started = time.perf_counter()
-        plan.add(accumulator, batch)
+        regression.add(accumulator, rows.at(batch))
         seconds["stream"].append(time.perf_counter() - started)
-        rows = ready.copy(order="K")
+        again = ready.copy(order="K")
         started = time.perf_counter()
-        (add_square if solver == "normal" else add_rows)(matrix, rows)
+        (add_square if solver == "normal" else add_rows)(matrix, again)
         seconds["bare"].append(time.perf_counter() - started)
     streamed, bare = (float(np.median(times[2:])) for times in seconds.values())
     return {"rows per second": BATCH / streamed, "bare": BATCH / bare, "part of bare": bare / streamed}

@@ -12,7 +12,7 @@ from common import console, save, table
 
 import kernop as ko
 from kernop.geometry import Region
-from kernop.language.ops import apply_operator, identity
+from kernop.language.ops import apply_operator, itself
 from kernop.trust.metrics import relative_l2
 
 SQUARE, LINE = ko.Box([0, 0], [1, 1]), ko.Interval(0, 1)
@@ -50,7 +50,7 @@ def true_error(operator: ko.SolutionOperator, region: Region) -> float:
     problem = operator.problem
     u = operator(**problem.manufacture(held_out, operator.points))
     points = region.sample(2000, "uniform", seed=12345)
-    return float(np.max(relative_l2(u(points.x), apply_operator(identity, held_out, points))))
+    return float(np.max(relative_l2(u(points.x), apply_operator(itself, held_out, points))))
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from tol import PROBLEMS as SMOOTH
 
 import kernop as ko
 from kernop.language.functions import Function
-from kernop.language.ops import apply_operator, identity
+from kernop.language.ops import apply_operator, itself
 from kernop.paper.darcy import checkerboard, strong_problem
 from kernop.paper.families import heat_modes, helmholtz_waves, random_nets
 
@@ -122,7 +122,7 @@ def compare(operator: ko.SolutionOperator, u: Function) -> Compared:
     estimate = found.error_estimate(covering=COVERING)
     inner, *rims = (condition.on for condition in problem.conditions)
     places = [inner.sample(TESTS, "uniform", seed=31_337), *(rim.sample(EDGES, "uniform", seed=31_338) for rim in rims)]
-    exact = np.concatenate([apply_operator(identity, u, part) for part in places])
+    exact = np.concatenate([apply_operator(itself, u, part) for part in places])
     error = found(np.concatenate([part.x for part in places])) - exact
     rms = np.linalg.norm(error[:TESTS], axis=0) / np.linalg.norm(exact[:TESTS], axis=0)
     sup = np.max(np.abs(error), axis=0)
@@ -238,7 +238,7 @@ def constant_alone(seed: int, only: str) -> None:
             operator = ko.learn(problem, method=ko.Subspace(centers=centres), points=4 * centres)
             ratios: list[Array] = []
             for u in families(name, problem.dim, seed):
-                found, exact = operator(**problem.manufacture(u, operator.points)), apply_operator(identity, u, places)
+                found, exact = operator(**problem.manufacture(u, operator.points)), apply_operator(itself, u, places)
                 ratios.append(found.error_estimate().l2 / np.sqrt(np.mean((found(places.x) - exact) ** 2, axis=0)))
             every = np.concatenate(ratios)
             figures = [f"{v:.1f}" for v in np.quantile(every, [0.05, 0.5, 0.95])]

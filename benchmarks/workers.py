@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster
 
 import kernop as ko
 from kernop.learning.streaming.cluster import _accumulated  # pyright: ignore[reportPrivateUsage]
-from kernop.learning.streaming.plan import Plan
+from kernop.methods.regression import Regression
 from kernop.paper.poisson3d import PROBLEM, envelope
 
 CENTERS, BATCH = 3000, 2000
@@ -39,8 +39,8 @@ def source(x: Any) -> Any:
     return 3.0 * jnp.pi**2 * solution(x)
 
 
-def learn(solver: str, client: Client | None = None, points: int | None = None) -> ko.StreamedOperator:
-    operator = ko.learn(
+def learn(solver: str, client: Client | None = None, points: int | None = None) -> ko.SolutionOperator:
+    return ko.learn(
         PROBLEM,
         points={"f": points or POINTS[solver]},
         method=ko.Subspace(centers=CENTERS, batch=BATCH, envelope=envelope, solver=solver),  # type: ignore[arg-type]
@@ -48,16 +48,14 @@ def learn(solver: str, client: Client | None = None, points: int | None = None) 
         inputs=[(source,)],
         client=client,
     )
-    assert isinstance(operator, ko.StreamedOperator)
-    return operator
 
 
-def difference(one: ko.StreamedOperator, other: ko.StreamedOperator) -> float:
+def difference(one: ko.SolutionOperator, other: ko.SolutionOperator) -> float:
     a, b = one.solutions[0](GRID), other.solutions[0](GRID)
     return float(np.linalg.norm(a - b) / np.linalg.norm(a))
 
 
-def error(operator: ko.StreamedOperator) -> float:
+def error(operator: ko.SolutionOperator) -> float:
     exact = ko.apply_operator(lambda u: u, solution, ko.Points(GRID))
     return float(np.linalg.norm(operator.solutions[0](GRID) - exact) / np.linalg.norm(exact))
 
@@ -75,7 +73,7 @@ def workers(number: int) -> LocalCluster:
     return LocalCluster(n_workers=number, threads_per_worker=1, processes=True, dashboard_address=":0")
 
 
-def timed(solver: str, number: int) -> tuple[float, ko.StreamedOperator]:
+def timed(solver: str, number: int) -> tuple[float, ko.SolutionOperator]:
     """Seconds of a pass on so many workers, which have compiled before."""
     with workers(number) as cluster, Client(cluster) as client:
         learn(solver, client, points=16 * BATCH)
@@ -84,11 +82,11 @@ def timed(solver: str, number: int) -> tuple[float, ko.StreamedOperator]:
         return time.perf_counter() - started, operator
 
 
-def at_most(client: Client, plan: Plan) -> float:
+def at_most(client: Client, regression: Regression) -> float:
     """How much two workers can gain here: a chunk on one of them alone, against one on each at the same time."""
 
     def seconds(*there: str) -> float:
-        parts = [client.submit(_chunk, plan, workers=[address], pure=False) for address in there]
+        parts = [client.submit(_chunk, regression, workers=[address], pure=False) for address in there]
         return float(np.mean([part.result() for part in parts]))
 
     first, second = client.nthreads()
@@ -96,13 +94,13 @@ def at_most(client: Client, plan: Plan) -> float:
     return 2.0 * float(np.median([seconds(first) / seconds(first, second) for _ in range(5)]))
 
 
-def _chunk(plan: Plan) -> float:
+def _chunk(regression: Regression) -> float:
     started = time.perf_counter()
-    _accumulated(plan, range(4))
+    _accumulated(regression, range(4))
     return time.perf_counter() - started
 
 
-def killed(solver: str, reference: ko.StreamedOperator, after: float) -> dict[str, float]:
+def killed(solver: str, reference: ko.SolutionOperator, after: float) -> dict[str, float]:
     """Kill a worker in the middle of a pass on two."""
     with workers(2) as cluster, Client(cluster) as client:
         victim = next(iter(client.run(os.getpid).values()))
@@ -122,7 +120,7 @@ def measure(solver: str, rounds: int = 3) -> dict[str, float]:
     console.print(solver, {number: [round(t, 1) for t in times] for number, times in seconds.items()})
     one, two = (float(np.median(times)) for times in seconds.values())
     with workers(2) as cluster, Client(cluster) as client:
-        most = at_most(client, here.factorisation.plan)
+        most = at_most(client, here.factorisation.regression)
     lost = killed(solver, here, after=3.0 + two / 2)
     return {
         "one worker, s": one,

@@ -1,4 +1,4 @@
-"""T speaks up: what it promises, and what it says of data that it does not resolve."""
+"""Warnings about data that an operator does not resolve, and the misfit below which there are none."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ METHODS: dict[str, dict[str, Any]] = {
 
 def operator(name: str, **changes: Any) -> ko.SolutionOperator:
     found = ko.learn(POISSON, **METHODS[name] | changes)
-    if isinstance(found, ko.StreamedOperator):
-        return found.materialize()
-    return found.update({"f": SQUARE.sample(50, seed=7).x}) if name == "updated" else found
+    return found.update({"f": SQUARE.sample(50, seed=7).x}) if name == "updated" else found.materialize()
 
 
 @pytest.mark.filterwarnings("ignore::kernop.AccuracyWarning")

@@ -1,4 +1,4 @@
-"""Is what kernop promises true? A few problems of benchmarks/honesty.py, the judge, and the true solutions."""
+"""Promised errors against true ones on a few problems of benchmarks/honesty.py, and the tools that judge them."""
 
 from dataclasses import replace
 

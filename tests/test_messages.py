@@ -1,4 +1,4 @@
-"""What kernop says of mistakes that everybody makes once, and how it shows what it made."""
+"""Messages for common mistakes, and the representations of operators, solutions and problems."""
 
 import functools
 
@@ -11,7 +11,7 @@ from scipy.interpolate import CubicSpline, RegularGridInterpolator
 
 import kernop as ko
 from kernop.basics.errors import ArgumentTypeError, NonlinearOperatorError, OperatorError
-from kernop.language.ops import normal_form
+from kernop.collocation.ansatz import normal_form
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE), ko.Dirichlet(on=SQUARE.boundary))
@@ -68,63 +68,6 @@ def test_other_arguments_that_jax_traces():
         ArgumentTypeError, match=r"lengthscale: got values that JAX traces, .*; call it outside of them"
     ):
         jax.grad(lambda eta: ko.Gaussian(eta)(X[0], X[1]))(1.0)
-
-
-# --- Complex numbers --------------------------------------------------------------------------------------------------
-
-COMPLEX_COEFFICIENTS = {
-    "number": (lambda: read(lambda v: -ko.laplacian(v) + 1j * v), "f: coefficient: got 1j; complex coefficients"),
-    "NumPy number": (lambda: read(lambda v: np.complex64(2) * v), "f: coefficient: got .*; complex coefficients"),
-    "function": (
-        lambda: read(lambda v: (lambda x: 1j * x[..., 0]) * v),
-        "f: coefficient: .*; return real numbers; complex values",
-    ),
-    "dot": (lambda: read(lambda v: ko.dot([1j, 0.0], ko.grad(v))), "f: coefficient: got 1j; complex coefficients"),
-    "dot, array": (lambda: read(lambda v: ko.dot(np.array([1j, 0]), ko.grad(v))), "f: b: got .*; complex coefficients"),
-    "matvec": (lambda: read(lambda v: ko.div(ko.matvec(1j * np.eye(2), ko.grad(v)))), "f: a: .*; complex coefficients"),
-    "Robin": (lambda: ko.Robin(1.0, 2j, SQUARE.boundary), "beta: coefficient: got 2j; complex coefficients"),
-    "fixed data": (lambda: ko.Dirichlet(SQUARE.boundary, data=1j), "data: got 1j; complex data"),
-}
-NOT_YET = " are not supported yet: split into real and imaginary part"
-
-
-@pytest.mark.parametrize(("make", "message"), COMPLEX_COEFFICIENTS.values(), ids=COMPLEX_COEFFICIENTS)
-def test_complex_coefficients(make, message):
-    with pytest.raises(ArgumentTypeError, match="^" + message + NOT_YET):
-        make()
-
-
-COMPLEX_DATA = {
-    "number": lambda n: 1j,
-    "array": lambda n: np.full(n, 1j),
-    "list": lambda n: [1j] * n,
-    "JAX array": lambda n: jnp.full(n, 1j),
-    "function": lambda n: lambda x: 1j * x[..., 0],
-}
-
-
-@pytest.mark.parametrize("data", COMPLEX_DATA.values(), ids=COMPLEX_DATA)
-def test_complex_data(operator, u, data):
-    n = len(operator.points["f"])
-    for use in (operator, operator.on(X)):
-        with pytest.raises(ArgumentTypeError, match="^f: got .*; complex (data|values)" + NOT_YET):
-            use(data(n), 0.0)
-    with pytest.raises(ArgumentTypeError, match="^f: got .*; complex (data|values)" + NOT_YET):
-        u.residual("f", X, data(len(X)))
-
-
-def test_complex_data_within_jit(operator):
-    """The imaginary part was dropped in silence."""
-    with pytest.raises(
-        ArgumentTypeError, match="^f: got values of dtype complex64 that JAX traces; complex data" + NOT_YET
-    ):
-        jax.jit(lambda f: operator.on(X)(f, 0.0))(jnp.full(len(operator.points["f"]), 1j))
-
-
-def test_complex_data_of_a_stream():
-    T = ko.learn(PROBLEM, points=100, method=ko.Subspace(20, batch=60))
-    with pytest.raises(ArgumentTypeError, match="^f: got .*; complex data" + NOT_YET):
-        T(1j, 0.0)
 
 
 # --- Coefficients that JAX cannot differentiate -----------------------------------------------------------------------
@@ -268,5 +211,5 @@ def test_operators(arguments, shown):
 def test_streams_envelopes_and_solutions(u):
     T = ko.learn(ALONE, points=100, method=ko.Subspace(20, envelope=bump, batch=60), kernel=ko.Gaussian(1 / 3))
     method = "Subspace(20 centres, envelope=bump, batch=60)"
-    assert repr(T) == f"StreamedOperator((f) ↦ u; 100 points, Gaussian(lengthscale=0.333), {method})"
+    assert repr(T) == f"SolutionOperator((f) ↦ u; 100 points, Gaussian(lengthscale=0.333), {method})"
     assert "60 functions, Gaussian(lengthscale=[0.775, 0.775])" in repr(u)

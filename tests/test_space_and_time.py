@@ -13,9 +13,8 @@ from distributed import Client, LocalCluster
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, OperatorError
 from kernop.basics.precision import float64
-from kernop.collocation.functionals import collocate
+from kernop.collocation.ansatz import collocate, normal_form
 from kernop.geometry.points import concatenate
-from kernop.language.ops import normal_form
 from kernop.trust.estimates import maximum
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers have no such module
@@ -284,7 +283,7 @@ def test_a_checkpoint_is_of_this_equation(tmp_path):
 
     def cut(k):
         seen.append(k)
-        if k == 3 and len(seen) > 8:
+        if k == 3 and len(seen) > 3:  # not when a few batches are looked at
             raise PowerCutError
         return whole(k)
 

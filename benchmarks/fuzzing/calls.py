@@ -12,7 +12,7 @@ import numpy as np
 
 import kernop as ko
 from kernop import plotting
-from kernop.collocation.functionals import collocate
+from kernop.collocation.ansatz import collocate
 from kernop.trust import metrics
 from kernop.trust.criteria import spectrum
 

@@ -13,7 +13,7 @@ import numpy as np
 
 import kernop as ko
 from honesty_problems.case import Case, FloatArray
-from kernop.language.ops import normal_form
+from kernop.collocation.ansatz import normal_form
 
 STEPS = (5e-2, 2e-2, 7e-3, 2e-3, 6e-4, 1e-4, 1e-5, 1e-6)
 STENCIL = 9

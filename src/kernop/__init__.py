@@ -6,12 +6,36 @@ from kernop.basics.versions import VERSION
 from kernop.collocation.batches import Batches
 from kernop.geometry import Ball, Box, Interval, PointCloud, Points, Region, SpaceTime
 from kernop.kernels import CustomKernel, Gaussian, InverseMultiquadric, Kernel, Matern, Wendland
-from kernop.language.fields import div, dot, dt, grad, laplacian, matvec, normal_derivative, partial
+from kernop.language.calculus import (
+    div,
+    dot,
+    dt,
+    grad,
+    identity,
+    laplacian,
+    matvec,
+    normal_component,
+    normal_derivative,
+    partial,
+    sym,
+    trace,
+    transpose,
+)
 from kernop.language.ops import apply_operator
-from kernop.language.problem import Condition, Dirichlet, Equation, Initial, Neumann, Problem, Robin
+from kernop.language.problem import (
+    Condition,
+    Dirichlet,
+    Equation,
+    Initial,
+    Integral,
+    Mean,
+    Neumann,
+    Problem,
+    Robin,
+)
 from kernop.learning.learn import learn
 from kernop.learning.refine import Report, ToleranceWarning
-from kernop.learning.streaming import Checkpoint, StreamedOperator
+from kernop.learning.streaming import Checkpoint
 from kernop.learning.tuning import Tuned, tune
 from kernop.methods import Full, LowRank, Subspace
 from kernop.operators.load import load
@@ -39,12 +63,14 @@ __all__ = [
     "Gaussian",
     "IllPosedWarning",
     "Initial",
+    "Integral",
     "Interval",
     "InverseMultiquadric",
     "Kernel",
     "LowRank",
     "Matern",
     "MaximumBound",
+    "Mean",
     "Neumann",
     "PointCloud",
     "Points",
@@ -55,7 +81,6 @@ __all__ = [
     "Solution",
     "SolutionOperator",
     "SpaceTime",
-    "StreamedOperator",
     "Subspace",
     "ToleranceWarning",
     "Tuned",
@@ -67,11 +92,16 @@ __all__ = [
     "dt",
     "errors",
     "grad",
+    "identity",
     "laplacian",
     "learn",
     "load",
     "matvec",
+    "normal_component",
     "normal_derivative",
     "partial",
+    "sym",
+    "trace",
+    "transpose",
     "tune",
 ]

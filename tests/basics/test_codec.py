@@ -149,7 +149,7 @@ class TestObjects:
             (("number",), True, "v/number is True, which it cannot be"),
             (("number",), 10**400, "a whole number of 1329 bits and no number"),
             (("numbers",), [1.0, "2"], "v/numbers is .*, which it cannot be"),
-            (("numbers",), [[1.0]], "v/numbers is .*, which it cannot be"),
+            (("numbers",), [["a"]], "v/numbers is .*, which it cannot be"),
             (("mapping",), {"a": "inf"}, "v/mapping is {'a': 'inf'}, which it cannot be"),
             (("mapping",), [1.0], "which it cannot be"),
             (("pair",), [1], r"v/pair is \(1,\), which it cannot be"),

@@ -1,4 +1,4 @@
-"""Files that are replaced in one step: whole or not at all, whoever else writes there, and whatever is in the way."""
+"""Files that are replaced atomically: complete or unchanged, with concurrent writers and after failures."""
 
 import os
 import signal
@@ -213,13 +213,13 @@ class TestManyAtOnce:
         assert failed == []
 
     def test_processes(self, path):
-        processes = [subprocess.Popen([sys.executable, "-c", WRITER, path]) for _ in range(3)]
+        processes = [subprocess.Popen([sys.executable, "-c", WRITER, path]) for _ in range(2)]
         try:
             self.check_whole_while(path, lambda: any(process.poll() is None for process in processes))
         finally:
             for process in processes:
                 process.kill()
-        assert [process.wait() for process in processes] == [0, 0, 0]
+        assert [process.wait() for process in processes] == [0, 0]
 
 
 class TestSpace:

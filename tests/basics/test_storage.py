@@ -1,4 +1,4 @@
-"""Files: what is written comes back, whole; what is cut, changed, foreign or of another kind is refused."""
+"""Files: contents survive a round trip; truncated, corrupted, foreign and unknown files are refused."""
 
 import json
 import os
@@ -302,7 +302,7 @@ class InterruptionError(BaseException):
 class TestAtomic:
     @pytest.mark.parametrize("step", ["storage._put", "replacing.os.fsync", "replacing.os.replace"])
     @pytest.mark.parametrize("old", [True, False])
-    def test_an_interrupted_write_leaves_the_old_file_and_no_litter(self, path, monkeypatch, step, old):
+    def test_an_interrupted_write_leaves_the_old_file_and_no_temporary_one(self, path, monkeypatch, step, old):
         if old:
             write(path, "test", {"k": 1}, ARRAYS)
         before = path.read_bytes() if old else None

@@ -11,9 +11,8 @@ import kernop as ko
 from kernop.basics import errors
 from kernop.basics.errors import MemoryLimitError
 from kernop.collocation.assembly import LARGE, SMALL, apply, compiled_functions, cross, gram, squared_norms
-from kernop.collocation.functionals import Functionals
+from kernop.collocation.functionals import Block, Functionals, evaluations
 from kernop.kernels.derivatives import pairwise
-from kernop.language.ops import NormalForm, evaluations
 
 ETA = 0.6
 KERNEL = ko.Gaussian(ETA)
@@ -32,7 +31,8 @@ BLOCKS = {
 
 def block(count, alphas, seed):
     rng = np.random.default_rng(seed)
-    return NormalForm(rng.random((count, 2)), alphas, rng.standard_normal((count, len(alphas))))
+    terms = tuple((0, alpha) for alpha in alphas)
+    return Block(rng.random((count, 2)), terms, rng.standard_normal((count, len(alphas))))
 
 
 def functionals(sizes, seed=0):

@@ -84,6 +84,11 @@ def source(request, tmp_path):
     return SOURCES[request.param](tmp_path)
 
 
+@pytest.fixture(params=[name for name in SOURCES if name != "iterator"])
+def repeatable(request, tmp_path):
+    return streamed(SOURCES[request.param](tmp_path))
+
+
 class TestSources:
     def test_every_point_once_and_in_order(self, source):
         batches = list(streamed(source))
@@ -99,11 +104,13 @@ class TestSources:
         for name, expected in sample(PROBLEM, points, "halton", 0).items():
             np.testing.assert_array_equal(found[name].x, expected.x)
 
-    def test_starts_counts_and_points(self, source):
-        s = streamed(source)
-        if not s.again:
-            assert s.number is s.counts is s.start(0) is None
-            return
+    def test_an_iterator_comes_once(self, tmp_path):
+        s = streamed(SOURCES["iterator"](tmp_path))
+        assert not s.again
+        assert s.number is s.counts is s.start(0) is None
+
+    def test_starts_counts_and_points(self, repeatable):
+        s = repeatable
         done = dict.fromkeys(PROBLEM.names, 0)
         for k in range(s.number):
             assert s.start(k) == done
@@ -112,13 +119,13 @@ class TestSources:
         for name, array in ARRAYS.items():
             np.testing.assert_array_equal(s.points(name).x, array)
 
-    def test_from_anywhere_and_again(self, source):
-        s = streamed(source)
-        if s.again:
-            last, first = s[s.number - 1], s[0]
-            for batch, again in ((last, list(s)[-1]), (first, s[0])):
-                assert batch.keys() == again.keys()
-                assert all(np.array_equal(batch[name].x, again[name].x) for name in batch)
+    def test_from_anywhere_and_again(self, repeatable):
+        s = repeatable
+        assert s.again
+        last, first = s[s.number - 1], s[0]
+        for batch, again in ((last, list(s)[-1]), (first, s[0])):
+            assert batch.keys() == again.keys()
+            assert all(np.array_equal(batch[name].x, again[name].x) for name in batch)
 
     def test_the_sample_has_every_condition(self, source):
         s = streamed(source)
@@ -469,10 +476,10 @@ class TestChanges:
         os.replace(shutil.copy(path, path.with_name("copy")), path)
         operator(1.0, 0.0)  # here the old file is mapped still
         with pytest.raises(FileError, match=r"a mapped array of '.*x\.npy', which has changed since it was given"):
-            cloudpickle.dumps(operator.factorisation.plan.stream)
+            cloudpickle.dumps(operator.factorisation.rows.stream)
 
     def test_where_it_has_travelled(self, operator, path):
-        there = sent(operator.factorisation.plan.stream)
+        there = sent(operator.factorisation.rows.stream)
         self.rewrite(path, 50, 0.5004)
         there[0]
         with pytest.raises(FileError, match="where batch 5 is not what it was"):

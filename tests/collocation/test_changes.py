@@ -13,6 +13,7 @@ from kernop.basics.errors import (
     ShapeError,
 )
 from kernop.collocation.changes import added, removed
+from kernop.collocation.functionals import Layout
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(
@@ -21,6 +22,7 @@ PROBLEM = ko.Problem(
     ko.Neumann(on=SQUARE.face("bottom", "top"), name="q"),
 )
 HELD = {"f": SQUARE.sample(6), "g": PROBLEM["g"].on.sample(4), "q": PROBLEM["q"].on.sample(5)}
+LAYOUTS = (Layout(),) * 3
 INSIDE = [[0.5, 0.5], [0.25, 0.75]]
 BELOW = [[0.3, 0.0]]
 
@@ -32,7 +34,7 @@ def operator():
 
 class TestAdded:
     def test_old_then_new_and_which_rows_are_new(self):
-        points, new = added(PROBLEM, HELD, {"q": BELOW, "f": INSIDE})
+        points, new = added(PROBLEM, HELD, LAYOUTS, {"q": BELOW, "f": INSIDE})
         np.testing.assert_array_equal(points["f"].x, [*HELD["f"].x, *INSIDE])
         np.testing.assert_array_equal(points["q"].normal, [*HELD["q"].normal, [0.0, -1.0]])
         assert points["g"] is HELD["g"]
@@ -41,7 +43,7 @@ class TestAdded:
 
     def test_points_with_normals_of_their_own(self):
         normal = np.array([[0.6, -0.8]])
-        points, _ = added(PROBLEM, HELD, {"q": ko.Points(np.array(BELOW), normal)})
+        points, _ = added(PROBLEM, HELD, LAYOUTS, {"q": ko.Points(np.array(BELOW), normal)})
         np.testing.assert_array_equal(points["q"].normal[-1:], normal)
 
     @pytest.mark.parametrize(
@@ -81,13 +83,13 @@ class TestRemoved:
         ],
     )
     def test_numbers_and_masks(self, gone):
-        points, rows = removed(PROBLEM, HELD, {"f": gone})
+        points, rows = removed(PROBLEM, HELD, LAYOUTS, {"f": gone})
         np.testing.assert_array_equal(points["f"].x, HELD["f"].x[[0, 2, 3, 5]])
         assert points["g"] is HELD["g"]
         np.testing.assert_array_equal(rows, [1, 4])
 
     def test_rows_of_later_conditions(self):
-        points, rows = removed(PROBLEM, HELD, {"q": 0, "f": [], "g": np.array([3])})
+        points, rows = removed(PROBLEM, HELD, LAYOUTS, {"q": 0, "f": [], "g": np.array([3])})
         np.testing.assert_array_equal(rows, [9, 10])
         np.testing.assert_array_equal(points["q"].normal, HELD["q"].normal[1:])
         assert points["f"] is HELD["f"]

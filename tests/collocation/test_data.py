@@ -7,6 +7,7 @@ import pytest
 import kernop as ko
 from kernop.basics.errors import ArgumentError, InputNameError, OutsideDomainError, ShapeError
 from kernop.collocation.data import all_values, named_inputs, places, values_at
+from kernop.collocation.functionals import Layout
 
 LINE = ko.Interval(0, 1)
 PROBLEM = ko.Problem(
@@ -14,6 +15,7 @@ PROBLEM = ko.Problem(
     ko.Dirichlet(on=LINE.boundary, name="g"),
     ko.Condition(lambda u: u, on=LINE, name="fixed", data=3.0),
 )
+SCALARS = (Layout(),) * 3
 POINTS = {"f": LINE.sample(5), "g": LINE.boundary.sample(2), "fixed": LINE.sample(3)}
 
 
@@ -39,28 +41,28 @@ class TestNamedInputs:
 
 class TestAllValues:
     def test_one_below_the_other(self):
-        found = all_values(PROBLEM, {"f": lambda x: x[..., 0] ** 2, "g": 7.0}, POINTS)
+        found = all_values(PROBLEM, {"f": lambda x: x[..., 0] ** 2, "g": 7.0}, POINTS, SCALARS)
         np.testing.assert_array_equal(found, [*(POINTS["f"].x[:, 0] ** 2), 7.0, 7.0, 3.0, 3.0, 3.0])
 
     def test_one_input_is_repeated_beside_several(self):
         columns = np.arange(10.0).reshape(5, 2)
-        found = all_values(PROBLEM, {"f": columns, "g": 7.0}, POINTS)
+        found = all_values(PROBLEM, {"f": columns, "g": 7.0}, POINTS, SCALARS)
         np.testing.assert_array_equal(found, np.vstack([columns, np.full((2, 2), 7.0), np.full((3, 2), 3.0)]))
 
     def test_jax_stays_jax_in_float64(self):
-        found = all_values(PROBLEM, {"f": jnp.ones(5), "g": 0.0}, POINTS)
+        found = all_values(PROBLEM, {"f": jnp.ones(5), "g": 0.0}, POINTS, SCALARS)
         assert found.dtype == np.float64
         assert not isinstance(found, np.ndarray)
 
     def test_batches_that_disagree(self):
         with pytest.raises(ShapeError, match=r"'f' with 2, 'g' with 3"):
-            all_values(PROBLEM, {"f": np.ones((5, 2)), "g": np.ones((2, 3))}, POINTS)
+            all_values(PROBLEM, {"f": np.ones((5, 2)), "g": np.ones((2, 3))}, POINTS, SCALARS)
 
 
 @pytest.mark.parametrize("value", [np.ones(4), np.ones((5, 2, 2)), np.ones((5, 0))])
 def test_values_of_the_wrong_shape(value):
     with pytest.raises(ShapeError, match=r"f: got .* shape \(5,\) or \(5, B\)"):
-        values_at(PROBLEM["f"], value, POINTS["f"])
+        values_at(PROBLEM["f"], value, POINTS["f"], Layout())
 
 
 class TestPlaces:

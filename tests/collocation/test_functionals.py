@@ -6,8 +6,8 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError
-from kernop.collocation.functionals import Functionals, collocate
-from kernop.language.ops import NormalForm
+from kernop.collocation.ansatz import Ansatz, collocate
+from kernop.collocation.functionals import Block, Functionals
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(
@@ -93,7 +93,7 @@ def test_spread_of_more_than_there_are_is_all():
 @pytest.mark.parametrize("total", [7, 100, 999, 1000])
 def test_spread_never_loses_one_to_rounding(total):
     x = np.linspace(0, 1, total)[:, None]
-    line = Functionals((NormalForm(x, ((0,),), np.ones((total, 1))),))
+    line = Functionals((Block(x, ((0, (0,)),), np.ones((total, 1))),))
     assert [len(line.spread(n)) for n in range(1, total + 1)] == list(range(1, total + 1))
 
 
@@ -105,7 +105,7 @@ def test_merged_rows_mean_the_same_in_one_block():
 
 def test_a_multiplier_is_applied_before_the_operator():
     rho = lambda x: 1.0 + x[..., 0] * x[..., 1]
-    rows = collocate(PROBLEM, POINTS, rho)
+    rows = collocate(PROBLEM, POINTS, Ansatz(envelope=rho))
 
     def product(x, y):
         """ρu, its derivative along y, and its Laplacian, by the product rule with ∇ρ = (y, x)."""
@@ -132,4 +132,4 @@ def test_a_condition_that_vanishes_at_all_points_is_refused(envelope):
     problem = ko.Problem(ko.Condition(zero, on=line.boundary, name="g"))
     remedy = "involves u" if envelope is None else "the envelope ensures"
     with pytest.raises(ko.errors.OperatorError, match=f"g: got an operator that is zero at all points; .*{remedy}"):
-        collocate(problem, {"g": line.boundary.sample(2)}, envelope)
+        collocate(problem, {"g": line.boundary.sample(2)}, Ansatz(envelope=envelope))

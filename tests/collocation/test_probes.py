@@ -7,9 +7,10 @@ import pytest
 
 import kernop as ko
 from kernop.basics.precision import float64
-from kernop.collocation.probes import Probes, free_waves, random_probes, together
+from kernop.collocation.ansatz import normal_form
+from kernop.collocation.probes import Probes, bumps, free_waves, oscillations, random_probes, together
 from kernop.collocation.units import Frame
-from kernop.language.ops import apply_operator, normal_form
+from kernop.language.ops import apply_operator
 
 LINE, SQUARE = ko.Interval(0, 1), ko.Box([0, 0], [1, 1])
 CYLINDER = ko.SpaceTime(ko.Interval(0, 1), (0, 1))
@@ -77,6 +78,31 @@ def test_together():
     assert len(both) == 10
     x = SQUARE.sample(5).x
     np.testing.assert_array_equal(both.derivative((1, 0), x)[:, :9], PROBES.derivative((1, 0), x))
+
+
+def test_oscillations_are_cosines_along_each_axis_and_their_product():
+    """In a box of sides 2 and 0.5, so many periods over the shorter one."""
+    frame = Frame(np.zeros(2), np.array([2.0, 0.5]), np.array([2.0, 2.0]))
+    found = oscillations(frame, 1.5, seed=4)
+    x = ko.Box([0, 0], [2, 0.5]).sample(50).x
+    phases = np.random.default_rng(4).uniform(0.0, 2.0 * np.pi, size=(3, 2))
+    angle = 2 * np.pi * 1.5 / 0.5 * x
+    single = np.cos(angle + np.diag(phases[:2]))
+    together = np.prod(np.cos(angle + phases[2]), axis=1)
+    values = found.derivative((0, 0), x)
+    scales = np.abs(values).max(axis=0) / np.array([*np.abs(single).max(axis=0), np.abs(together).max()])
+    np.testing.assert_allclose(values, np.column_stack([single, together]) * scales, atol=1e-12)
+
+
+def test_bumps_against_automatic_differentiation():
+    frame = Frame(np.zeros(2), np.array([2.0, 0.5]), np.array([2.0, 2.0]))
+    places = np.array([[0.3, 0.2], [1.5, 0.4]])
+    found = bumps(frame, 0.5, places)
+    u = lambda x: jnp.exp(-0.5 * jnp.sum(((x[..., None, :] - places) / 0.25) ** 2, axis=-1))
+    op = lambda u: ko.partial(ko.partial(u, 0, 3), 1, 2) + (lambda x: x[..., 0]) * ko.partial(u, 1) - 2.0 * u
+    points = ko.Box([0, 0], [2, 0.5]).sample(20)
+    expected = apply_operator(op, u, points)
+    np.testing.assert_allclose(found.apply(normal_form(op, points)), expected, atol=1e-11 * np.abs(expected).max())
 
 
 def waves_of(op, region, frame):

@@ -29,7 +29,7 @@ from kernop.basics.errors import (
     OutsideDomainError,
     ShapeError,
 )
-from kernop.collocation.sampling import BOUNDARY_DENSITY, DEFAULT_POINTS, sample, share_out
+from kernop.collocation.sampling import BOUNDARY_DENSITY, DEFAULT_POINTS, between, interior, sample, share_out
 from kernop.collocation.units import frame_of
 
 SQUARE = Box([0, 0], [1, 1])
@@ -231,6 +231,24 @@ def test_all_points_of_a_cloud_are_used_by_default():
 def test_numbers_of_a_cloud_by_name():
     points = sample(cloud_problem(), {"f": 20, "g": 40})
     assert {name: len(own) for name, own in points.items()} == {"f": 20, "g": 40}
+
+
+# ---- points that no operator learns from
+
+
+def test_points_inside_follow_the_measures_and_leave_boundaries_out():
+    left, right = Box([0, 0], [1, 1]), Box([1, 0], [4, 1])
+    problem = Problem(Equation(laplacian, left, "f"), Equation(laplacian, right, "h"), Dirichlet(on=left.boundary))
+    x = interior(problem, 200, seed=3).x
+    assert np.sum(x[:, 0] < 1.0) == 50
+    assert np.sum(x[:, 0] > 1.0) == 150
+    assert np.array_equal(x[:50], left.sample(50, "uniform", 3).x)
+
+
+def test_between_the_points_of_a_cloud_is_halfway_to_the_nearest():
+    cloud = PointCloud([[0.0, 0.0], [1.0, 0.0], [5.0, 0.0], [5.0, 2.0]], [[0.0, 0.0]])
+    x = between(cloud, 10, seed=0).x
+    assert sorted(x.tolist()) == [[0.5, 0.0], [0.5, 0.0], [5.0, 1.0], [5.0, 1.0]]
 
 
 # ---- refusals

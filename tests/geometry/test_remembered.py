@@ -1,4 +1,4 @@
-"""A part of a region whose predicate is lost: its points are known, and no others."""
+"""A part of a region that was loaded without its predicate: only its stored points are known."""
 
 import numpy as np
 import pytest

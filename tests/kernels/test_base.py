@@ -13,10 +13,9 @@ import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, NonFiniteError, RoughKernelError, ShapeError
 from kernop.basics.precision import float64
 from kernop.collocation.assembly import compiled_functions, gram
-from kernop.collocation.functionals import Functionals
+from kernop.collocation.functionals import Block, Functionals
 from kernop.kernels.base import add, below, check_axes, check_lengthscale, check_smoothness, joint
 from kernop.kernels.derivatives import pairwise
-from kernop.language.ops import NormalForm
 
 X, Y = np.array([0.1, 0.4]), np.array([0.7, -0.2])
 GAUSSIAN, MATERN = ko.Gaussian(0.8), ko.Matern(2.5, [0.5, 1.5])
@@ -327,8 +326,8 @@ def test_derivatives_can_be_differentiated_in_the_lengthscale_where_points_coinc
 
 def evaluations_and_slopes(dim=2, count=5):
     rng = np.random.default_rng(4)
-    alphas = ((0,) * dim, (1,) + (0,) * (dim - 1))
-    return Functionals((NormalForm(rng.random((count, dim)), alphas, rng.random((count, 2))),))
+    terms = ((0, (0,) * dim), (0, (1,) + (0,) * (dim - 1)))
+    return Functionals((Block(rng.random((count, dim)), terms, rng.random((count, 2))),))
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ import pytest
 
 import kernop as ko
 from kernop.basics.precision import float64
+from kernop.collocation.ansatz import normal_form
 from kernop.kernels.derivatives import diagonal, pairwise
 from kernop.language.functions import padded
-from kernop.language.ops import apply_operator, normal_form
+from kernop.language.ops import apply_operator
 
 
 def a(x):

@@ -20,7 +20,8 @@ from kernop.basics.errors import (
     ShapeError,
 )
 from kernop.basics.precision import float64
-from kernop.language.fields import AffineError, Coefficient, Known, ProductError, Unknown, VectorField
+from kernop.language.coefficients import Coefficient
+from kernop.language.fields import AffineError, Known, ProductError, Unknown, VectorField
 from kernop.language.functions import evaluate, evaluate_at
 
 X = np.random.default_rng(0).uniform(0.2, 1.2, (5, 2))
@@ -28,7 +29,7 @@ X = np.random.default_rng(0).uniform(0.2, 1.2, (5, 2))
 
 def table(op, d):
     """The coefficients of a field with constant coefficients."""
-    return {alpha: c.constant for alpha, c in op(Unknown(d, False)).terms.items()}
+    return {alpha: c.constant for (_, alpha), c in op(Unknown.component(0, d, False)).terms.items()}
 
 
 def values(coefficient, x=X, normal=None):
@@ -133,9 +134,9 @@ def test_vectors_add_and_scale(vector, expected):
 
 
 def test_vectors_have_parts():
-    v = grad(Unknown(3, False))
+    v = grad(Unknown.component(0, 3, False))
     assert len(v) == len(tuple(v)) == 3
-    assert v[-1].terms.keys() == {(0, 0, 1)}
+    assert v[-1].terms.keys() == {(0, (0, 0, 1))}
 
 
 def test_terms_that_cancel_are_dropped():
@@ -145,9 +146,9 @@ def test_terms_that_cancel_are_dropped():
 
 
 def test_a_field_is_not_changed_by_what_is_made_of_it():
-    u = Unknown(2, False)
+    u = Unknown.component(0, 2, False)
     laplacian(u + 2 * u)
-    assert {alpha: c.constant for alpha, c in u.terms.items()} == {(0, 0): 1.0}
+    assert {alpha: c.constant for (_, alpha), c in u.terms.items()} == {(0, 0): 1.0}
 
 
 constant_operators = st.lists(
@@ -176,35 +177,37 @@ def test_the_symbol_of_a_composition_is_the_product_of_symbols(p, q):
 
 
 def test_the_product_rule_gives_the_derivative_of_the_coefficient():
-    terms = div((lambda x: jnp.exp(x[..., 0]) * x[..., 1]) * grad(Unknown(2, False))).terms
+    terms = div((lambda x: jnp.exp(x[..., 0]) * x[..., 1]) * grad(Unknown.component(0, 2, False))).terms
     e, y = np.exp(X[:, 0]), X[:, 1]
     expected = {(2, 0): e * y, (0, 2): e * y, (1, 0): e * y, (0, 1): e}
-    assert terms.keys() == expected.keys()
-    for alpha, c in terms.items():
+    assert terms.keys() == {(0, alpha) for alpha in expected}
+    for (_, alpha), c in terms.items():
         assert np.allclose(values(c), expected[alpha], rtol=1e-14)
 
 
 def test_dividing_by_a_function_differentiates_the_quotient():
-    terms = partial(Unknown(2, False) / (lambda x: x[..., 0]), 0).terms
-    assert np.allclose(values(terms[1, 0]), 1 / X[:, 0], rtol=1e-14)
-    assert np.allclose(values(terms[0, 0]), -1 / X[:, 0] ** 2, rtol=1e-14)
+    terms = partial(Unknown.component(0, 2, False) / (lambda x: x[..., 0]), 0).terms
+    assert np.allclose(values(terms[0, (1, 0)]), 1 / X[:, 0], rtol=1e-14)
+    assert np.allclose(values(terms[0, (0, 0)]), -1 / X[:, 0] ** 2, rtol=1e-14)
 
 
 def test_the_normal_derivative_takes_the_normals():
     normal = np.array([[0.6, 0.8]] * 5)
-    terms = normal_derivative(Unknown(2, False)).terms
-    assert np.array_equal(values(terms[1, 0], X, normal), normal[:, 0])
-    assert np.array_equal(values(terms[0, 1], X, normal), normal[:, 1])
+    terms = normal_derivative(Unknown.component(0, 2, False)).terms
+    assert np.array_equal(values(terms[0, (1, 0)], X, normal), normal[:, 0])
+    assert np.array_equal(values(terms[0, (0, 1)], X, normal), normal[:, 1])
 
 
 def test_vectors_of_functions():
     b = [lambda x: x[..., 1], 3.0]
-    terms = dot(b, grad(Unknown(2, False))).terms
-    assert np.array_equal(values(terms[1, 0]), X[:, 1])
-    assert terms[0, 1].constant == 3.0
-    whole = dot(lambda x: jnp.stack([x[..., 1], 3.0 + 0 * x[..., 0]], axis=-1), grad(Unknown(2, False))).terms
-    assert np.array_equal(values(whole[1, 0]), X[:, 1])
-    assert np.array_equal(values(whole[0, 1]), np.full(5, 3.0))
+    terms = dot(b, grad(Unknown.component(0, 2, False))).terms
+    assert np.array_equal(values(terms[0, (1, 0)]), X[:, 1])
+    assert terms[0, (0, 1)].constant == 3.0
+    whole = dot(
+        lambda x: jnp.stack([x[..., 1], 3.0 + 0 * x[..., 0]], axis=-1), grad(Unknown.component(0, 2, False))
+    ).terms
+    assert np.array_equal(values(whole[0, (1, 0)]), X[:, 1])
+    assert np.array_equal(values(whole[0, (0, 1)]), np.full(5, 3.0))
 
 
 def test_constants_fold():
@@ -308,13 +311,13 @@ def test_values_of_functions(function, expected):
         (lambda x: jnp.sum(x**2), r"f: got one number for all 5 points together; .*last axis"),
         (lambda x: np.sum(np.asarray(x)), r"f: got one number for all 5 points together"),
         (lambda x: jnp.sum(x, axis=0), r"f: got a function that maps .* to shape \(2,\)"),
-        (lambda x: jnp.ones((5, 2, 2)), r"f: got a function that maps .* to shape \(5, 2, 2\)"),
+        (lambda x: jnp.ones((5, 2, 2, 2)), r"f: got a function that maps .* to shape \(5, 2, 2, 2\)"),
         (lambda x: jnp.ones(4), r"f: got a function that maps .* to shape \(4,\)"),
         (lambda x: np.asarray(x)[..., 7], r"f: got a function that fails on x of shape \(5, 2\)"),
         (lambda x: x[0, 0], r"f: got one number for all 5 points together"),
         (lambda x: x[..., 7], r"f: got "),
     ],
-    ids=["x[0]", "sum", "numpy sum", "axis=0", "3-D", "too few", "numpy index", "x[0, 0]", "index out of range"],
+    ids=["x[0]", "sum", "numpy sum", "axis=0", "4-D", "too few", "numpy index", "x[0, 0]", "index out of range"],
 )
 def test_functions_of_the_wrong_shape_are_refused(function, message):
     with float64(), pytest.raises(ShapeError, match=message):
@@ -323,11 +326,11 @@ def test_functions_of_the_wrong_shape_are_refused(function, message):
 
 @pytest.mark.parametrize(
     "function",
-    [lambda x: None, lambda x: "two", lambda x: [1.0, [2.0]], lambda x: np.array([None] * 5), lambda x: 1j * x[..., 0]],
-    ids=["None", "text", "ragged", "objects", "complex"],
+    [lambda x: None, lambda x: "two", lambda x: [1.0, [2.0]], lambda x: np.array([None] * 5)],
+    ids=["None", "text", "ragged", "objects"],
 )
 def test_functions_that_do_not_give_numbers_are_refused(function):
-    with float64(), pytest.raises(ArgumentTypeError, match=r"f: got a function .*; return real numbers"):
+    with float64(), pytest.raises(ArgumentTypeError, match=r"f: got a function .*; return numbers"):
         evaluate("f", function, jnp.asarray(X))
 
 
@@ -377,21 +380,21 @@ def test_functions_of_the_wrong_shape_are_refused_under_differentiation(function
         (math.inf, NonFiniteError, r"coefficient: got inf"),
         ("2", ArgumentTypeError, r"coefficient: got '2'"),
         (None, ArgumentTypeError, r"coefficient: got None"),
-        (2j, ArgumentTypeError, r"coefficient: got 2j"),
-        (np.ones(3), ArgumentTypeError, r"coefficient: got an array of shape \(3,\); .*number or a function of x"),
+        (complex("nan"), NonFiniteError, r"coefficient: got \(nan"),
+        (np.ones((3, 3, 3)), ArgumentTypeError, r"coefficient: got an array of shape .*number or a function of x"),
         ([1, 2], ArgumentTypeError, r"coefficient: got \[1, 2\]"),
     ],
 )
 @pytest.mark.parametrize("use", [lambda u, c: c * u, lambda u, c: u * c, lambda u, c: u / c, lambda u, c: u + c])
 def test_bad_coefficients_are_refused(use, value, error, message):
     with pytest.raises(error, match=message):
-        use(Unknown(2, False), value)
+        use(Unknown.component(0, 2, False), value)
 
 
 @pytest.mark.parametrize("zero", [0, 0.0, np.float64(0.0)])
 def test_division_by_zero_is_refused(zero):
     with pytest.raises(ArgumentError, match=r"coefficient: got a division by 0; divide by a number that is not 0"):
-        Unknown(2, False) / zero
+        Unknown.component(0, 2, False) / zero
 
 
 @pytest.mark.parametrize(
@@ -406,10 +409,10 @@ def test_division_by_zero_is_refused(zero):
         (lambda u: div(grad(u), axes=(0,)), r"div\(v\): got a vector of 2 parts for 1 axes; .*name the axes"),
         (lambda u: div(grad(u, axes=(0,))), r"div\(v\): got a vector of 1 parts for 2 axes"),
         (lambda u: div(u), r"div\(v\): got .*; give a vector field, such as grad\(u\)"),
-        (lambda u: grad(grad(u)), r"grad\(u\): got .*; give a scalar field, such as u"),
-        (lambda u: laplacian(grad(u)), r"laplacian\(u\): got .*scalar field"),
+        (lambda u: grad(grad(grad(u))), r"grad\(u\): got .*; give a scalar field, such as u"),
+        (lambda u: laplacian("u"), r"laplacian\(u\): got .*scalar field"),
         (lambda u: partial(3.0, 0), r"partial\(u\): got 3\.0; give a scalar field"),
-        (lambda u: normal_derivative(grad(u)), r"normal_derivative\(u\): got .*scalar field"),
+        (lambda u: normal_derivative(2.0), r"normal_derivative\(u\): got .*scalar field"),
         (lambda u: dot([1, 2], u), r"dot\(b, v\): got .*vector field"),
         (lambda u: matvec(np.eye(2), u), r"matvec\(a, v\): got .*vector field"),
         (lambda u: u + grad(u), r"operator: got the sum of a scalar and a vector field"),
@@ -428,7 +431,7 @@ def test_division_by_zero_is_refused(zero):
 )
 def test_words_refuse_what_they_cannot_read(op, message):
     with pytest.raises(OperatorError, match=message):
-        op(Unknown(2, False))
+        op(Unknown.component(0, 2, False))
 
 
 @pytest.mark.parametrize(
@@ -447,7 +450,7 @@ def test_words_refuse_what_they_cannot_read(op, message):
 )
 def test_words_refuse_bad_numbers(op, error, message):
     with pytest.raises(error, match=message):
-        op(Unknown(2, False))
+        op(Unknown.component(0, 2, False))
 
 
 @pytest.mark.parametrize(
@@ -462,7 +465,7 @@ def test_words_refuse_bad_numbers(op, error, message):
     ],
 )
 def test_vector_functions_of_the_wrong_shape_are_refused(field, message):
-    coefficient = field(Unknown(2, False)).terms[1, 0]
+    coefficient = field(Unknown.component(0, 2, False)).terms[0, (1, 0)]
     with pytest.raises(ShapeError, match=message):
         values(coefficient)
 
@@ -484,30 +487,30 @@ def test_vector_functions_of_the_wrong_shape_are_refused(field, message):
 )
 def test_products_of_the_unknown_are_refused(op):
     with pytest.raises(ProductError) as caught:
-        op(Unknown(2, False))
+        op(Unknown.component(0, 2, False))
     assert isinstance(caught.value, NonlinearOperatorError)
 
 
 @pytest.mark.parametrize("op", [lambda u: u + 1, lambda u: 1 - u, lambda u: u - (lambda x: x[..., 0])])
 def test_terms_without_the_unknown_are_refused(op):
     with pytest.raises(AffineError):
-        op(Unknown(2, False))
+        op(Unknown.component(0, 2, False))
 
 
 def test_fields_of_two_operators_do_not_mix():
     with pytest.raises(OperatorError, match="field of another operator"):
-        Unknown(2, False) + known(lambda x: x[..., 0])
+        Unknown.component(0, 2, False) + known(lambda x: x[..., 0])
     with pytest.raises(OperatorError, match="field of another operator"):
-        known(lambda x: x[..., 0]) * Unknown(2, False)
+        known(lambda x: x[..., 0]) * Unknown.component(0, 2, False)
 
 
 def test_normals_are_needed_for_a_normal_derivative():
     with pytest.raises(OperatorError, match=r"normal_derivative: got points without normals; use it on a boundary"):
-        values(normal_derivative(Unknown(2, False)).terms[1, 0])
+        values(normal_derivative(Unknown.component(0, 2, False)).terms[0, (1, 0)])
 
 
 def test_vector_fields_cannot_be_changed():
-    v = grad(Unknown(2, False))
+    v = grad(Unknown.component(0, 2, False))
     assert isinstance(v, VectorField)
     with pytest.raises(AttributeError):
         v.parts = ()

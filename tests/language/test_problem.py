@@ -32,7 +32,7 @@ from kernop.basics.errors import (
     OutsideDomainError,
     ShapeError,
 )
-from kernop.language.ops import normal_form
+from kernop.collocation.ansatz import normal_form
 
 SQUARE = Box([0, 0], [1, 1])
 CYLINDER = SpaceTime(Interval(0, 1), (0, 2))
@@ -106,8 +106,7 @@ def test_names_that_cannot_be_keywords_are_refused(name):
         (lambda: Dirichlet(SQUARE.sample(3)), ArgumentTypeError, r"on: got Points\(n=3, d=2\)"),
         (lambda: Equation(3.0, SQUARE), ArgumentTypeError, r"op: got 3\.0; give a function"),
         (lambda: Equation(SQUARE, laplacian), ArgumentTypeError, r"on: got <function laplacian"),
-        (lambda: Dirichlet(SQUARE, data=[1, 2]), ArgumentTypeError, r"data: got \[1, 2\]; give a number or a function"),
-        (lambda: Dirichlet(SQUARE, data=np.ones(3)), ArgumentTypeError, r"data: got an array of shape \(3,\)"),
+        (lambda: Dirichlet(SQUARE, data=np.ones((3, 2))), ArgumentTypeError, r"data: got an array of shape \(3, 2\)"),
         (lambda: Initial(CYLINDER), ArgumentTypeError, r"on: got SpaceTime.*; give its initial slice"),
         (lambda: Initial((0, 1)), ArgumentTypeError, r"on: got \(0, 1\); give the initial slice"),
         (lambda: Initial(CYLINDER.initial, order=-1), ArgumentError, r"order: got -1;"),
@@ -119,7 +118,7 @@ def test_bad_conditions_are_refused(make, error, message):
         make()
 
 
-@pytest.mark.parametrize("data", ["zero", float("nan"), float("inf"), 1j], ids=repr)
+@pytest.mark.parametrize("data", ["zero", float("nan"), float("inf"), complex("nan")], ids=repr)
 def test_fixed_data_that_is_not_a_number_is_refused_at_once(data):
     """Not after the operator has been learned, when T is first called."""
     with pytest.raises(KernopError, match=r"data: got"):

@@ -127,6 +127,15 @@ class TestSearch:
         assert list(found.report.missed) == ["f = 1"]
         assert found.report.missed["f = 1"] > 0.01
 
+    def test_an_estimate_is_the_change_times_its_rate_with_a_margin(self):
+        """û = 1 + 2⁻ᵏ: changes of about 2⁻ᵏ fall by half, so 1.5 · ½ of the last one of the level that is returned."""
+        solutions = [1.0 + 0.5**k for k in range(20)]
+        found, _ = search([1.0, 1e-3, 1e-4, 1e-4, 1e-4, 1e-4], solutions=solutions, known="smooth solutions")
+        assert (found.report.status, found.report.returned, len(found.report.levels)) == ("stagnated", 2, 5)
+        changes = [0.25 / 1.25, 0.5 / 1.5]
+        assert found.report.levels[2].changes == pytest.approx(changes[:1], rel=1e-12)
+        assert found.report.estimates == pytest.approx((1.5 * changes[0] * changes[0] / changes[1],), rel=1e-12)
+
     def test_the_last_step_is_not_a_small_one(self):
         found, _ = search([1.0] * 9, budget=425)
         assert [level.centers for level in found.report.levels] == [100, 160, 256, 425]
@@ -145,6 +154,12 @@ def test_report_says_what_happened():
     )
     assert str(Report("budget", 1e-6, levels, 1)).startswith("NOT met: the budget")
     assert str(Report("stagnated", 1e-6, levels, 1)).startswith("NOT met: more centres did not help")
+
+
+@pytest.mark.parametrize(("misfit", "promise"), [(1e-6, 3e-4), (1e-2, 3e-2)])
+def test_data_may_leave_a_little_more_than_those_that_were_measured(misfit, promise):
+    levels = (Level(40, 120, 1e-2, 0.1, misfit=0.5), Level(64, 192, 2e-5, 0.25, misfit=misfit))
+    assert Report("met", 1e-4, levels, 1).promise == pytest.approx(promise, rel=1e-12)
 
 
 def dirichlet(domain, op, **fixed):

@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal
 import kernop as ko
 from kernop.basics.precision import float64
 from kernop.collocation import assembly
-from kernop.collocation.functionals import collocate
+from kernop.collocation.ansatz import collocate
 from kernop.collocation.sampling import sample
 from kernop.learning.search import RELATIVE, Search
 from kernop.learning.tuning import CRITERIA, tune

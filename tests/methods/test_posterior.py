@@ -10,6 +10,7 @@ from numpy.polynomial import hermite
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, MemoryLimitError, OutsideDomainError, ShapeError
+from kernop.collocation.functionals import Functionals, evaluations
 
 LINE = ko.Interval(0, 1)
 PROBLEM = ko.Problem(
@@ -207,6 +208,27 @@ def test_variance_of_full_keeps_its_digits_near_zero(eta, levels, rtol):
     operator = ko.learn(problem, kernel=ko.Gaussian(eta), points=POINTS, noise=levels, method=ko.Full())
     x = np.array([0.0, 1e-6, 0.003, 0.1, 0.37, 1.0])[:, None]
     np.testing.assert_allclose(operator.std(x) ** 2, in_sixty_digits(operator, x, eta, levels), rtol=rtol)
+
+
+def test_where_the_variance_is_below_rounding_covariances_are_those_of_the_noise():
+    """Between points so close that what they do not know of the prior is below its rounding errors."""
+    operator = ko.learn(PROBLEM, kernel=ko.Gaussian(4.0), points=POINTS, noise=1e-6, method=ko.Full())
+    x, y = np.linspace(0.1, 0.9, 30)[:, None], np.array([[0.5], [9.0]])
+    near, far = (operator.factorisation.posterior(Functionals((evaluations(at),))) for at in (x, y))
+    np.testing.assert_allclose(near.variance(), np.sum(near.spread**2, axis=0), rtol=1e-9)
+    assert far.variance()[1] > 0.5
+    np.testing.assert_allclose(near.across(far), near.spread.T @ far.spread, rtol=1e-9)
+    np.testing.assert_allclose(far.across(near), far.spread.T @ near.spread, rtol=1e-9)
+    assert np.all(np.abs(near.across(near)) <= np.sqrt(np.outer(near.variance(), near.variance())) * (1.0 + 1e-9))
+
+
+@pytest.mark.parametrize("method", [ko.Full(), ko.LowRank(tol=1e-8)], ids=repr)
+def test_draws_where_the_prior_rules_have_its_covariance(method):
+    operator = ko.learn(PROBLEM, kernel=9.0 * ko.Gaussian(1.0), points=POINTS, noise=0.1, method=method)
+    found = operator.factorisation.posterior(Functionals((evaluations(np.array([[0.5], [2.0], [2.5], [3.5]])),)))
+    covariance = found.covariance()
+    np.testing.assert_allclose(covariance[3, 3], 9.0, rtol=0.01)
+    np.testing.assert_allclose(np.cov(found.draws(40_000, seed=1)), covariance, atol=0.03 * 9.0)
 
 
 def test_far_from_all_data_it_is_the_prior():

@@ -249,7 +249,7 @@ class TestEnvelope:
         assert np.abs(solution(x)).max() < 1e-12
 
     def test_finds_the_solution_without_a_boundary_condition(self, enveloped):
-        assert error(enveloped, waves) < 1e-8
+        assert error(enveloped, waves) < 3e-12
 
     def test_gradient_and_operators_against_differences(self, solution):
         x, h = 0.1 + 0.8 * X, 3e-4
@@ -281,39 +281,20 @@ class TestEnvelope:
 
 
 class TestDefault:
-    """Nothing is chosen but 1500 points."""
-
-    def test_poisson(self):
-        assert error(ko.learn(PROBLEM, points=1500), smooth) < 1e-9
-
-    def test_darcy(self):
-        problem = dirichlet(SQUARE, lambda u: -ko.div((lambda x: jnp.exp(x[..., 0] + x[..., 1])) * ko.grad(u)))
-        assert error(ko.learn(problem, points=1500), smooth) < 1e-9
-
-    def test_disk_with_neumann_and_dirichlet(self):
-        disk = ko.Ball([0.2, -0.1], 0.8)
-        problem = ko.Problem(
-            ko.Equation(poisson, on=disk),
-            ko.Dirichlet(on=disk.boundary.where(lambda x: x[..., 0] < 0.2)),
-            ko.Neumann(on=disk.boundary.where(lambda x: x[..., 0] >= 0.2)),
-        )
-        assert error(ko.learn(problem, points=1500), smooth) < 1e-7
-
-    def test_three_dimensions(self):
-        assert error(ko.learn(dirichlet(ko.Box([0] * 3, [1] * 3)), points=1500), smooth) < 1e-5
+    """Nothing is chosen but 1500 points; the accuracy for every equation is in tests/test_truth.py."""
 
     @pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
     def test_small_and_large_domains(self, scale):
         t = ko.learn(dirichlet(ko.Box([0, 0], [scale, scale])), points=1500)
-        assert error(t, lambda x: smooth(x / scale)) < 1e-9
+        assert error(t, lambda x: smooth(x / scale)) < 2e-12
 
     def test_far_from_the_origin(self):
         t = ko.learn(dirichlet(ko.Box([1000, -500], [1001, -499])), points=1500)
-        assert error(t, lambda x: smooth(x - jnp.array([1000, -500]))) < 1e-8
+        assert error(t, lambda x: smooth(x - jnp.array([1000, -500]))) < 2e-12
 
     def test_long_domain(self):
         t = ko.learn(dirichlet(ko.Box([0, 0], [10, 1])), points=1500)
-        assert error(t, smooth) < 1e-9
+        assert error(t, smooth) < 5e-13
 
     @pytest.mark.parametrize("duration", [1.0, 100.0, 0.01])
     def test_heat_in_any_unit_of_time(self, duration):
@@ -328,7 +309,7 @@ class TestDefault:
             t = x[..., 1] / duration
             return jnp.sin(2.0 * x[..., 0] + 0.4) * jnp.exp(-t) + t**2
 
-        assert error(ko.learn(problem, points=1500), decaying) < 1e-9
+        assert error(ko.learn(problem, points=1500), decaying) < 2e-12
 
     @pytest.mark.parametrize("scale", [1e-5, 1.0, 1e5])
     def test_representers_on_small_and_large_domains(self, scale):

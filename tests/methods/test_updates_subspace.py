@@ -8,8 +8,8 @@ import kernop as ko
 from kernop.basics.errors import ArgumentError, SingularGramError
 from kernop.basics.precision import float64
 from kernop.collocation import assembly
-from kernop.collocation.functionals import Functionals, collocate
-from kernop.language.ops import normal_form
+from kernop.collocation.ansatz import Ansatz, collocate, normal_form
+from kernop.collocation.functionals import Functionals
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(
@@ -91,7 +91,7 @@ def by_numpy(operator, data):
         penalty = np.sqrt(operator.regularization * len(a) * np.maximum(values, 0.0))[:, None] * vectors.T
     right = np.concatenate([roots * np.concatenate(data), np.zeros(len(basis))])
     c = np.linalg.lstsq(np.vstack([roots[:, None] * a, penalty]), right, rcond=None)[0]
-    left = Functionals((normal_form(lambda u: u, ko.Points(X), multiplier=t.expansion.envelope),))
+    left = Functionals((normal_form(lambda u: u, ko.Points(X), ansatz=Ansatz(envelope=t.expansion.envelope)),))
     return assembly.cross(kernel, left, basis) @ c
 
 
@@ -251,6 +251,6 @@ def test_centres_that_coincide():
     scratch = ko.learn(
         PROBLEM, points=u.points, kernel=KERNEL, regularization=1e-4, weights=t.weights, method=ko.Subspace(centres)
     )
-    assert apart(u(*data)(X), scratch(*data)(X)) < 1e-6
+    assert apart(u(*data)(X), scratch(*data)(X)) < 1e-11
     with pytest.raises(SingularGramError):
         ko.learn(PROBLEM, points=u.points, regularization=0.0, method=ko.Subspace(centres, solver="normal"))

@@ -5,7 +5,7 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, NonFiniteError
-from kernop.collocation.functionals import collocate
+from kernop.collocation.ansatz import collocate
 from kernop.methods.weights import condition_weights, read_weights, repeated, row_weights
 
 SQUARE = ko.Box([0, 0], [1, 1])

@@ -1,7 +1,7 @@
 """Small operators of every kind: learned once for each process of the tests."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -25,11 +25,12 @@ def rho(x):
 
 @dataclass(frozen=True)
 class Case:
-    """An operator, the inputs that it is tried with, and the envelope that comes back with it."""
+    """An operator, the inputs that it is tried with, its envelope, and what it is able to do."""
 
     operator: ko.SolutionOperator
     inputs: dict[str, Any]
     extra: dict[str, Any] = field(default_factory=dict)
+    able: tuple[str, ...] = ("on", "basis", "remove", "std")
 
     @property
     def x(self):
@@ -134,9 +135,22 @@ MADE: dict[str, Callable[[], Case]] = {
 }
 
 
+#: Without regularisation there is no prior, hence no `std`; a stream keeps no rows.
+WITHOUT_A_PRIOR = (
+    *("QR", "QR, updated twice", "QR, shortened", "normal equations", "representers", "own centres"),
+    *("product of kernels", "to a tolerance", "envelope", "heat"),
+)
+ABLE = {
+    **dict.fromkeys(WITHOUT_A_PRIOR, ("on", "basis", "remove")),
+    **dict.fromkeys(("stream", "stream, updated", "stream by normal equations"), ()),
+    "stream, materialised": ("on", "basis"),
+}
+
+
 @cache
 def _made(name: str) -> Case:
-    return MADE[name]()
+    case = MADE[name]()
+    return replace(case, able=ABLE.get(name, case.able))
 
 
 @pytest.fixture

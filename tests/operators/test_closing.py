@@ -7,12 +7,13 @@ import pytest
 import kernop as ko
 from kernop.basics.codec import Decoder, Encoder
 from kernop.basics.errors import FileError, fail
+from kernop.collocation.ansatz import Ansatz, collocate, normal_form
 from kernop.geometry.remembered import Remembered
-from kernop.language.fields import normal_derivative
+from kernop.language.calculus import normal_derivative
 from kernop.language.functions import evaluate_at
-from kernop.language.ops import identity, normal_form
+from kernop.language.ops import itself
 from kernop.language.problem import Condition, Mixed
-from kernop.operators.closing import closed_problem, closed_region, enveloped, form_at, known_envelope
+from kernop.operators.closing import Closing, closed_region, enveloped
 from kernop.operators.known import ConstantOperator, KnownFunction, KnownOperator
 
 BOX = ko.Box([0.0, 0.0], [1.0, 1.0])
@@ -27,10 +28,9 @@ def rho(x):
 
 
 def closed(condition, points, cuts=(), envelope=None):
-    form = form_at(condition, points, envelope, cuts)
-    name = condition.name
-    found = closed_problem(ko.Problem(condition), {name: points}, {name: form}, envelope, {name: cuts})
-    return found.conditions[0]
+    problem, own, ansatz = ko.Problem(condition), {condition.name: points}, Ansatz(envelope=envelope)
+    functionals = None if cuts else collocate(problem, own, ansatz)
+    return Closing(problem, own, ansatz, functionals, {condition.name: cuts}).closed().conditions[0]
 
 
 def returned(condition, change=lambda header: None):
@@ -44,7 +44,7 @@ def returned(condition, change=lambda header: None):
 @pytest.mark.parametrize(
     ("condition", "kind", "op"),
     [
-        (ko.Dirichlet(on=BOX.boundary), "identity", type(identity)),
+        (ko.Dirichlet(on=BOX.boundary), "identity", type(itself)),
         (ko.Neumann(on=BOX.boundary), "normal derivative", type(normal_derivative)),
         (ko.Robin(1.0, 2.0, on=BOX.boundary), "mixed", Mixed),
         (ko.Robin(1.0, a, on=BOX.boundary), "table", KnownOperator),
@@ -104,10 +104,10 @@ def test_a_region_with_a_predicate_is_known_by_its_points():
 def test_the_envelope_is_put_where_the_old_one_was():
     problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=BOX, name="f"))
     T = ko.learn(problem, points=40, method=ko.Subspace(10, envelope=rho))
-    known = known_envelope(rho, T.points)
+    known = Closing(T.problem, T.points, T.ansatz).envelope()
     assert isinstance(known, KnownFunction)
     method, factorisation = enveloped(T.method, T.factorisation, known)
-    assert method.envelope is factorisation.method.envelope is factorisation.expansion.envelope is known
+    assert method.envelope is factorisation.method.envelope is factorisation.expansion.ansatz.envelope is known
     plain = ko.learn(problem, points=40, method=ko.Subspace(10))
     assert enveloped(plain.method, plain.factorisation, known) == (plain.method, plain.factorisation)
 
@@ -121,13 +121,16 @@ def test_the_envelope_is_put_where_the_old_one_was():
         lambda h: h.update(op=3),
         lambda h: h["op"].update({"class": "unknown"}),
         lambda h: h["op"].update({"class": "box"}),
-        lambda h: h["op"].update(alphas=[[0, 0], [0, -2]]),
-        lambda h: h["op"].update(alphas=[[0, 0], [0, True]]),
-        lambda h: h["op"].update(alphas=[[0], [2]]),
+        lambda h: h["op"].update(terms=[[0, [0, 0]], [0, [0, -2]]]),
+        lambda h: h["op"].update(terms=[[0, [0, 0]], [0, [0, True]]]),
+        lambda h: h["op"].update(terms=[[0, [0]], [0, [2]]]),
+        lambda h: h["op"].update(terms=[[0, [0, 0]], [-1, [0, 2]]]),
+        lambda h: h["op"].update(takes="u"),
         lambda h: h["op"].update(coefficients=[1.0]),
+        lambda h: h["op"].update(coefficients=[[[1.0, 1.0, 1.0]]]),
         lambda h: h["op"].update(coefficients=[1.0, 0.0, 1.0]),
         lambda h: h["on"].update(lo=[0.9, 1.9]),
-        lambda h: h.update(on={"class": "constant", "alphas": [[0]], "coefficients": [1.0]}),
+        lambda h: h.update(on={"class": "constant", "takes": ["u"], "terms": [[0, [0]]], "coefficients": [1.0]}),
     ],
 )
 def test_what_does_not_fit_is_refused(change):

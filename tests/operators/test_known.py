@@ -1,4 +1,4 @@
-"""What is left of functions: their values at the points, and an error elsewhere."""
+"""Functions in files: their values at the stored points, and an error elsewhere."""
 
 import jax
 import jax.numpy as jnp
@@ -7,9 +7,10 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import MissingFunctionError
-from kernop.language.fields import normal_derivative
+from kernop.collocation.ansatz import PLAIN, Ansatz, normal_form
+from kernop.language.calculus import normal_derivative
 from kernop.language.functions import evaluate_at
-from kernop.language.ops import apply_operator, identity, normal_form
+from kernop.language.ops import apply_operator, itself
 from kernop.language.problem import Robin
 from kernop.operators.known import ConstantOperator, KnownFunction, KnownOperator, shown
 
@@ -51,7 +52,7 @@ class TestFunctions:
 
 
 class TestConstants:
-    operator = ConstantOperator(((0, 0), (1, 2)), [2.0, -0.3])
+    operator = ConstantOperator(("u",), ((0, (0, 0)), (0, (1, 2))), [2.0, -0.3])
 
     def test_it_is_an_operator(self):
         agree(
@@ -66,7 +67,7 @@ class TestConstants:
 
 
 class TestOperators:
-    stored = KnownOperator("f", POINTS, normal_form(op, POINTS))
+    stored = KnownOperator("f", ("u",), POINTS, PLAIN.functionals(op, POINTS))
 
     def test_at_stored_points(self):
         agree(normal_form(self.stored, POINTS), normal_form(op, POINTS))
@@ -88,29 +89,35 @@ class TestOperators:
             apply_operator(self.stored, lambda x: x[..., 0], POINTS)
 
     def test_with_an_envelope(self):
-        product = normal_form(op, POINTS, multiplier=rho)
+        product = Ansatz(envelope=rho).functionals(op, POINTS)
         missing = KnownFunction("envelope", "envelope", POINTS.x, rho(POINTS.x))
-        for plain in (normal_form(op, POINTS), op):
-            stored = KnownOperator("f", POINTS, plain, product)
-            agree(normal_form(stored, POINTS, multiplier=missing), product)
-            agree(normal_form(stored, POINTS, multiplier=rho), product)
+        for plain in (PLAIN.functionals(op, POINTS), op):
+            stored = KnownOperator("f", ("u",), POINTS, plain, product)
+            agree(normal_form(stored, POINTS, ansatz=Ansatz(envelope=missing)), product.blocks[0])
+            agree(normal_form(stored, POINTS, ansatz=Ansatz(envelope=rho)), product.blocks[0])
             agree(normal_form(stored, POINTS), normal_form(op, POINTS))
 
     def test_with_an_envelope_elsewhere(self):
-        product, inner = normal_form(op, POINTS, multiplier=rho), BOX.boundary.sample(4, seed=7)
+        product, inner = Ansatz(envelope=rho).functionals(op, POINTS), BOX.boundary.sample(4, seed=7)
         missing = KnownFunction("envelope", "envelope", POINTS.x, rho(POINTS.x))
-        table = KnownOperator("f", POINTS, normal_form(op, POINTS), product)
-        known = KnownOperator("f", POINTS, identity, product)
+        table = KnownOperator("f", ("u",), POINTS, PLAIN.functionals(op, POINTS), product)
+        known = KnownOperator("f", ("u",), POINTS, itself, product)
         with pytest.raises(MissingFunctionError, match=r"'f' and the envelope .*load\(path, problem=…, envelope=…\)"):
-            normal_form(table, inner, multiplier=missing)
+            normal_form(table, inner, ansatz=Ansatz(envelope=missing))
         with pytest.raises(MissingFunctionError, match=r"hold the envelope .*load\(path, envelope=…\)"):
-            normal_form(known, inner, multiplier=missing)
-        agree(normal_form(known, inner, multiplier=rho), normal_form(identity, inner, multiplier=rho))
+            normal_form(known, inner, ansatz=Ansatz(envelope=missing))
+        agree(
+            normal_form(known, inner, ansatz=Ansatz(envelope=rho)),
+            normal_form(itself, inner, ansatz=Ansatz(envelope=rho)),
+        )
 
 
 def test_shown_to_a_person():
-    assert shown(identity) == "u"
+    assert shown(itself) == "u"
     assert shown(normal_derivative) == "∂u/∂n"
     assert shown(Robin(1.0, 2.5, on=BOX.boundary).op) == "1 u + 2.5 ∂u/∂n"
-    assert shown(ConstantOperator(((0, 2),), [-1.0])) == "-1 ∂^(0, 2) u"
-    assert shown(KnownOperator("f", POINTS, normal_form(op, POINTS))) == "order 1, coefficients at the stored points"
+    assert shown(ConstantOperator(("u",), ((0, (0, 2)),), [-1.0])) == "-1 ∂^(0, 2) u"
+    assert (
+        shown(KnownOperator("f", ("u",), POINTS, PLAIN.functionals(op, POINTS)))
+        == "order 1, coefficients at the stored points"
+    )

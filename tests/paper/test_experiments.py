@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernop.geometry import Points
-from kernop.language.ops import apply_operator, identity
+from kernop.language.ops import apply_operator, itself
 from kernop.paper import darcy, heat, helmholtz, measure, schrodinger
 from kernop.paper.families import heat_modes, helmholtz_waves, random_nets, schrodinger_modes
 
@@ -35,7 +35,7 @@ def test_schrodinger_data_is_exact():
     h = 1e-4
 
     def u(y):
-        return apply_operator(identity, schrodinger_modes, Points(y))
+        return apply_operator(itself, schrodinger_modes, Points(y))
 
     steps = h * np.eye(2)
     laplacian = sum(u(x + s) + u(x - s) - 2 * u(x) for s in steps) / h**2
@@ -46,11 +46,11 @@ def test_schrodinger_data_is_exact():
 
 def test_families_satisfy_their_boundary_conditions():
     edge = Points(np.array([[0.0, 0.3], [1.0, 0.7], [0.2, 0.0], [0.9, 1.0]]))
-    np.testing.assert_allclose(apply_operator(identity, schrodinger_modes, edge), 0, atol=1e-14)
-    np.testing.assert_allclose(apply_operator(identity, heat_modes, edge[:2]), 0, atol=1e-14)
+    np.testing.assert_allclose(apply_operator(itself, schrodinger_modes, edge), 0, atol=1e-14)
+    np.testing.assert_allclose(apply_operator(itself, heat_modes, edge[:2]), 0, atol=1e-14)
     ends = Points(np.array([[0.0], [1.0]]))
     np.testing.assert_allclose(
-        apply_operator(identity, helmholtz_waves(20.0), ends), [[-0.1] * 100, [0.1] * 100], atol=1e-14
+        apply_operator(itself, helmholtz_waves(20.0), ends), [[-0.1] * 100, [0.1] * 100], atol=1e-14
     )
 
 

@@ -7,8 +7,8 @@ from scipy.stats import multivariate_normal
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError
+from kernop.collocation.ansatz import collocate
 from kernop.collocation.assembly import cross
-from kernop.collocation.functionals import collocate
 
 LINE = ko.Interval(0, 1)
 PROBLEM = ko.Problem(

@@ -1,3 +1,5 @@
+"""Coefficients under a derivative: jumps are refused, steep fronts are reported, smooth coefficients pass."""
+
 from __future__ import annotations
 
 import warnings

@@ -1,3 +1,5 @@
+"""The stability number of problems that are known to be well-posed, nearly ill-posed and ill-posed."""
+
 from __future__ import annotations
 
 import warnings

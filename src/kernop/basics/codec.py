@@ -3,7 +3,8 @@
     {"class": "ball", "center": [0.0, 0.0], "radius": 1.0}     an object: the name of its class, and its arguments
     {"array at": "points/f/x"}                                 an array, which is kept beside the JSON, each once
     {"lower at": …}, {"upper at": …}                           a triangle, of which nothing else is kept
-    {"number": "inf"}                                          a number that JSON does not have
+    {"complex at": …}                                          an array of complex numbers: pairs of numbers
+    {"number": "inf"}, {"complex number": [0.0, 1.0]}          numbers that JSON does not have
     3, "word", true, null, […], {…}                            numbers, words, flags, None, tuples, mappings
 
 An array by columns (Fortran's order) is kept transposed under a name that ends in ``.T``, so that BLAS and LAPACK later
@@ -12,6 +13,7 @@ see what they saw before, and round in the same way. No code is stored, and noth
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable, Mapping
 from types import UnionType
@@ -34,7 +36,7 @@ from kernop.basics.storage import Array
 from kernop.basics.stored import EXTENDED, KINDS, LOWER, NUMBERS, UPPER, arguments, build, name_of, stored_arguments
 
 #: The keys of objects and arrays: no condition has such a name, because a blank or a keyword of Python is none.
-CLASS, ARRAY = "class", "array at"
+CLASS, ARRAY, COMPLEX, COMPLEX_NUMBER = "class", "array at", "complex at", "complex number"
 #: Objects within objects; kernels that are sums of sums go deepest.
 DEEPEST = 100
 #: The characters of a text, and the size of a whole number, that nobody exceeds.
@@ -58,11 +60,15 @@ class Encoder:
             value = value.item()
         if isinstance(value, float):
             return value if math.isfinite(value) else {"number": str(value)}
+        if isinstance(value, complex):
+            return {COMPLEX_NUMBER: [value.real, value.imag]}
         if value is None or isinstance(value, bool | int | str):
             return value
         if isinstance(value, np.ndarray):
-            form = _form(hint) or ARRAY
-            return value.tolist() if form is NUMBERS else {form: self._array(value, place, form)}
+            if _form(hint) is NUMBERS:
+                return self.encode(value.tolist(), place)
+            form = _form(hint) or (COMPLEX if value.dtype.kind == "c" else ARRAY)
+            return {form: self._array(value, place, form)}
         if isinstance(value, tuple | list):
             return [self.encode(part, _below(place, k)) for k, part in enumerate(value)]
         if isinstance(value, Mapping):
@@ -84,9 +90,12 @@ class Encoder:
         key = id(value), form
         if key in self._known:
             return self._known[key][1]
-        by_columns = value.ndim > 1 and value.flags.f_contiguous and not (value.flags.c_contiguous and form == ARRAY)
+        whole = form in (ARRAY, COMPLEX)
+        by_columns = value.ndim > 1 and value.flags.f_contiguous and not (value.flags.c_contiguous and whole)
         plain, name = value.T if by_columns else value, place + (".T" if by_columns else "")
-        if form != ARRAY:
+        if form == COMPLEX:
+            plain = np.stack([np.real(plain), np.imag(plain)], axis=-1)
+        elif form != ARRAY:
             plain = packed(value if by_columns else value.T, lower=(form == LOWER) == by_columns)
         if not squares_are_finite(plain):
             got = f"an operator whose {place} has numbers that are not finite, or whose squares are not"
@@ -141,10 +150,12 @@ class Decoder:
             return self._object(value, place)
         if isinstance(value, dict) and len(value) == 1:
             ((form, name),) = value.items()
-            if form in (ARRAY, LOWER, UPPER):
+            if form in (ARRAY, COMPLEX, LOWER, UPPER):
                 return self._array(name, form, place)
             if form == "number" and name in ("inf", "-inf", "nan"):
                 return float(name)
+            if form == COMPLEX_NUMBER:
+                return complex(*self.decode(tuple[float, float], name, place))
         if isinstance(value, dict):
             return {name: self._value(part, _below(place, name)) for name, part in value.items()}
         if isinstance(value, str) and (len(value) > LONGEST or not value.isprintable()):
@@ -178,14 +189,22 @@ class Decoder:
             raise self._wrong(place, "missing")
         if (name, form) not in self._found:
             array, by_columns = self._arrays[name], name.endswith(".T")
+            if form == COMPLEX:
+                array = self._complex(array, place)
             if not squares_are_finite(array):
                 finite = bool(np.all(np.isfinite(array)))
                 raise self._wrong(place, f"an array with {'squares' if finite else 'numbers'} that are not finite")
-            if form == ARRAY:
+            if form in (ARRAY, COMPLEX):
                 self._found[name, form] = array.T if by_columns else array
             else:
                 self._found[name, form] = self._triangle(array, by_columns, place, lower=form == LOWER)
         return self._found[name, form]
+
+    def _complex(self, pairs: Array, place: str) -> Array:
+        """Complex numbers from their real and imaginary parts, (…, 2)."""
+        if pairs.dtype != np.float64 or pairs.ndim < 2 or pairs.shape[-1] != 2:
+            raise self._wrong(place, "no array of complex numbers")
+        return pairs.view(np.complex128)[..., 0]
 
     def _triangle(self, values: FloatArray, by_columns: bool, place: str, *, lower: bool) -> FloatArray:
         """A triangle (n, n), with zeros on the other side of its diagonal."""
@@ -212,9 +231,9 @@ def fits(hint: Any, value: Any) -> bool:
     if form in (LOWER, UPPER):
         return fits(FloatArray, value) and value.ndim == 2 and bool(np.all(np.diagonal(value)))
     if origin is np.ndarray:
-        return isinstance(value, np.ndarray) and value.dtype == (np.float64 if hint == FloatArray else np.int64)
-    if form is NUMBERS and isinstance(value, tuple):
-        return fits(tuple[float, ...], value)
+        return isinstance(value, np.ndarray) and value.dtype == get_args(parts[1])[0]
+    if form is NUMBERS:
+        return all(fits(hint, part) for part in value) if isinstance(value, tuple) else _number(value)
     if hint in (float, int) or form is not None:
         number = isinstance(value, int if hint is int else int | float) and not isinstance(value, bool)
         return number and (form == EXTENDED or hint is int or math.isfinite(value))
@@ -224,6 +243,11 @@ def fits(hint: Any, value: Any) -> bool:
     if origin is not None and issubclass(origin, Mapping):
         return isinstance(value, Mapping) and all(fits(parts[1], part) for part in value.values())
     return callable(value) if origin is not None else isinstance(value, hint)
+
+
+def _number(value: Any) -> bool:
+    """Is it a finite number, real or complex?"""
+    return (isinstance(value, complex) and cmath.isfinite(value)) or fits(float, value)
 
 
 def _form(hint: Any) -> str | None:

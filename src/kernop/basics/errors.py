@@ -6,6 +6,7 @@ that ``except ValueError`` keeps working. A message names the argument, says wha
 
 from __future__ import annotations
 
+import cmath
 import math
 import operator
 import reprlib
@@ -167,23 +168,15 @@ def as_array(name: str, value: Any, remedy: str, source: str = "") -> NDArray[An
     return array
 
 
-def no_complex(what: str) -> str:
-    """The remedy where what was given is complex, and could be: data and coefficients."""
-    return f"complex {what} are not supported yet: split into real and imaginary part"
-
-
-def check_array(name: str, value: Any, *, remedy: str, copy: bool = True, what: str = "") -> FloatArray:
-    """A finite float64 copy of ``value``; never complex, never objects. ``copy=False`` copies only if it must.
-
-    ``what`` is given for data and coefficients, which have a real and an imaginary part if they are complex.
-    """
+def check_array(name: str, value: Any, *, remedy: str, copy: bool = True, complex_too: bool = False) -> NDArray[Any]:
+    """A finite float64 copy of ``value``, complex128 if that is allowed; never objects. ``copy=False`` copies only if
+    it must."""
     array = as_array(name, value, remedy)
-    if what and array.dtype.kind == "c":
-        raise fail(ArgumentTypeError, name, f"an array of dtype {array.dtype}", no_complex(what))
-    if array.dtype.kind not in "fiub":
-        raise fail(ArgumentTypeError, name, f"an array of dtype {array.dtype}", f"real numbers are needed; {remedy}")
+    if array.dtype.kind not in ("fiubc" if complex_too else "fiub"):
+        wanted = "numbers are needed" if complex_too else "real numbers are needed"
+        raise fail(ArgumentTypeError, name, f"an array of dtype {array.dtype}", f"{wanted}; {remedy}")
     # A broadcast array takes no memory, and its sum forever.
-    if array.size > LARGE and (copy or array.dtype != np.float64 or 0 in array.strides):
+    if array.size > LARGE and (copy or array.dtype not in (np.float64, np.complex128) or 0 in array.strides):
         check_memory(name, array.size, describe(array), "give fewer at once")
     array = _doubles(array, copy)
     if not _finite_squares(array):  # one fast pass for good data; the count only when there may be bad ones
@@ -193,21 +186,22 @@ def check_array(name: str, value: Any, *, remedy: str, copy: bool = True, what: 
     return array
 
 
-def _doubles(array: NDArray[Any], copy: bool) -> FloatArray:
-    if array.dtype == np.float64:
+def _doubles(array: NDArray[Any], copy: bool) -> NDArray[Any]:
+    wanted = np.complex128 if array.dtype.kind == "c" else np.float64
+    if array.dtype == wanted:
         return np.array(array) if copy else array
     with np.errstate(over="ignore"):  # of longer floats
-        return np.array(array, dtype=np.float64)
+        return np.array(array, dtype=wanted)
 
 
-def _finite_squares(array: FloatArray) -> bool:
+def _finite_squares(array: NDArray[Any]) -> bool:
     """Is the sum of the squares finite?"""
     flat = array.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
-        return math.isfinite(flat.dot(flat))
+        return math.isfinite(np.vdot(flat, flat).real)
 
 
-def check_squares(name: str, array: FloatArray, remedy: str) -> FloatArray:
+def check_squares(name: str, array: NDArray[Any], remedy: str) -> NDArray[Any]:
     """The array, if the sum of its squares is finite: all that is done with it needs that much room."""
     if _finite_squares(array):
         return array
@@ -235,17 +229,11 @@ def check_number(
     above: float = -math.inf,
     least: float = -math.inf,
     remedy: str | None = None,
-    what: str = "",
 ) -> float:
-    """A finite real number, greater than ``above`` and at least ``least``; ``remedy`` is for what is no number.
-
-    ``what`` is given for data and coefficients, which have a real and an imaginary part if they are complex.
-    """
+    """A finite real number, greater than ``above`` and at least ``least``; ``remedy`` is for what is no number."""
     bound = f"greater than {above:g}" if above > -math.inf else f"at least {least:g}" if least > -math.inf else "finite"
     instead = remedy or f"give one real number that is {bound}"
     array = as_array(name, value, instead)
-    if what and array.dtype.kind == "c":
-        raise fail(ArgumentTypeError, name, describe(value), no_complex(what))
     if array.shape != () or array.dtype.kind not in "fiu":
         raise fail(ArgumentTypeError, name, describe(value), instead)
     with np.errstate(over="ignore"):
@@ -254,6 +242,19 @@ def check_number(
         raise fail(NonFiniteError, name, describe(value), f"give a number that is {bound}")
     if number <= above or number < least:
         raise fail(ArgumentError, name, f"{number:g}", f"give a number that is {bound}")
+    return number
+
+
+def check_scalar(name: str, value: Any, remedy: str) -> float | complex:
+    """A finite number, real or complex; what is complex stays so even if its imaginary part is 0."""
+    array = as_array(name, value, remedy)
+    if array.dtype.kind != "c":
+        return check_number(name, value, remedy=remedy)
+    if array.shape != ():
+        raise fail(ArgumentTypeError, name, describe(value), remedy)
+    number = complex(array)
+    if not cmath.isfinite(number):
+        raise fail(NonFiniteError, name, describe(value), "give a number that is finite")
     return number
 
 

@@ -18,15 +18,18 @@ from functools import cache
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
 
+#: An array of complex numbers.
+ComplexArray = NDArray[np.complex128]
 Stored = TypeVar("Stored", bound=Callable[..., Any])
 
 
 #: How values are written where that is not the usual way for their type: the keys of triangles in a file, and others.
 LOWER, UPPER, NUMBERS, EXTENDED = "lower at", "upper at", "numbers", "extended"
-#: A number or a short list of numbers, which stands in the header for a person to read.
+#: A number, or a short list or matrix of numbers, real or complex, which stands in the header for a person to read.
 Numbers = Annotated[Any, NUMBERS]
 #: A number that may be infinite or NaN.
 Extended = Annotated[float, EXTENDED]

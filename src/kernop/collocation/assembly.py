@@ -17,36 +17,42 @@ from kernop.basics.errors import FloatArray, check_memory
 from kernop.basics.frozen import Kept
 from kernop.basics.precision import eagerly
 from kernop.basics.progress import Tick
-from kernop.collocation.functionals import Functionals
+from kernop.collocation.functionals import Block, Functionals
 from kernop.kernels import Kernel
 from kernop.kernels.derivatives import diagonal, pairwise
-from kernop.language.ops import NormalForm
+from kernop.language.fields import MultiIndex
 
 #: Tile sides: for a few points, and for many.
 SMALL, LARGE = 64, 512
 
-#: Rows, columns and values of a finished tile.
+#: Rows, columns and values of a finished tile; None for zeros.
 Tile = tuple[slice, slice, Any]
+#: The multi-indices of one component of the unknowns in a block, and their coefficients along a strip, (A, side).
+Part = dict[int, tuple[tuple[MultiIndex, ...], Any]]
 
 
 class _Strips:
-    """A block cut into strips of equal length, padded by functionals that are zero."""
+    """A block cut into strips of equal length, padded by functionals that are zero; component by component."""
 
-    def __init__(self, block: NormalForm, start: int) -> None:
+    def __init__(self, block: Block, start: int) -> None:
         n = len(block)
         self.side = SMALL if n <= SMALL else LARGE
-        self.alphas = block.alphas
         padded = -(-n // self.side) * self.side
         x = np.concatenate([block.x, np.repeat(block.x[-1:], padded - n, axis=0)])
-        phi = np.concatenate([block.coefficients, np.zeros((padded - n, len(block.alphas)))])
-        self.parts = [
-            (
-                slice(start + i, start + min(i + self.side, n)),
-                jnp.asarray(np.ascontiguousarray(x[i : i + self.side].T)),
-                jnp.asarray(np.ascontiguousarray(phi[i : i + self.side].T)),
-            )
-            for i in range(0, padded, self.side)
-        ]
+        phi = np.concatenate([block.coefficients, np.zeros((padded - n, len(block.terms)))])
+        alphas = {k: tuple(block.terms[j][1] for j in own) for k, own in block.components.items()}
+
+        def strip(i: int) -> tuple[slice, Any, Part]:
+            along, inside = slice(start + i, start + min(i + self.side, n)), slice(i, i + self.side)
+            places = jnp.asarray(np.ascontiguousarray(x[inside].T))
+            parts = {k: (alphas[k], _rows(phi[inside, own])) for k, own in block.components.items()}
+            return along, places, parts
+
+        self.parts = [strip(i) for i in range(0, padded, self.side)]
+
+
+def _rows(coefficients: FloatArray) -> Any:
+    return jnp.asarray(np.ascontiguousarray(coefficients.T))
 
 
 #: Strips that were cut before: the same centres meet many points, and the rows of a growing factor many pivots.
@@ -69,22 +75,34 @@ def _tiles(kernel: Kernel, left: list[_Strips], right: list[_Strips], *, upper: 
                 for cols, y, psi in beside.parts:
                     if upper and cols.stop <= rows.start:
                         continue
-                    values = pairwise(kernel, x, phi, above.alphas, y, psi, beside.alphas)
-                    waiting.append((rows, cols, values))
+                    waiting.append((rows, cols, _tile(kernel, x, phi, y, psi)))
                     if len(waiting) > 1:
                         yield waiting.popleft()
     yield from waiting
 
 
+def _tile(kernel: Kernel, x: Any, phi: Part, y: Any, psi: Part) -> Any:
+    """Σ_k P_i^(1) Q_j^(2) K over the components that both sides have; components are independent of each other."""
+    values = None
+    for k, (alphas, coefficients) in phi.items():
+        if k in psi:
+            part = pairwise(kernel, x, coefficients, alphas, y, psi[k][1], psi[k][0])
+            values = part if values is None else values + part
+    return values
+
+
 def _trimmed(tile: Tile) -> FloatArray:
     rows, cols, values = tile
-    return np.asarray(values)[: rows.stop - rows.start, : cols.stop - cols.start]
+    shape = (rows.stop - rows.start, cols.stop - cols.start)
+    return np.zeros(shape) if values is None else np.asarray(values)[: shape[0], : shape[1]]
 
 
 def gram(kernel: Kernel, functionals: Functionals, *, remedy: str, tick: Tick | None = None) -> FloatArray:
     """The lower triangle of G_ij = P_i^(1) P_j^(2) K, (N, N) in Fortran order; above the diagonal: undefined."""
     n = len(functionals)
     check_memory("points", n * n, f"{n} points with a Gram matrix of {n} × {n}", remedy)
+    if functionals.summed:
+        return cross(kernel, functionals, functionals, order="F")
     matrix = np.empty((n, n))
     with eagerly():
         strips = _strips(functionals)
@@ -112,6 +130,10 @@ def cross(
     if out is None:
         check_memory("x", n * m, f"{n} points against {m} functionals", "evaluate fewer points at once")
         out = np.empty((n, m), order=order)
+    if left.summed or right.summed:
+        parts = cross(kernel, left.pointwise, right.pointwise)
+        out[:] = right.collected(left.collected(parts).T).T
+        return out
     with eagerly():
         for tile in _tiles(kernel, _strips(left), _strips(right), upper=False):
             rows, cols, _ = tile
@@ -121,22 +143,36 @@ def cross(
 
 def apply(kernel: Kernel, left: Functionals, right: Functionals, c: FloatArray) -> FloatArray:
     """Σ_j (P_i^(1) Q_j^(2) K) c_j without holding the matrix; c (m, B) ↦ (n, B)."""
+    if left.summed or right.summed:
+        return cross(kernel, left, right) @ c
     result = np.zeros((len(left), c.shape[1]))
     with eagerly():
         for tile in _tiles(kernel, _strips(left), _strips(right), upper=False):
-            rows, cols, _ = tile
-            result[rows] += _trimmed(tile) @ c[cols]
+            rows, cols, values = tile
+            if values is not None:
+                result[rows] += _trimmed(tile) @ c[cols]
     return result
 
 
 def squared_norms(kernel: Kernel, functionals: Functionals) -> FloatArray:
     """The diagonal P_i^(1) P_i^(2) K of the Gram matrix, (N,)."""
+    if functionals.summed:
+        return np.concatenate([_own_norms(kernel, block) for block in functionals.blocks])
     with eagerly():
         parts: list[FloatArray] = []
         for strips in _strips(functionals):
             for rows, x, phi in strips.parts:
-                parts.append(np.asarray(diagonal(kernel, x, phi, strips.alphas))[: rows.stop - rows.start])
+                values = sum(diagonal(kernel, x, own, alphas) for alphas, own in phi.values())
+                parts.append(np.asarray(values)[: rows.stop - rows.start])
     return np.concatenate(parts)
+
+
+def _own_norms(kernel: Kernel, block: Block) -> FloatArray:
+    """The squared norms of the rows of a block, some of which may be sums."""
+    if block.starts is None:
+        return squared_norms(kernel, Functionals((block,)))
+    rows = (Functionals((block[i : i + 1],)) for i in range(len(block)))
+    return np.array([cross(kernel, row, row)[0, 0] for row in rows])
 
 
 def compiled_functions() -> int:

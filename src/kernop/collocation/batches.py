@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FileError,
     InputNameError,
+    KernopError,
     ShapeError,
     called,
     check_integer,
@@ -69,6 +71,7 @@ class Stream:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._seen: dict[int, int] = {}
+        self._sampled: list[Batch] = []
 
     def _unchanged(self, k: int, points: Iterable[Points]) -> bool:
         """Are these points those that batch k had when it was read for the first time? True if this is the first."""
@@ -91,10 +94,18 @@ class Stream:
         """How many points of each condition there are; None if that cannot be known."""
         return self.start(self.number) if self.number is not None else None
 
+    def total(self) -> int:
+        """How many points there are."""
+        if self.counts is None:
+            remedy = "give Subspace(centers=…): the number of points is not known"
+            raise fail(ArgumentError, "points", "an iterator", remedy)
+        return sum(self.counts.values())
+
     def sampled(self) -> list[Batch]:
-        """A few batches that stand for all: the first, the middle and the last."""
+        """A few batches that stand for all: the first, the middle and the last. They are read once, and kept."""
         last = (self.number or 1) - 1
-        return [self[k] for k in sorted({0, last // 2, last})]
+        self._sampled = self._sampled or [self[k] for k in sorted({0, last // 2, last})]
+        return self._sampled
 
     def sizes(self, batches: Sequence[Batch]) -> dict[str, int]:
         """How many points of each condition there are; if that takes a pass, how many there are in a few batches."""
@@ -109,6 +120,38 @@ class Stream:
             raise fail(ArgumentError, "T.points", f"{name!r}", "no batch had points of this condition")
         return concatenate(parts)
 
+    def places(self, k: int, lengths: Mapping[str, int]) -> dict[str, slice]:
+        """Where batch k stands among all points, in the order of the conditions, if it has so many of each."""
+        counts, before = self.counts, self.start(k)
+        if counts is None or before is None:
+            raise used_up("give arrays or ko.Batches to learn")
+        first = dict(zip(counts, np.cumsum([0, *counts.values()]).tolist(), strict=False))
+        starts = {name: first[name] + before[name] for name in lengths}
+        return {name: slice(starts[name], starts[name] + length) for name, length in lengths.items()}
+
+    def spread(self, number: int) -> Batch:
+        """``number`` of all points, evenly spread over them; all if there are no more. An iterator: its first batch."""
+        if not self.again:
+            first = self.sampled()[0]
+            if sum(map(len, first.values())) >= number:
+                return first
+            remedy = "use basis='translates', or give arrays or ko.Batches: an iterator shows its first batch only"
+            raise fail(ArgumentError, "centers", f"{number} representers, more than the first batch has points", remedy)
+        total = sum((self.counts or {}).values())
+        chosen = np.unique(np.linspace(0, total - 1, min(number, total)).round().astype(np.intp))
+        parts: dict[str, list[Points]] = {name: [] for name in self.problem.names}
+        for k, batch in enumerate(self):
+            for name, rows in self.places(k, {name: len(points) for name, points in batch.items()}).items():
+                own = chosen[(chosen >= rows.start) & (chosen < rows.stop)] - rows.start
+                if len(own):
+                    parts[name].append(batch[name][own])
+        return {name: concatenate(found) for name, found in parts.items() if found}
+
+    def check_again(self) -> None:
+        """Refuse a pass over points that came from an iterator."""
+        if not self.again:
+            raise used_up("give arrays or ko.Batches to learn, or this input in learn(inputs=[…]), for T.solutions")
+
     def _adopted(self, given: Any) -> Batch:
         if not isinstance(given, Mapping):
             remedy = "a batch is a dictionary from names of conditions to points"
@@ -122,6 +165,11 @@ class Stream:
         if not batch:
             raise fail(ArgumentError, "points", "a batch without points", "leave empty batches out")
         return batch
+
+
+def used_up(remedy: str) -> KernopError:
+    """The error of whoever needs the points of an iterator again."""
+    return fail(ArgumentError, "T", "an operator whose points have passed (they came from an iterator)", remedy)
 
 
 def fingerprint(points: Iterable[Points], size: int = 32) -> bytes:
@@ -160,16 +208,24 @@ class _Made(Stream):
 
 
 class _Sliced(Stream):
-    """Slices of arrays, in memory or on disk; each batch has its part of every condition."""
+    """Slices of arrays, in memory or on disk; each batch has its part of every condition.
 
-    def __init__(self, problem: Problem, arrays: dict[str, Any], size: int) -> None:
+    Arguments:
+        size: the number of rows of a batch.
+        starts: how many points of each condition come before batch k, (K + 1, conditions), if ``size`` does not tell.
+    """
+
+    def __init__(
+        self, problem: Problem, arrays: dict[str, Any], size: int, starts: NDArray[np.intp] | None = None
+    ) -> None:
         super().__init__(problem)
-        self._arrays = arrays
+        self._arrays, self._starts = arrays, starts
         #: What is read when its turn comes, and may change in the meantime.
         self._lazy = [name for name, a in arrays.items() if not isinstance(a, Points)]
         self._counts = {name: len(a) if isinstance(a, Points) else a.shape[0] for name, a in arrays.items()}
         # No more parts than points of the largest condition: so none of them is empty.
-        self.number = self._parts = min(-(-sum(self._counts.values()) // size), max(self._counts.values()))
+        parts = min(-(-sum(self._counts.values()) // size), max(self._counts.values()))
+        self.number = self._parts = parts if starts is None else len(starts) - 1
         if self._parts > MOST_BATCHES:
             got = f"{sum(self._counts.values())} points, which are {self._parts} batches"
             raise fail(ArgumentError, "points", got, f"give larger batches, at most {MOST_BATCHES} of them")
@@ -193,7 +249,13 @@ class _Sliced(Stream):
         return self.problem[name].on.adopt(np.asarray(part), f"points[{name!r}]")
 
     def start(self, k: int) -> dict[str, int]:
-        return {name: k * count // self._parts for name, count in self._counts.items()}
+        if self._starts is not None:
+            return dict(zip(self._counts, self._starts[k].tolist(), strict=True))
+        # The points of an integral are one rule: they come together, in the first batch.
+        return {
+            name: (count if k > 0 else 0) if self.problem[name].integral else k * count // self._parts
+            for name, count in self._counts.items()
+        }
 
     def sizes(self, batches: Sequence[Batch]) -> dict[str, int]:
         return self._counts
@@ -255,6 +317,24 @@ class _Once(Stream):
         return None
 
 
+class StreamPoints(Mapping[str, Points]):
+    """The points of each condition, by name, brought together when they are asked for."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+
+    def __getitem__(self, name: str) -> Points:
+        if name not in self.stream.problem.names:
+            raise KeyError(name)
+        return self.stream.points(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.stream.problem.names)
+
+    def __len__(self) -> int:
+        return len(self.stream.problem.names)
+
+
 def stream(problem: Problem, points: Any, scheme: str, seed: int, size: int) -> Stream:
     """Points in batches of ``size`` rows.
 
@@ -264,7 +344,7 @@ def stream(problem: Problem, points: Any, scheme: str, seed: int, size: int) -> 
     """
     if isinstance(points, Batches):
         return _Made(problem, points)
-    if isinstance(points, Iterator) or hasattr(points, "__next__"):
+    if _passes_once(points):
         return _Once(problem, points)
     if not isinstance(points, Mapping):
         return _Sliced(problem, dict(sample(problem, points, scheme, seed)), size)
@@ -272,6 +352,24 @@ def stream(problem: Problem, points: Any, scheme: str, seed: int, size: int) -> 
     # Stand-ins of one point, so that names and the other values are checked as ever.
     rest = sample(problem, {**points, **{name: a[:1] for name, a in lazy.items()}}, scheme, seed)
     return _Sliced(problem, {**rest, **lazy}, size)
+
+
+def check_whole(points: Any, method: Any) -> None:
+    """Refuse points that come in batches, for a method that needs all rows at once."""
+    if isinstance(points, Batches) or _passes_once(points):
+        remedy = "use method=ko.Subspace(batch=2000), or give numbers or arrays"
+        raise fail(
+            ArgumentTypeError, "points", f"{describe(points)} for {method!r}, which needs all rows at once", remedy
+        )
+
+
+def _passes_once(points: Any) -> bool:
+    return isinstance(points, Iterator) or hasattr(points, "__next__")
+
+
+def recorded(problem: Problem, points: Mapping[str, Points], starts: NDArray[np.intp]) -> Stream:
+    """A stream as a file holds it: all points, and how many of each condition come before batch k, (K + 1, k)."""
+    return _Sliced(problem, dict(points), 1, starts)
 
 
 def chain(first: Stream, points: Mapping[str, Points], size: int) -> Stream:

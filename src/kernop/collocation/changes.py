@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, ShapeError, as_array, describe, fail
+from kernop.collocation.functionals import Layout
 from kernop.geometry import Points
 from kernop.geometry.points import concatenate
 from kernop.language.problem import Problem
 
-Rows = NDArray[np.intp]
+RowNumbers = NDArray[np.intp]
 
 
-def added(problem: Problem, held: Mapping[str, Points], points: Any) -> tuple[dict[str, Points], Rows]:
+def added(
+    problem: Problem, held: Mapping[str, Points], layouts: Sequence[Layout], points: Any
+) -> tuple[dict[str, Points], RowNumbers]:
     """The points of each condition, old then new; and which rows are new when all conditions follow one another.
 
     Arguments:
         held: the points until now.
+        layouts: how the values of each condition stand in rows.
         points: new ones for some conditions by name, `Points` or an array (n, d).
     """
     new = fresh(problem, points)
     together = {name: concatenate([old, new[name]]) if name in new else old for name, old in held.items()}
-    return together, _rows({name: np.arange(len(all_)) >= len(held[name]) for name, all_ in together.items()})
+    masks = {name: np.arange(len(all_)) >= len(held[name]) for name, all_ in together.items()}
+    return together, _rows(problem, masks, layouts)
 
 
 def fresh(problem: Problem, points: Any) -> dict[str, Points]:
@@ -34,11 +39,14 @@ def fresh(problem: Problem, points: Any) -> dict[str, Points]:
     return {n: problem[n].on.adopt(given[n], f"points[{n!r}]") for n in problem.names if n in given}
 
 
-def removed(problem: Problem, held: Mapping[str, Points], points: Any) -> tuple[dict[str, Points], Rows]:
+def removed(
+    problem: Problem, held: Mapping[str, Points], layouts: Sequence[Layout], points: Any
+) -> tuple[dict[str, Points], RowNumbers]:
     """The points of each condition that stay; and which rows leave when all conditions follow one another.
 
     Arguments:
         held: the points until now.
+        layouts: how the values of each condition stand in rows.
         points: for some conditions by name, which of their points leave: whole numbers, or a mask.
     """
     given = _by_name(problem, points, "the numbers of points, or a mask")
@@ -48,7 +56,7 @@ def removed(problem: Problem, held: Mapping[str, Points], points: Any) -> tuple[
         if np.all(gone[name]):
             remedy = "keep at least one, or learn a problem without the condition"
             raise fail(ArgumentError, f"points[{name!r}]", f"all {len(gone[name])} points of it", remedy)
-    rows = _rows(gone)
+    rows = _rows(problem, gone, layouts)
     if len(rows) == 0:
         raise fail(ArgumentError, "points", "none that leave", "give the number of at least one")
     return {name: old[~gone[name]] if np.any(gone[name]) else old for name, old in held.items()}, rows
@@ -64,11 +72,19 @@ def _by_name(problem: Problem, points: Any, wanted: str) -> Mapping[str, Any]:
         if name not in problem.names:
             known = ", ".join(map(repr, problem.names))
             raise fail(InputNameError, "points", f"the unknown condition {name!r}", f"the conditions are {known}")
+        if problem[name].integral:
+            remedy = "learn again with another number of points for it"
+            raise fail(ArgumentError, "points", f"points of {name!r}, whose points are a quadrature rule", remedy)
     return points
 
 
-def _rows(masks: Mapping[str, NDArray[np.bool_]]) -> Rows:
-    return np.flatnonzero(np.concatenate(list(masks.values())))
+def _rows(problem: Problem, masks: Mapping[str, NDArray[np.bool_]], layouts: Sequence[Layout]) -> RowNumbers:
+    """The rows of points that are marked: each part of a condition has a row for every point, or one if it is a sum."""
+    marked = [
+        np.tile(mask[:1] if problem[name].integral else mask, layout.parts)
+        for (name, mask), layout in zip(masks.items(), layouts, strict=True)
+    ]
+    return np.flatnonzero(np.concatenate(marked))
 
 
 def _mask(name: str, value: Any, n: int) -> NDArray[np.bool_]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from numpy.typing import NDArray
 
 from kernop.basics.errors import (
     ArgumentTypeError,
-    FloatArray,
     InputNameError,
     OutsideDomainError,
     ShapeError,
@@ -22,9 +22,9 @@ from kernop.basics.errors import (
     check_squares,
     describe,
     fail,
-    no_complex,
 )
 from kernop.basics.precision import float64
+from kernop.collocation.functionals import Layout
 from kernop.geometry import Points
 from kernop.language.functions import evaluate_at
 from kernop.language.problem import Condition, Problem
@@ -50,62 +50,104 @@ def named_inputs(problem: Problem, values: tuple[Any, ...], named: Mapping[str, 
     return given
 
 
-def all_values(problem: Problem, given: Mapping[str, Any], points: Mapping[str, Points]) -> Any:
-    """All data in one column (N,), or (N, B); a JAX array if any input is one."""
-    columns = {
-        condition.name: values_at(condition, given.get(condition.name, condition.data), points[condition.name])
-        for condition in problem.conditions
+def all_values(
+    problem: Problem, given: Mapping[str, Any], points: Mapping[str, Points], layouts: Sequence[Layout]
+) -> Any:
+    """All data as one column of rows (N,), or (N, B); a JAX array if any input is one.
+
+    ``layouts`` are those of the conditions. Complex data of a real operator stay complex numbers.
+    """
+    values = {
+        condition.name: values_at(condition, given.get(condition.name, condition.data), points[condition.name], layout)
+        for condition, layout in zip(problem.conditions, layouts, strict=True)
     }
-    batches = {name: column.shape[1] for name, column in columns.items() if column.ndim == 2}
-    if len(set(batches.values())) > 1:
-        got = ", ".join(f"{name!r} with {b}" for name, b in batches.items())
-        raise fail(ShapeError, "T", f"batches that disagree ({got})", "give the same number of columns to each input")
-    if not any(isinstance(column, jax.Array) for column in columns.values()):
-        return _stacked(columns, np)
+    traced = any(isinstance(own, jax.Array) for own in values.values())
     with float64():
-        return _stacked(columns, jnp)
+        library = jnp if traced else np
+        columns = [layout.rows(own, library) for own, layout in zip(values.values(), layouts, strict=True)]
+        widths = {name: c.shape[1] for name, c in zip(problem.names, columns, strict=True) if c.ndim == 2}
+        if len(set(widths.values())) > 1:
+            got = ", ".join(f"{name!r} with {b}" for name, b in widths.items())
+            remedy = "give the same number of columns to each input"
+            raise fail(ShapeError, "T", f"batches that disagree ({got})", remedy)
+        return _stacked(columns, library)
 
 
-def values_at(condition: Condition, value: Any, points: Points) -> Any:
-    """Data of one condition at its points, (N_k,) or (N_k, B)."""
-    name, n = condition.name, len(points)
-    remedy = f"give a function of x, a number, or values at T.points[{name!r}].x of shape ({n},) or ({n}, B)"
+def number_of_values(condition: Condition, points: Points) -> int:
+    """How many values the data of a condition has at points: one for each, or one for an integral."""
+    return 1 if condition.integral else len(points)
+
+
+def values_at(condition: Condition, value: Any, points: Points, layout: Layout) -> Any:
+    """Data of one condition at its points: (n,), or (n, k) of vectors, and (…, B) for B inputs at once."""
+    name, n, k = condition.name, number_of_values(condition, points), layout.components
+    remedy = _wanted(condition, n, k)
     if isinstance(value, str | bytes) or value is None:
         raise fail(ArgumentTypeError, name, describe(value), remedy)
     if callable(value):
+        if condition.integral:
+            raise fail(ArgumentTypeError, name, "a function for an integral, which is one value", remedy)
         value = evaluate_at(name, value, points.x)
     if isinstance(value, Tracer):
-        if jnp.iscomplexobj(value):  # the conversion would drop the imaginary part
-            raise fail(ArgumentTypeError, name, f"values of dtype {value.dtype} that JAX traces", no_complex("data"))
         with float64():
-            column = jnp.asarray(value, dtype=np.float64)
-            column = jnp.broadcast_to(column, (n,)) if column.ndim == 0 else column
+            column = jnp.asarray(value, dtype=np.complex128 if jnp.iscomplexobj(value) else np.float64)
+            column = _spread(column, n, k, jnp)
     else:
-        column = check_array(name, value, remedy=remedy, copy=False, what="data")
+        column = check_array(name, value, remedy=remedy, copy=False, complex_too=True)
         column = check_squares(name, column, "choose units in which data is near 1")
-        column = np.full(n, column) if column.ndim == 0 else column
+        column = _spread(column, n, k, np)
         if isinstance(value, jax.Array):
             with float64():
                 column = jnp.asarray(column)
-    if column.ndim > 2 or column.shape[0] != n or column.size == 0:
+    wanted = (n,) if k is None else (n, k)
+    if column.shape[: len(wanted)] != wanted or column.ndim > len(wanted) + 1 or column.size == 0:
         raise fail(ShapeError, name, f"an array of shape {column.shape}", remedy)
     return column
 
 
-def concrete(name: str, values: Any, remedy: str = "call it outside jit, grad and vmap") -> FloatArray:
+def _wanted(condition: Condition, n: int, k: int | None) -> str:
+    """The remedy for data of a wrong shape or kind."""
+    if condition.integral:
+        return "give a number" if k is None else f"give {k} numbers"
+    where = f"T.points[{condition.name!r}].x"
+    if k is None:
+        return f"give a function of x, a number, or values at {where} of shape ({n},) or ({n}, B)"
+    shapes = f"({n}, {k}) or ({n}, {k}, B)"
+    return f"give a function of x with values (n, {k}), {k} numbers, or values at {where} of shape {shapes}"
+
+
+def _spread(column: Any, n: int, k: int | None, library: Any) -> Any:
+    """A number, or the k numbers of a vector, at all points; anything else as it is."""
+    if column.ndim == 0 or (k is not None and column.shape == (k,)):
+        return library.broadcast_to(column, (n,) if k is None else (n, k))
+    return column
+
+
+def concrete(name: str, values: Any, remedy: str = "call it outside jit, grad and vmap") -> NDArray[Any]:
     """Data as numbers; values that JAX traces are refused."""
     if isinstance(values, Tracer):
         raise fail(ArgumentTypeError, name, "traced JAX values, as data inside jit, grad or vmap", remedy)
     return np.asarray(values)
 
 
-def _stacked(columns: Mapping[str, Any], library: Any) -> Any:
+def split_pairs(rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Complex data (N, B) of a real operator as real data (N, 2 B): real parts, then imaginary parts."""
+    return np.hstack([np.real(rows), np.imag(rows)])
+
+
+def real_columns(rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Data (N,) or (N, B), perhaps complex, as real columns."""
+    columns = rows.reshape(len(rows), -1)
+    return split_pairs(columns) if np.iscomplexobj(columns) else columns
+
+
+def _stacked(columns: Sequence[Any], library: Any) -> Any:
     """One column below the other; those of one input are repeated if others are of several."""
-    width = max((column.shape[1] for column in columns.values() if column.ndim == 2), default=0)
+    width = max((column.shape[1] for column in columns if column.ndim == 2), default=0)
     return library.concatenate(
         [
             library.broadcast_to(column[:, None], (len(column), width)) if width and column.ndim == 1 else column
-            for column in columns.values()
+            for column in columns
         ]
     )
 

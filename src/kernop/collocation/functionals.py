@@ -1,32 +1,201 @@
-"""From a problem and points to functionals: the rows of everything that follows."""
+"""Functionals at points, the central value: N rows u ↦ Σ φ_{k,α}(x_i) (∂^α u_k)(x_i), keyed by component and α.
+
+Whoever has them needs no domain, no language and no function of the user. They are kept in blocks whose rows have the
+same terms; a row may also be the sum of such functionals over several points, as an integral is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, OperatorError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.stored import stored
-from kernop.geometry import Points
-from kernop.language.functions import Function
-from kernop.language.ops import NormalForm, normal_form
-from kernop.language.problem import Problem
+from kernop.language.fields import MultiIndex, Term
+
+#: Blocks of so many rows are not thinned.
+FEW = 32
+#: The highest derivative, and the most components, of functionals in a file.
+HIGHEST, MOST = 32, 1000
+#: Numbers of rows.
+Indices = NDArray[np.intp]
+
+
+@stored("block")
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Functionals with the same terms: Σ_{k,α} φ_{k,α}(x_i) (∂^α u_k)(x_i) at n points.
+
+    Arguments:
+        x: the points, (n, d).
+        terms: the A pairs (k, α) that occur.
+        coefficients: φ_{k,α}(x_i), (n, A).
+        starts: row r is the sum over the points from starts[r] to starts[r + 1], (R + 1,); None: every point is a row.
+    """
+
+    x: FloatArray
+    terms: tuple[Term, ...]
+    coefficients: FloatArray
+    starts: Indices | None = None
+
+    def check(self) -> None:
+        """Raise unless there is a coefficient for each point and each of sorted terms, and no sum is empty."""
+        check_shape("x", self.x, None, None)
+        check_shape("coefficients", self.coefficients, len(self.x), len(self.terms))
+        whole = all(0 <= k < MOST and len(alpha) == self.x.shape[1] and min(alpha) >= 0 for k, alpha in self.terms)
+        if not self.terms or not whole or list(self.terms) != sorted(set(self.terms)) or self.order > HIGHEST:
+            raise fail(ArgumentError, "terms", "no list of components and multi-indices", REMEDY)
+        if self.starts is not None:
+            check_shape("starts", self.starts, None)
+            if self.starts[0] != 0 or self.starts[-1] != len(self.x) or not np.all(np.diff(self.starts) > 0):
+                raise fail(ArgumentError, "starts", "numbers that are not where sums begin", REMEDY)
+
+    def __len__(self) -> int:
+        return len(self.x) if self.starts is None else len(self.starts) - 1
+
+    @property
+    def alphas(self) -> tuple[MultiIndex, ...]:
+        """The multi-indices of the terms, in their order."""
+        return tuple(alpha for _, alpha in self.terms)
+
+    @property
+    def order(self) -> int:
+        """The order max |α|."""
+        return max(map(sum, self.alphas))
+
+    @cached_property
+    def components(self) -> dict[int, list[int]]:
+        """The components k that occur, and the columns of their coefficients."""
+        found: dict[int, list[int]] = {}
+        for column, (k, _) in enumerate(self.terms):
+            found.setdefault(k, []).append(column)
+        return found
+
+    def scaled(self, factors: FloatArray) -> Block:
+        """Row i multiplied by factors[i]."""
+        return replace(self, coefficients=self.coefficients * self.repeated(factors)[:, None])
+
+    def __getitem__(self, rows: Any) -> Block:
+        """Some of the rows."""
+        if self.starts is None:
+            return Block(self.x[rows], self.terms, self.coefficients[rows])
+        chosen = np.arange(len(self))[rows]
+        sizes = np.diff(self.starts)[chosen]
+        points = np.concatenate([np.arange(self.starts[r], self.starts[r + 1]) for r in chosen])
+        return Block(self.x[points], self.terms, self.coefficients[points], np.concatenate([[0], np.cumsum(sizes)]))
+
+    @property
+    def pointwise(self) -> Block:
+        """The functionals at single points, whose sums the rows are."""
+        return Block(self.x, self.terms, self.coefficients)
+
+    def collected(self, values: FloatArray) -> FloatArray:
+        """The values of the rows (R, …) from those of the functionals at single points (n, …)."""
+        return values if self.starts is None else np.add.reduceat(values, self.starts[:-1], axis=0)
+
+    def repeated(self, values: FloatArray) -> FloatArray:
+        """Values of the rows (R, …), each given to all of its points: (n, …)."""
+        return values if self.starts is None else np.repeat(values, np.diff(self.starts), axis=0)
+
+    def integrated(self, weights: FloatArray) -> Block:
+        """One row, the sum over all points with quadrature weights (n,)."""
+        starts = np.array([0, len(self.x)])
+        return Block(self.x, self.terms, self.coefficients * weights[:, None], starts)
+
+
+def tabulated(x: FloatArray, table: Mapping[Term, FloatArray]) -> Block:
+    """The block of coefficients (k, α) ↦ φ_{k,α}(x_i), without those that vanish at all points (but one)."""
+    kept = {term: values for term, values in sorted(table.items()) if np.any(values)}
+    if not kept:
+        kept = {(0, (0,) * x.shape[1]): np.zeros(len(x))}
+    return Block(x, tuple(kept), np.stack(list(kept.values()), axis=1))
+
+
+def evaluations(x: FloatArray, k: int = 0, factor: float = 1.0) -> Block:
+    """The functionals u ↦ factor · u_k(x_i)."""
+    return Block(x, ((k, (0,) * x.shape[1]),), np.full((len(x), 1), factor))
+
+
+@stored("layout")
+@dataclass(frozen=True)
+class Layout:
+    """How the values of one operator at n points stand in rows: part by part, each at all points.
+
+    The parts of a complex operator are the real parts of all its components, then the imaginary ones.
+
+    Arguments:
+        components: the number of components of a vector; None for a scalar.
+        complex: are the values complex?
+    """
+
+    components: int | None = None
+    complex: bool = False
+
+    def check(self) -> None:
+        """Raise unless there are components."""
+        if self.components is not None and not 1 <= self.components <= MOST:
+            raise fail(ArgumentError, "components", f"{self.components} of them", REMEDY)
+
+    @property
+    def parts(self) -> int:
+        """How many rows there are for each point."""
+        return (self.components or 1) * (2 if self.complex else 1)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of the values of one input."""
+        return 1 if self.components is None else 2
+
+    def rows(self, values: Any, library: Any = np) -> Any:
+        """Values (n,), or (n, k) of vectors, and (…, B) for B of them, as rows: (parts · n,) or (parts · n, B)."""
+        if self.components is not None:
+            values = library.swapaxes(values, 0, 1).reshape(-1, *values.shape[2:])
+        if not self.complex:
+            return values
+        return library.concatenate([library.real(values), library.imag(values)])
+
+    def values(self, rows: Any) -> Any:
+        """What `rows` turned into rows (parts · n, B): (n, B), or (n, k, B)."""
+        if self.complex:
+            half = len(rows) // 2
+            rows = rows[:half] + 1j * rows[half:]
+        if self.components is None:
+            return rows
+        return rows.reshape(self.components, -1, rows.shape[1]).swapaxes(0, 1)
 
 
 @stored("functionals", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Functionals:
-    """N functionals P_i: u ↦ (P_k(i) u)(x_i), in ordered blocks, one for each condition."""
+    """N functionals, in ordered blocks, and how the blocks belong together.
 
-    blocks: tuple[NormalForm, ...]
+    Arguments:
+        blocks: the rows.
+        layouts: one for each operator (each condition of a problem), whose parts are blocks that follow each other; by
+            default every block is a scalar operator of its own.
+    """
+
+    blocks: tuple[Block, ...]
+    layouts: tuple[Layout, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.layouts:
+            object.__setattr__(self, "layouts", (Layout(),) * len(self.blocks))
+        if sum(layout.parts for layout in self.layouts) != len(self.blocks):
+            raise fail(ArgumentError, "layouts", "some of other blocks", "give one for each operator")
 
     def check(self) -> None:
-        """Raise unless there are blocks, all in the same dimension."""
+        """Raise unless there are blocks, all in the same dimension, and parts of one operator have as many rows."""
         if len({block.x.shape[1] for block in self.blocks}) != 1:
-            raise fail(ArgumentError, "blocks", "none, or some in other dimensions", "write the file again")
+            raise fail(ArgumentError, "blocks", "none, or some in other dimensions", REMEDY)
+        if any(len({len(block) for block in own.blocks}) > 1 for own in self.conditions):
+            raise fail(ArgumentError, "blocks", "parts of one operator with other numbers of rows", REMEDY)
 
     def __len__(self) -> int:
         return sum(map(len, self.blocks))
@@ -42,46 +211,98 @@ class Functionals:
         return max(block.order for block in self.blocks)
 
     @property
+    def count(self) -> int:
+        """The number of components of the unknowns, as far as they occur."""
+        return 1 + max(k for block in self.blocks for k in block.components)
+
+    @cached_property
+    def conditions(self) -> tuple[Functionals, ...]:
+        """Those of each operator."""
+        ends = np.cumsum([layout.parts for layout in self.layouts]).tolist()
+        own = zip(self.layouts, ends, strict=True)
+        return tuple(Functionals(self.blocks[end - layout.parts : end], (layout,)) for layout, end in own)
+
+    @cached_property
     def slices(self) -> tuple[slice, ...]:
-        """Where each block stands among the N rows."""
-        ends = np.cumsum([len(block) for block in self.blocks])
-        return tuple(slice(int(end) - len(block), int(end)) for block, end in zip(self.blocks, ends, strict=True))
+        """Where the rows of each operator stand among all N."""
+        return _slices([len(own) for own in self.conditions])
+
+    def __iter__(self) -> Iterator[tuple[slice, Block]]:
+        """The blocks, and where each stands among the N rows."""
+        return iter(zip(_slices([len(block) for block in self.blocks]), self.blocks, strict=True))
 
     def scaled(self, factors: FloatArray) -> Functionals:
         """Functional i multiplied by factors[i]."""
-        return Functionals(tuple(b.scaled(factors[rows]) for b, rows in zip(self.blocks, self.slices, strict=True)))
+        return replace(self, blocks=tuple(block.scaled(factors[rows]) for rows, block in self))
 
-    def take(self, rows: NDArray[np.intp]) -> Functionals:
-        """The functionals of sorted ``rows``; blocks that lose all of theirs are left out."""
+    def take(self, rows: Indices) -> Functionals:
+        """The functionals of sorted ``rows``, each block for itself; blocks that lose all of theirs are left out."""
         kept = [(block, rows[(rows >= part.start) & (rows < part.stop)] - part.start) for part, block in self]
         return Functionals(tuple(block[own] for block, own in kept if len(own)))
 
     def spread(self, number: int) -> Functionals:
         """``number`` of the functionals, evenly spread over the rows; all of them if there are no more."""
-        return self.take(np.unique(np.linspace(0, len(self) - 1, min(number, len(self))).round().astype(np.intp)))
+        return self.take(evenly(len(self), number))
+
+    def thinned(self, number: int) -> Functionals:
+        """About ``number`` of the rows, in proportion for each operator, with all parts of the values that stay.
+
+        Blocks of few rows stay as they are: the ends of an interval are two.
+        """
+        part = min(1.0, number / len(self))
+        return replace(self, blocks=tuple(b if len(b) <= FEW else b[some(len(b), part)] for b in self.blocks))
 
     def merged(self) -> Functionals:
-        """The same rows in one block, with all multi-indices that occur in any."""
-        alphas = tuple(sorted({alpha for block in self.blocks for alpha in block.alphas}))
-        coefficients = np.zeros((len(self), len(alphas)))
-        for rows, block in self:
-            coefficients[rows, [alphas.index(alpha) for alpha in block.alphas]] = block.coefficients
-        return Functionals((NormalForm(np.concatenate([block.x for block in self.blocks]), alphas, coefficients),))
+        """The same rows in one block, with all terms that occur in any."""
+        terms = tuple(sorted({term for block in self.blocks for term in block.terms}))
+        coefficients = np.zeros((sum(len(block.x) for block in self.blocks), len(terms)))
+        starts, first = [np.array([0])], 0
+        for block in self.blocks:
+            rows = slice(first, first + len(block.x))
+            coefficients[rows, [terms.index(term) for term in block.terms]] = block.coefficients
+            starts.append(first + (np.arange(1, len(block.x) + 1) if block.starts is None else block.starts[1:]))
+            first = rows.stop
+        x = np.concatenate([block.x for block in self.blocks])
+        return Functionals((Block(x, terms, coefficients, np.concatenate(starts) if self.summed else None),))
 
-    def __iter__(self) -> Iterator[tuple[slice, NormalForm]]:
-        return iter(zip(self.slices, self.blocks, strict=True))
+    @property
+    def summed(self) -> bool:
+        """Are some rows sums over several points?"""
+        return any(block.starts is not None for block in self.blocks)
+
+    @property
+    def pointwise(self) -> Functionals:
+        """The functionals at single points, whose sums the rows are."""
+        return Functionals(tuple(block.pointwise for block in self.blocks))
+
+    def collected(self, values: FloatArray) -> FloatArray:
+        """The values of the rows (N, …) from those of the functionals at single points."""
+        ends = np.cumsum([len(block.x) for block in self.blocks])[:-1]
+        parts = zip(self.blocks, np.split(values, ends), strict=True)
+        return np.concatenate([block.collected(own) for block, own in parts])
 
 
-def collocate(problem: Problem, points: Mapping[str, Points], multiplier: Function | None = None) -> Functionals:
-    """The functionals of every condition at its points; of u ↦ P(multiplier · u) if a multiplier is given."""
-    blocks = [
-        normal_form(condition.op, points[condition.name], multiplier=multiplier, name=condition.name)
-        for condition in problem.conditions
-    ]
-    for condition, block in zip(problem.conditions, blocks, strict=True):
-        if not np.any(block.coefficients):
-            remedy = (
-                "state a condition that involves u" if multiplier is None else "leave out what the envelope ensures"
-            )
-            raise fail(OperatorError, condition.name, "an operator that is zero at all points", remedy)
-    return Functionals(tuple(blocks))
+def together(parts: list[Functionals]) -> Functionals:
+    """All functionals of several sets, in order."""
+    blocks = tuple(block for part in parts for block in part.blocks)
+    return Functionals(blocks, tuple(layout for part in parts for layout in part.layouts))
+
+
+def evenly(n: int, number: int) -> Indices:
+    """``number`` of the numbers below n, evenly spread; all of them if there are no more."""
+    return np.unique(np.linspace(0, n - 1, min(number, n)).round().astype(np.intp))
+
+
+def some(n: int, part: float) -> Indices:
+    """A part of the numbers below n, at least one: one from each of equal intervals, drawn at random.
+
+    Every second point of a quasi-random sequence lies in one half of the domain, so even steps will not do.
+    """
+    count = max(1, round(part * n))
+    steps = np.arange(count) + np.random.default_rng(0).uniform(size=count)
+    return np.arange(n) if count == n else (steps * n / count).astype(np.intp)
+
+
+def _slices(sizes: list[int]) -> tuple[slice, ...]:
+    ends = np.cumsum(sizes).tolist()
+    return tuple(slice(end - size, end) for size, end in zip(sizes, ends, strict=True))

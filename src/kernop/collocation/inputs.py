@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, check_number, describe, fail
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, check_scalar, describe, fail
 from kernop.language.problem import Problem
 
 
@@ -41,5 +41,5 @@ def _named(problem: Problem, value: Any) -> dict[str, Any]:
         if np.iterable(part) and not isinstance(part, str):
             raise fail(ArgumentError, f"inputs[{name!r}]", describe(part), remedy)
         if not callable(part):
-            check_number(f"inputs[{name!r}]", part, remedy=remedy)
+            check_scalar(f"inputs[{name!r}]", part, remedy)
     return named

@@ -1,7 +1,8 @@
 """Probing fields: smooth random functions with exact derivatives, to measure an operator by.
 
 A probe is u(x) = Σ_j a_j cos(k_j·x + b_j), a sample of a Gaussian random field of a given length scale by random
-Fourier features. Since ∂^α cos(k·x + b) = k^α cos(k·x + b + |α| π/2), every operator acts on it in closed form.
+Fourier features. Since ∂^α cos(k·x + b) = k^α cos(k·x + b + |α| π/2), every operator acts on it in closed form. The
+components of several unknowns have the same waves with other phases, and bumps at other places.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermeval
 
 from kernop.basics.errors import FloatArray
+from kernop.collocation.functionals import Block
 from kernop.collocation.units import Frame
-from kernop.language.ops import NormalForm
+from kernop.language.fields import MultiIndex
 
 #: Length scales of the probes, in units of the frame: from one swing across the domain to a few.
 LENGTHS = (1.0, 0.5, 0.25)
@@ -23,6 +25,8 @@ FIELDS, WAVES = 3, 24
 #: Free waves are sought among so many random directions, up to this wave number; their symbol is below this part of
 #: the sum of its terms.
 DIRECTIONS, LONGEST_SEARCH, NEARLY = 64, 1e5, 0.03
+#: How far the phases of one component are from those of the next.
+GOLDEN_ANGLE = np.pi * (3.0 - np.sqrt(5.0))
 #: Rows at a time: every wave has a number for each of them.
 ROWS = 8192
 
@@ -42,23 +46,25 @@ class Probes:
     def __len__(self) -> int:
         return len(self.k)
 
-    def apply(self, functionals: NormalForm) -> FloatArray:
+    def apply(self, block: Block) -> FloatArray:
         """(P_i u) for each probe, exactly: (n, B)."""
-        total = np.zeros((len(functionals), len(self)))
-        for start in range(0, len(functionals), ROWS):
+        total = np.zeros((len(block.x), len(self)))
+        for start in range(0, len(block.x), ROWS):
             rows = slice(start, start + ROWS)
-            turns = self._quarter_turns(functionals.x[rows])
-            for alpha, phi in zip(functionals.alphas, functionals.coefficients[rows].T, strict=True):
-                total[rows] += phi[:, None] * self._derivative(alpha, turns)
-        return total
+            for k, columns in block.components.items():
+                turns = self._quarter_turns(block.x[rows], k)
+                for column in columns:
+                    derivative = self._derivative(block.terms[column][1], turns)
+                    total[rows] += block.coefficients[rows, column, None] * derivative
+        return block.collected(total)
 
     def derivative(self, alpha: tuple[int, ...], x: FloatArray) -> FloatArray:
         """∂^α u at x (n, d) for each probe: (n, B)."""
         return self._derivative(alpha, self._quarter_turns(x))
 
-    def _quarter_turns(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _quarter_turns(self, x: FloatArray, component: int = 0) -> tuple[FloatArray, FloatArray]:
         """cos and sin of the phases k·x + b, (n, B, J): all derivatives of the waves are multiples of these."""
-        angle = np.einsum("nd,bjd->nbj", x, self.k) + self.b
+        angle = np.einsum("nd,bjd->nbj", x, self.k) + (self.b + GOLDEN_ANGLE * component)
         return np.cos(angle), np.sin(angle)
 
     def _derivative(self, alpha: tuple[int, ...], turns: tuple[FloatArray, FloatArray]) -> FloatArray:
@@ -77,21 +83,34 @@ def random_probes(frame: Frame, seed: int = 0, lengths: tuple[float, ...] = LENG
     return Probes(k, rng.uniform(0.0, 2.0 * np.pi, size=(len(each), WAVES)))
 
 
-def free_waves(form: NormalForm, frame: Frame, seed: int = 0) -> Probes | None:
+def free_waves(block: Block, frame: Frame, seed: int = 0) -> Probes | None:
     """Waves that the equation carries by itself: the longest ones whose symbol Σ φ_α (ik)^α nearly vanishes.
+
+    Of an equation with several unknowns, the symbol of the first component for which there are such waves.
 
     A smooth field does not excite them, but boundary data and sources do: an operator that does not resolve them
     answers nonsense. The Laplacian has none, Helmholtz those with |k| = ω. None if there are none, or if they are so
     long that every probe has them.
     """
+    for columns in block.components.values():
+        alphas = tuple(block.terms[column][1] for column in columns)
+        found = _free_waves(alphas, block.coefficients[:, columns], frame, seed)
+        if found is not None:
+            return found
+    return None
+
+
+def _free_waves(
+    multi_indices: tuple[MultiIndex, ...], coefficients: FloatArray, frame: Frame, seed: int
+) -> Probes | None:
     rng = np.random.default_rng(seed)
-    rows = rng.integers(len(form), size=DIRECTIONS)
+    rows = rng.integers(len(coefficients), size=DIRECTIONS)
     direction = rng.normal(size=(DIRECTIONS, len(frame.units)))
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
     radii = np.geomspace(1.0, LONGEST_SEARCH, 600)
     k = radii[:, None, None] * direction / frame.units  # (R, S, d)
-    alphas = np.asarray(form.alphas)
-    terms = form.coefficients[rows] * np.prod(k[:, :, None, :] ** alphas, axis=-1) * 1j ** alphas.sum(axis=1)
+    alphas = np.asarray(multi_indices)
+    terms = coefficients[rows] * np.prod(k[:, :, None, :] ** alphas, axis=-1) * 1j ** alphas.sum(axis=1)
     size = np.abs(terms).sum(axis=-1)
     ratio = np.abs(terms.sum(axis=-1)) / np.where(size > 0.0, size, 1.0)
     free = (ratio < NEARLY) & (alphas.sum(axis=1).max() > 0)
@@ -119,15 +138,19 @@ class Bumps:
     def __len__(self) -> int:
         return len(self.c)
 
-    def apply(self, functionals: NormalForm) -> FloatArray:
+    def apply(self, block: Block) -> FloatArray:
         """(P_i u) for each of them, exactly: (n, B); ∂^m exp(−t²/2) = (−1)^m He_m(t) exp(−t²/2)."""
-        t = (functionals.x[:, None, :] - self.c) / self.width
-        shape = np.exp(-0.5 * np.sum(np.square(t), axis=-1))
-        total = np.zeros((len(functionals), len(self)))
-        for alpha, phi in zip(functionals.alphas, functionals.coefficients.T, strict=True):
-            factors = [hermeval(t[..., k], [0.0] * m + [(-1.0 / self.width[k]) ** m]) for k, m in enumerate(alpha) if m]
-            total += phi[:, None] * np.prod(np.stack([shape, *factors]), axis=0)
-        return total
+        total = np.zeros((len(block.x), len(self)))
+        for k, columns in block.components.items():
+            t = (block.x[:, None, :] - np.roll(self.c, k, axis=0)) / self.width
+            shape = np.exp(-0.5 * np.sum(np.square(t), axis=-1))
+            for column in columns:
+                alpha = block.terms[column][1]
+                factors = [
+                    hermeval(t[..., j], [0.0] * m + [(-1.0 / self.width[j]) ** m]) for j, m in enumerate(alpha) if m
+                ]
+                total += block.coefficients[:, column, None] * np.prod(np.stack([shape, *factors]), axis=0)
+        return block.collected(total)
 
 
 def oscillations(frame: Frame, periods: float, seed: int = 0) -> Probes:

@@ -31,6 +31,8 @@ from kernop.language.problem import Condition, Problem
 DEFAULT_POINTS = 2000
 #: How much denser than the interior a boundary is sampled, per direction.
 BOUNDARY_DENSITY = 2.0
+#: Points of the quadrature rule of an integral, on a line, on a surface, and beyond.
+QUADRATURE = (64, 1024, 8000)
 #: Points that clouds give by themselves.
 MOST_OF_CLOUDS = 20_000
 
@@ -61,11 +63,23 @@ def sample(
 
 def interior(problem: Problem, number: int, seed: int) -> Points:
     """About so many points where u lives: in the regions of the highest dimension, by their measures."""
-    top = max(condition.on.intrinsic_dim for condition in problem.conditions)
-    regions = [condition.on for condition in problem.conditions if condition.on.intrinsic_dim == top]
+    top = top_dimension(problem)
+    regions = list({id(c.on): c.on for c in problem.conditions if c.on.intrinsic_dim == top}.values())
     counts = shares(number, [region.measure for region in regions])
     parts = [between(region, n, seed) for region, n in zip(regions, counts, strict=True) if n > 0]
     return concatenate([Points(part.x) for part in parts])
+
+
+def top_dimension(problem: Problem) -> int:
+    """The highest dimension of a region of the problem: that of the domain."""
+    return max(condition.on.intrinsic_dim for condition in problem.conditions)
+
+
+def held_out(condition: Condition, number: int, seed: int) -> Points:
+    """Points of a condition that no operator learns from; the quadrature rule itself for an integral."""
+    if condition.integral:
+        return condition.on.quadrature(QUADRATURE[min(condition.on.intrinsic_dim, 3) - 1])
+    return between(condition.on, number, seed)
 
 
 def between(region: Region, number: int, seed: int) -> Points:
@@ -110,12 +124,16 @@ def _points_of(condition: Condition, wanted: Any, scheme: str, seed: int) -> Poi
     if isinstance(wanted, bool | str) or wanted is None:
         raise fail(ArgumentTypeError, name, describe(wanted), "give a number, Points, or an array (n, d)")
     if isinstance(wanted, Points) or np.iterable(wanted):
-        return condition.on.adopt(wanted, name)
+        adopted = condition.on.adopt(wanted, name)
+        if condition.integral and adopted.weight is None:
+            remedy = "give a number of them, or Points with weights, such as region.quadrature(1000)"
+            raise fail(ArgumentError, name, "points without weights for an integral", remedy)
+        return adopted
     count = check_integer(name, wanted, least=0)
     if count == 0:
         raise fail(ArgumentError, name, "0", "every condition needs at least one point")
     with naming(name):
-        return condition.on.sample(count, scheme, seed)
+        return condition.on.quadrature(count) if condition.integral else condition.on.sample(count, scheme, seed)
 
 
 def share_out(problem: Problem, total: int, *, whole_clouds: bool = False) -> dict[str, int]:
@@ -125,9 +143,11 @@ def share_out(problem: Problem, total: int, *, whole_clouds: bool = False) -> di
     for boundaries. The ends of an interval are both taken. Clouds give all they have if it fits into their part of
     the total, which is equal for all conditions, and otherwise that part, in proportion to their sizes. With
     ``whole_clouds`` they give all they have whatever the total, up to 20 000 points together: there are no others. Of
-    larger clouds a warning says how many are used.
+    larger clouds a warning says how many are used. An integral is one condition whatever its rule: its points do not
+    count.
     """
-    regions = {condition.name: condition.on for condition in problem.conditions}
+    regions = {condition.name: condition.on for condition in problem.conditions if not condition.integral}
+    rules = {c.name: QUADRATURE[min(c.on.intrinsic_dim, 3) - 1] for c in problem.conditions if c.integral}
     clouds = {name: round(region.measure) for name, region in regions.items() if isinstance(region, CloudRegion)}
     others = {name: region for name, region in regions.items() if name not in clouds}
     counts = {name: round(region.measure) for name, region in others.items() if region.intrinsic_dim == 0}
@@ -136,7 +156,7 @@ def share_out(problem: Problem, total: int, *, whole_clouds: bool = False) -> di
     spread = {name: region for name, region in others.items() if region.intrinsic_dim > 0}
     left = total - min(part, sum(clouds.values())) - sum(counts[name] for name in others if name in counts)
     counts |= _by_spacing(spread, frame_of(problem), left)
-    return {name: counts[name] for name in regions}
+    return {name: (counts | rules)[name] for name in problem.names}
 
 
 def _of_clouds(sizes: dict[str, int], total: int) -> dict[str, int]:

@@ -32,11 +32,13 @@ class Points:
         normal: outward unit normals, shape (n, d); None away from boundaries.
         timed: is the last coordinate time? The points of a region know; of others it is not known (None), and an
             operator that must know refuses them. One coordinate alone is space.
+        weight: the weights of a quadrature rule, (n,): ∫ f dx ≈ Σ w_i f(x_i). None for points that are no rule.
     """
 
     x: FloatArray
     normal: FloatArray | None = None
     timed: bool | None = None
+    weight: FloatArray | None = None
 
     def __post_init__(self) -> None:
         x = check_coordinates("Points.x", self.x)
@@ -45,6 +47,12 @@ class Points:
         if self.normal is not None:
             object.__setattr__(self, "normal", _unit_normals(self.normal, x.shape))
         object.__setattr__(self, "timed", _timed(self.timed, self.dim))
+        if self.weight is not None:
+            weight = check_array("Points.weight", self.weight, remedy="give one number for each point")
+            if weight.shape != (len(x),):
+                raise fail(ShapeError, "Points.weight", describe(weight), f"give one for each point, shape ({len(x)},)")
+            weight.setflags(write=False)
+            object.__setattr__(self, "weight", weight)
 
     def __len__(self) -> int:
         return self.x.shape[0]
@@ -65,7 +73,8 @@ class Points:
             raise fail(ArgumentError, "rows", f"{describe(rows)} for {n} points", remedy) from error
         if x.ndim != 2 or x.shape[1] != self.dim or len(x) == 0:
             raise fail(ShapeError, "rows", f"{describe(rows)}, which gives an array of shape {x.shape}", remedy)
-        return Points(x, None if self.normal is None else self.normal[chosen], self.timed)
+        normal, weight = (None if part is None else part[chosen] for part in (self.normal, self.weight))
+        return Points(x, normal, self.timed, weight)
 
     def placed(self, timed: bool) -> Points:
         """The same points in a region, or a problem, with time or without: where they are used decides."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.geometry.points import Points, concatenate
-from kernop.geometry.sequences import SCHEMES, shares, unit_cube
+from kernop.geometry.sequences import SCHEMES, gauss, shares, unit_cube
 
 Predicate = Callable[[FloatArray], Any]
 
@@ -38,6 +38,8 @@ ROUNDINGS = 8
 SHORTEST, LONGEST = 1e-50, 1e50
 #: A side in units of the coordinates: below this, few digits are left to tell points apart.
 NARROWEST = 1e-11
+#: Along each axis a product rule of Gauss has at least so many nodes.
+FEWEST_NODES = 4
 #: Rejection gives up when so many times more points were drawn than its predicate had promised.
 PATIENCE = 64
 
@@ -141,7 +143,12 @@ class Region(ABC):
             remedy = "give points of the region" if self.known else "give stored points, or use load(path, problem=…)"
             raise fail(OutsideDomainError, name, got, remedy)
         normal = given.normal if given is not None and given.normal is not None else self.normals(coordinates)
-        return Points(coordinates, normal, self.timed)
+        return Points(coordinates, normal, self.timed, None if given is None else given.weight)
+
+    def quadrature(self, n: int) -> Points:
+        """A quadrature rule of about n points with weights; here quasi-Monte Carlo, with an error of about 1/n."""
+        points = self.sample(n)
+        return replace(points, weight=np.full(len(points), self.measure / len(points)))
 
     def where(self, predicate: Predicate) -> Region:
         """The part of the region where ``predicate(x)`` is true; x is (n, d), the answer (n,)."""
@@ -197,6 +204,21 @@ class Patchwork(Region):
             counts = shares(n, measures)
         drawn = zip(patches, counts, strict=True)
         return concatenate([p.place(unit_cube(c, p.sides, scheme, rng)) for p, c in drawn if c > 0])
+
+    def quadrature(self, n: int) -> Points:
+        """Gauss–Legendre rules on the unit cubes of the patches: spectral accuracy for smooth functions on boxes.
+
+        In many dimensions, where n points make no product rule, quasi-Monte Carlo.
+        """
+        patches = self.patches
+        axes = len(patches[0].sides)
+        each = max(1, n // len(patches))
+        if axes and round(each ** (1.0 / axes)) < FEWEST_NODES:
+            return super().quadrature(n)
+        rules = [gauss(patch.sides, each) for patch in patches]
+        points = concatenate([patch.place(t) for patch, (t, _) in zip(patches, rules, strict=True)])
+        weights = [patch.measure * w for patch, (_, w) in zip(patches, rules, strict=True)]
+        return replace(points, weight=np.concatenate(weights)).placed(self.timed)
 
 
 class Part(Region):

@@ -62,3 +62,14 @@ def shares(n: int, measures: Sequence[float]) -> list[int]:
         counts[np.argmax(counts)] -= 1
         counts[np.argmin(counts)] += 1
     return [int(c) for c in counts]
+
+
+def gauss(sides: Sequence[float], n: int) -> tuple[FloatArray, FloatArray]:
+    """A product rule of Gauss–Legendre on [0, 1]^m with at most n nodes: (k, m), and weights (k,) with sum 1."""
+    if not sides:
+        return np.zeros((1, 0)), np.ones(1)
+    count = max(1, int(n ** (1.0 / len(sides)) + 1e-9))
+    node, weight = np.polynomial.legendre.leggauss(count)
+    nodes = np.stack(np.meshgrid(*[0.5 * (node + 1.0)] * len(sides), indexing="ij"), axis=-1)
+    weights = np.prod(np.stack(np.meshgrid(*[0.5 * weight] * len(sides), indexing="ij"), axis=-1), axis=-1)
+    return nodes.reshape(-1, len(sides)), weights.ravel()

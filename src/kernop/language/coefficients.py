@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, check_number, fail
+from kernop.basics.errors import ArgumentError, check_scalar, fail
 from kernop.language.functions import evaluate
 
 #: A function of coordinates (n, d) and normals (n, d) or None.
@@ -19,7 +19,7 @@ PlaceFunction = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A number, or a function of place, that multiplies a derivative of u. Constants are folded.
+    """A number, real or complex, or a function of place, that multiplies a derivative of u. Constants are folded.
 
     Arguments:
         constant: the number; None for a function.
@@ -27,7 +27,7 @@ class Coefficient:
         sources: the functions of which derivatives were taken on the way to this one.
     """
 
-    constant: float | None
+    constant: float | complex | None
     at: PlaceFunction
     sources: tuple[Coefficient, ...] = ()
 
@@ -39,7 +39,7 @@ class Coefficient:
         if callable(value):
             return Coefficient(None, lambda x, _: evaluate("coefficient", value, x, ()))
         remedy = "a coefficient is a number or a function of x, such as lambda x: jnp.exp(x[..., 0])"
-        number = check_number("coefficient", value, remedy=remedy, what="coefficients")
+        number = check_scalar("coefficient", value, remedy)
         return Coefficient(number, lambda x, _: jnp.full(x.shape[0], number))
 
     def __add__(self, other: Coefficient) -> Coefficient:

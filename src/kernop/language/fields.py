@@ -1,14 +1,15 @@
-"""The language of operators: u, grad, div, laplacian, partial, dt, normal_derivative, and arithmetic.
+"""Fields: what operators are written with; scalar, vector and matrix expressions in the unknowns.
 
-An operator is written as a function of a field, ``lambda u: -div(a * grad(u)) + V * u``. It is read in two ways, with
+An operator is written as a function of fields, ``lambda u: -div(a * grad(u)) + V * u``. It is read in two ways, with
 the same words:
 
-* on the **unknown** (`Unknown`), where a field is a linear form Σ_α φ_α ∂^α u kept as a table α ↦ φ_α: that is the
-  normal form, and the product rule builds it, so linearity is a fact of its construction and not a guess;
-* on a **known function** (`Known`), where derivatives are taken by automatic differentiation: that gives data for
+* on **unknowns** (`Unknown`), where a field is a linear form Σ_{k,α} φ_{k,α} ∂^α u_k in the components u_k of all
+  unknowns, kept as a table (k, α) ↦ φ_{k,α}: that is the normal form, and the product rule builds it, so linearity is a
+  fact of its construction and not a guess;
+* on **known functions** (`Known`), where derivatives are taken by automatic differentiation: that gives data for
   manufactured solutions, and the counterexample that an error message shows for a nonlinear operator.
 
-Coefficients are numbers or functions of x; x has shape (n, d) and the result (n,).
+Coefficients are numbers, real or complex, or functions of x; x has shape (n, d) and the result (n,).
 
 In space–time the last coordinate is time: grad, div, laplacian and normal_derivative are spatial, and dt is ∂/∂t. A
 field knows from its points whether there is a time; where they do not say, these words are refused.
@@ -18,31 +19,24 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from kernop.basics.errors import (
     NonlinearOperatorError,
     OperatorError,
-    ShapeError,
-    check_array,
-    check_integer,
     check_number,
     describe,
     fail,
-    naming,
 )
-from kernop.basics.stored import stored
 from kernop.language.coefficients import Coefficient, PlaceFunction, directional
-from kernop.language.functions import Function, evaluate
 
 MultiIndex = tuple[int, ...]
-
-#: Derivatives along one axis at a time: the work for a known function doubles with each.
-HIGHEST_ORDER = 16
+#: ∂^α of component k of the unknowns: (k, α).
+Term = tuple[int, MultiIndex]
 
 
 class AffineError(OperatorError):
@@ -54,7 +48,10 @@ class ProductError(NonlinearOperatorError):
 
 
 class Field(ABC):
-    """A scalar expression in u. Fields add; they multiply and divide by numbers and functions of x."""
+    """A scalar expression in the unknowns. Fields add; they multiply and divide by numbers and functions of x.
+
+    A field times an array of numbers (m,) or (m, m) is a vector or a matrix field.
+    """
 
     __array_ufunc__ = None  # so that NumPy numbers and arrays leave the arithmetic to us
 
@@ -115,6 +112,8 @@ class Field(ABC):
             return self._times_field(other)
         if isinstance(other, VectorField):
             return VectorField(tuple(self * part for part in other.parts))
+        if isinstance(other, np.ndarray) and other.ndim in (1, 2):
+            return VectorField(tuple(self * part for part in other))
         return self.times(Coefficient.of(other))
 
     def __truediv__(self, other: Any) -> Field:
@@ -151,11 +150,21 @@ def _negative(value: Any) -> Coefficient:
 
 
 class Unknown(Field):
-    """The unknown u and what linear operators make of it: Σ_α φ_α(x) ∂^α u, as the table α ↦ φ_α."""
+    """A linear form Σ φ_{k,α}(x) ∂^α u_k in the components of the unknowns, as the table (k, α) ↦ φ_{k,α}.
 
-    def __init__(self, dim: int, timed: bool | None, terms: dict[MultiIndex, Coefficient] | None = None) -> None:
-        self._dim, self._timed = dim, timed
-        self._terms = {(0,) * dim: Coefficient.of(1.0)} if terms is None else terms
+    Arguments:
+        dim: the number of coordinates.
+        timed: is the last coordinate time? None if that is not known.
+        terms: the table.
+    """
+
+    def __init__(self, dim: int, timed: bool | None, terms: dict[Term, Coefficient]) -> None:
+        self._dim, self._timed, self._terms = dim, timed, terms
+
+    @staticmethod
+    def component(k: int, dim: int, timed: bool | None) -> Unknown:
+        """u_k itself."""
+        return Unknown(dim, timed, {(k, (0,) * dim): Coefficient.of(1.0)})
 
     @property
     def dim(self) -> int:
@@ -166,27 +175,29 @@ class Unknown(Field):
         return self._timed
 
     @property
-    def terms(self) -> dict[MultiIndex, Coefficient]:
-        """α ↦ φ_α, without the coefficients that are 0 by construction."""
-        return {alpha: c for alpha, c in self._terms.items() if c.constant != 0.0}
+    def terms(self) -> dict[Term, Coefficient]:
+        """(k, α) ↦ φ_{k,α}, without the coefficients that are 0 by construction."""
+        return {term: c for term, c in self._terms.items() if c.constant != 0.0}
 
     def partial(self, axis: int) -> Field:
-        raised = {tuple(a + (k == axis) for k, a in enumerate(alpha)): c for alpha, c in self._terms.items()}
-        product_rule = {alpha: c.partial(axis) for alpha, c in self._terms.items() if c.constant is None}
+        raised = {(k, tuple(a + (j == axis) for j, a in enumerate(alpha))): c for (k, alpha), c in self._terms.items()}
+        product_rule = {term: c.partial(axis) for term, c in self._terms.items() if c.constant is None}
         return self._with(raised)._plus(self._with(product_rule))
 
     def times(self, coefficient: Coefficient) -> Unknown:
-        return self._with({alpha: c * coefficient for alpha, c in self._terms.items()})
+        return self._with({term: c * coefficient for term, c in self._terms.items()})
 
-    def _with(self, terms: dict[MultiIndex, Coefficient]) -> Unknown:
+    def _with(self, terms: dict[Term, Coefficient]) -> Unknown:
         return Unknown(self._dim, self._timed, terms)
 
     def _plus(self, other: Field) -> Field:
         if not isinstance(other, Unknown):
-            raise fail(OperatorError, "operator", "a field of another operator", "use only the field that is passed in")
+            raise fail(
+                OperatorError, "operator", "a field of another operator", "use only the fields that are passed in"
+            )
         terms = dict(self._terms)
-        for alpha, c in other._terms.items():
-            terms[alpha] = terms[alpha] + c if alpha in terms else c
+        for term, c in other._terms.items():
+            terms[term] = terms[term] + c if term in terms else c
         return self._with(terms)
 
     def _plus_function(self, other: Coefficient) -> Field:
@@ -251,16 +262,31 @@ class Known(Field):
 
 @dataclass(frozen=True)
 class VectorField:
-    """A tuple of fields, such as grad(u)."""
+    """A tuple of fields, such as grad(u); of vector fields it is a matrix field, row by row."""
 
-    parts: tuple[Field, ...]
+    parts: tuple[Any, ...]
 
     __array_ufunc__ = None
 
-    def __getitem__(self, axis: int) -> Field:
-        return self.parts[_axis(axis, len(self.parts))]
+    @property
+    def is_matrix(self) -> bool:
+        """Are the parts vector fields?"""
+        return isinstance(self.parts[0], VectorField)
 
-    def __iter__(self) -> Iterator[Field]:
+    @property
+    def scalars(self) -> tuple[Field, ...]:
+        """All scalar fields in it, row by row."""
+        return tuple(f for part in self.parts for f in (part.parts if isinstance(part, VectorField) else (part,)))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(m,), or (m, n) for a matrix."""
+        return (len(self.parts), len(self.parts[0])) if self.is_matrix else (len(self.parts),)
+
+    def __getitem__(self, axis: int) -> Any:
+        return self.parts[check_axis(axis, len(self.parts))]
+
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.parts)
 
     def __len__(self) -> int:
@@ -269,14 +295,14 @@ class VectorField:
     def __add__(self, other: Any) -> VectorField:
         if isinstance(other, int | float) and other == 0:  # sum() starts from 0
             return self
-        parts = _vector("operator", other).parts
-        if len(parts) != len(self.parts):
-            got = f"the sum of vector fields of {len(self.parts)} and {len(parts)} parts"
-            raise fail(OperatorError, "operator", got, "add vectors of one length")
-        return VectorField(tuple(a + b for a, b in zip(self.parts, parts, strict=True)))
+        added = vector("operator", other)
+        if added.shape != self.shape:
+            got = f"the sum of fields of shapes {self.shape} and {added.shape}"
+            raise fail(OperatorError, "operator", got, "add vectors, or matrices, of one shape")
+        return VectorField(tuple(a + b for a, b in zip(self.parts, added.parts, strict=True)))
 
     def __sub__(self, other: Any) -> VectorField:
-        return self + -_vector("operator", other)
+        return self + -vector("operator", other)
 
     def __rsub__(self, other: Any) -> VectorField:
         return -self + other
@@ -296,157 +322,30 @@ class VectorField:
     __rmul__ = __mul__
 
 
-FieldT = TypeVar("FieldT", Field, VectorField)
-
-
-def _scalar(name: str, value: Any) -> Field:
+def scalar(name: str, value: Any) -> Field:
+    """A scalar field, checked."""
     if not isinstance(value, Field):
-        raise fail(OperatorError, name, describe(value), "give a scalar field, such as u")
+        raise fail(OperatorError, name, described(value), "give a scalar field, such as u")
     return value
 
 
-def _vector(name: str, value: Any) -> VectorField:
+def vector(name: str, value: Any) -> VectorField:
+    """A vector or matrix field, checked."""
     if not isinstance(value, VectorField):
-        raise fail(OperatorError, name, describe(value), "give a vector field, such as grad(u)")
+        raise fail(OperatorError, name, described(value), "give a vector field, such as grad(u)")
     return value
 
 
-def _axis(axis: Any, dim: int) -> int:
+def described(value: Any) -> str:
+    """What came where a field was wanted, for a message."""
+    if isinstance(value, VectorField):
+        kind = "matrix" if value.is_matrix else "vector"
+        return f"a {kind} field of shape {value.shape}"
+    return "a scalar field" if isinstance(value, Field) else describe(value)
+
+
+def check_axis(axis: Any, dim: int) -> int:
+    """The number of a coordinate, or of a part; negative ones count from the end."""
     if not isinstance(axis, int | np.integer) or isinstance(axis, bool) or not -dim <= axis < dim:
         raise fail(OperatorError, "axis", describe(axis), f"give a whole number from {-dim} to {dim - 1}")
     return int(axis) % dim
-
-
-def _axes(name: str, axes: Iterable[int] | None, field: Field) -> tuple[int, ...]:
-    """The axes that were named, or those of space."""
-    if axes is None:
-        with naming(name):
-            return field.space
-    if not isinstance(axes, Iterable) or getattr(axes, "ndim", 1) == 0:
-        raise fail(OperatorError, name, f"axes = {describe(axes)}", "give axes as a tuple, such as axes=(0,)")
-    with naming(f"{name}, axes"):
-        chosen = tuple(_axis(axis, field.dim) for axis in axes)
-    if not chosen:
-        raise fail(OperatorError, name, "no axes", "name at least one, as in axes=(0,)")
-    return chosen
-
-
-def partial(u: Field, axis: int, order: int = 1) -> Field:
-    """∂^order u / ∂x_axis^order along any coordinate; in space–time the last axis is time, see `dt`."""
-    field = _scalar("partial(u)", u)
-    index = _axis(axis, field.dim)
-    for _ in range(check_order(order)):
-        field = field.partial(index)
-    return field
-
-
-def dt(u: Field, order: int = 1) -> Field:
-    """∂^order u / ∂t^order, on a SpaceTime."""
-    field = _scalar("dt(u)", u)
-    with naming("dt(u)"):
-        timed = field.has_time
-    if not timed:
-        remedy = "state the problem on a SpaceTime; along a coordinate of your choice, use partial(u, axis)"
-        raise fail(OperatorError, "dt(u)", "a problem that has no time", remedy)
-    return partial(field, -1, order)
-
-
-def check_order(order: Any) -> int:
-    """How often to differentiate along an axis."""
-    number = check_integer("order", order, least=0)
-    if number > HIGHEST_ORDER:
-        raise fail(OperatorError, "order", describe(number), f"differentiate at most {HIGHEST_ORDER} times")
-    return number
-
-
-def grad(u: Field, axes: Iterable[int] | None = None) -> VectorField:
-    """∇u along the spatial coordinates, or along ``axes``: d parts, in space–time d − 1."""
-    field = _scalar("grad(u)", u)
-    return VectorField(tuple(field.partial(axis) for axis in _axes("grad(u)", axes, field)))
-
-
-def div(v: VectorField, axes: Iterable[int] | None = None) -> Field:
-    """∇·v; part k of v is differentiated along spatial coordinate k, or along ``axes[k]``."""
-    parts = _vector("div(v)", v).parts
-    chosen = _axes("div(v)", axes, parts[0])
-    if len(chosen) != len(parts):
-        got = f"a vector of {len(parts)} parts for {len(chosen)} axes"
-        raise fail(OperatorError, "div(v)", got, "give one part for each axis; name the axes, as in div(v, axes=(0,))")
-    return _sum([part.partial(axis) for part, axis in zip(parts, chosen, strict=True)])
-
-
-def laplacian(u: Field, axes: Iterable[int] | None = None) -> Field:
-    """Δu over the spatial coordinates, or over ``axes``."""
-    field = _scalar("laplacian(u)", u)
-    return _sum([partial(field, axis, 2) for axis in _axes("laplacian(u)", axes, field)])
-
-
-@stored("normal derivative")
-def normal_derivative(u: Field, axes: Iterable[int] | None = None) -> Field:
-    """∂u/∂n = n·∇u with the outward unit normal n; only on boundaries.
-
-    In space–time it is spatial, and belongs on walls: the normal of an initial or final slice is along time, which
-    ``dt(u)`` differentiates by. ``axes`` names the coordinates to be used instead, all of them or some.
-    """
-    field = _scalar("normal_derivative(u)", u)
-    chosen = _axes("normal_derivative(u)", axes, field)
-    walls = axes is None and field.has_time
-    return _sum([field.partial(axis).times(_normal_part(axis, walls)) for axis in chosen])
-
-
-def dot(b: Any, v: VectorField) -> Field:
-    """b·v for a vector b with as many parts as v: numbers, functions, or one function from (n, d) to (n, parts)."""
-    parts = _vector("dot(b, v)", v).parts
-    return _sum([part * c for part, c in zip(parts, _entries("b", b, (len(parts),)), strict=True)])
-
-
-def matvec(a: Any, v: VectorField) -> VectorField:
-    """A v for a matrix A, for anisotropic diffusion: m × m numbers for the m parts of v, or a function of x.
-
-    A function maps (n, d) to (n, m, m); for v = grad(u), m is the number of spatial coordinates.
-    """
-    parts = _vector("matvec(a, v)", v).parts
-    m = len(parts)
-    entries = _entries("a", a, (m, m))
-    rows = [entries[i * m : (i + 1) * m] for i in range(m)]
-    return VectorField(tuple(_sum([p * c for p, c in zip(parts, row, strict=True)]) for row in rows))
-
-
-def _entries(name: str, value: Any, shape: tuple[int, ...]) -> list[Any]:
-    """What multiplies the parts of a vector: coefficients or, where u multiplies u, fields."""
-    indices = list(np.ndindex(*shape))
-    if callable(value):
-        return [Coefficient(None, _entry(name, value, shape, index)) for index in indices]
-    if isinstance(value, Sequence | VectorField) and len(shape) == 1 and len(value) == shape[0]:
-        return [part if isinstance(part, Field) else Coefficient.of(part) for part in value]
-    remedy = f"give numbers of shape {shape} or a function of x"
-    array = check_array(name, value, remedy=remedy, what="coefficients")
-    if array.shape != shape:
-        raise fail(ShapeError, name, f"shape {array.shape}", f"give shape {shape}, or a function of x")
-    return [Coefficient.of(array[index]) for index in indices]
-
-
-def _entry(name: str, function: Function, shape: tuple[int, ...], index: tuple[int, ...]) -> PlaceFunction:
-    return lambda x, _: evaluate(name, function, x, shape)[(slice(None), *index)]
-
-
-def _normal_part(axis: int, walls: bool) -> Coefficient:
-    """n_axis; with ``walls``, only where the normal is not along time."""
-
-    def at(_: Any, n: Any) -> Any:
-        if n is None:
-            remedy = "use it on a boundary; a PointCloud needs normals=, and Points need normal="
-            raise fail(OperatorError, "normal_derivative", "points without normals", remedy)
-        if walls and not np.all(np.any(np.asarray(n)[:, :-1], axis=1)):
-            remedy = "use it on the walls; on an initial or final slice give Initial(…, order=1), or dt(u)"
-            raise fail(OperatorError, "normal_derivative", "points whose normal is along time", remedy)
-        return n[:, axis]
-
-    return Coefficient(None, at)
-
-
-def _sum(fields: Sequence[Field]) -> Field:
-    total = fields[0]
-    for field in fields[1:]:
-        total = total + field
-    return total

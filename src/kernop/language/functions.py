@@ -23,11 +23,10 @@ from kernop.basics.errors import (
     check_memory,
     describe,
     fail,
-    no_complex,
 )
 from kernop.basics.precision import float64
 
-#: x of shape (n, d) ↦ values of shape (n,), or (n, B) for B functions at once.
+#: x of shape (n, d) ↦ values of shape (n,), or (n, k) of vectors, and with a last axis B for B functions at once.
 Function = Callable[[Any], Any]
 
 #: Fewer points than this are padded.
@@ -35,7 +34,7 @@ FEWEST_ROWS = 512
 
 
 def evaluate(name: str, function: Function, x: Any, shape: tuple[int, ...] | None = None) -> Any:
-    """Values of a user's function at x (n, d), in float64: (n, *shape); without ``shape``, (n,) or (n, B).
+    """Values of a user's function at x (n, d), in float64 or complex128: (n, *shape); without ``shape``, (n, …).
 
     One number stands for a constant. A function that forgets ``...`` (``x[0]``) or an axis (``jnp.sum(x**2)``) mixes
     up the points; the values at the points themselves give it away, so they are looked at also while JAX
@@ -57,7 +56,7 @@ def evaluate(name: str, function: Function, x: Any, shape: tuple[int, ...] | Non
 
 
 def evaluate_at(name: str, function: Function, x: FloatArray) -> Any:
-    """Values of a user's function at points x (n, d), checked and finite: (n,), or (n, B).
+    """Values of a user's function at points x (n, d), checked and finite: (n,), or (n, …).
 
     They are NumPy unless the function hands on values that JAX traces.
     """
@@ -65,7 +64,7 @@ def evaluate_at(name: str, function: Function, x: FloatArray) -> Any:
         values = evaluate(name, function, padded(x))[: len(x)]
     if isinstance(values, Tracer):
         return values
-    return check_array(name, values, remedy="make it finite at all points")
+    return check_array(name, values, remedy="make it finite at all points", complex_too=True)
 
 
 def padded(x: FloatArray) -> FloatArray:
@@ -83,7 +82,7 @@ _LAST_AXIS = "write it with the coordinate on the last axis, as in x[..., 0], so
 
 
 def _fits(found: tuple[int, ...], n: int, shape: tuple[int, ...] | None) -> bool:
-    return found[:1] == (n,) and (len(found) <= 2 if shape is None else found[1:] == shape)
+    return found[:1] == (n,) and (len(found) <= 3 if shape is None else found[1:] == shape)
 
 
 def _check_constant(name: str, function: Function, x: FloatArray, value: Any) -> None:
@@ -95,7 +94,7 @@ def _check_constant(name: str, function: Function, x: FloatArray, value: Any) ->
 
 
 def _call(name: str, function: Function, x: Any) -> Any:
-    """What a user's function says, as an array of float64."""
+    """What a user's function says, as an array of float64, or of complex128."""
     try:
         values = _at_points(name, function, x) if isinstance(x, np.ndarray) else called(name, function, x, remedy=_ONE)
     except jax.errors.JAXTypeError as error:
@@ -106,16 +105,13 @@ def _call(name: str, function: Function, x: Any) -> Any:
     if isinstance(values, Tracer | jax.Array):
         array = values
     else:
-        array = as_array(name, values, "return real numbers", "a function that returns ")
+        array = as_array(name, values, "return numbers", "a function that returns ")
         if array.dtype.kind not in "fiubc":
-            raise fail(ArgumentTypeError, name, f"a function that returns {describe(values)}", "return real numbers")
+            raise fail(ArgumentTypeError, name, f"a function that returns {describe(values)}", "return numbers")
         if array.size > LARGE:
             check_memory(name, array.size, f"values of shape {array.shape}", "return one value for each point")
         array = jnp.asarray(array)
-    if jnp.iscomplexobj(array):
-        remedy = f"return real numbers; {no_complex('values')}"
-        raise fail(ArgumentTypeError, name, "a function with complex values", remedy)
-    return array.astype(jnp.float64)
+    return array.astype(jnp.complex128 if jnp.iscomplexobj(array) else jnp.float64)
 
 
 def _not_for_jax(name: str, x: Any) -> KernopError:

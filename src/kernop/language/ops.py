@@ -1,204 +1,161 @@
-"""The normal form of a linear differential operator: P u = Σ_α φ_α(x) ∂^α u, as a table of values at points."""
+"""Operators read on unknowns and on known functions: their linear forms, and their values."""
 
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from numpy.typing import NDArray
 
 from kernop.basics.errors import (
-    ArgumentError,
     ArgumentTypeError,
     FloatArray,
     KernopError,
     NonFiniteError,
     NonlinearOperatorError,
     OperatorError,
+    ShapeError,
     describe,
     fail,
     naming,
 )
-from kernop.basics.fitting import check_shape
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import stored
 from kernop.geometry import Points
 from kernop.language.coefficients import Coefficient
 from kernop.language.fields import (
     AffineError,
-    Field,
     Known,
-    MultiIndex,
     ProductError,
     Unknown,
+    VectorField,
+    described,
 )
 from kernop.language.functions import Function, evaluate, padded
+from kernop.language.unknowns import Operator, Unknowns
 
-#: An operator as the user writes it: a function of a field that returns a field.
-Operator = Callable[[Any], Any]
 FieldT = TypeVar("FieldT", Unknown, Known)
 
-#: The highest derivative of an operator in a file.
-HIGHEST = 32
 #: Coefficients from here on count as infinite: their squares are.
 LARGEST = 1e150
+#: One scalar unknown.
+SCALAR = Unknowns()
 
 
 @stored("identity")
-def identity(u: Field) -> Field:
+def itself(u: Any) -> Any:
     """The operator u ↦ u."""
     return u
 
 
-@stored("normal form")
-@dataclass(frozen=True, eq=False)
-class NormalForm:
-    """n functionals u ↦ Σ_α φ_α(x_i) (∂^α u)(x_i).
+def linear_forms(
+    op: Operator,
+    points: Points,
+    unknowns: Unknowns = SCALAR,
+    *,
+    of: str | None = None,
+    envelope: Function | None = None,
+    name: str = "op",
+) -> tuple[tuple[Unknown, ...], bool]:
+    """The linear forms Σ φ_{k,α} ∂^α u_k that an operator makes of the unknowns, and whether it returned a vector.
 
-    Arguments:
-        x: points, shape (n, d).
-        alphas: the A multi-indices that occur.
-        coefficients: φ_α(x_i), shape (n, A).
+    With an envelope ρ they are those of u ↦ op(ρ u). An operator that is not linear is refused with a counterexample.
     """
+    multiplier = None
+    if envelope is not None:
+        with naming(name):
+            multiplier = Coefficient.of(envelope)
 
-    x: FloatArray
-    alphas: tuple[MultiIndex, ...]
-    coefficients: FloatArray
+    def component(k: int) -> Unknown:
+        own = Unknown.component(k, points.dim, points.timed)
+        return own if multiplier is None else own.times(multiplier)
 
-    def check(self) -> None:
-        """Raise unless there is a coefficient for each point and each of sorted multi-indices."""
-        check_shape("x", self.x, None, None)
-        check_shape("coefficients", self.coefficients, len(self.x), len(self.alphas))
-        whole = all(len(alpha) == self.x.shape[1] and min(alpha) >= 0 for alpha in self.alphas)
-        if not self.alphas or not whole or list(self.alphas) != sorted(set(self.alphas)) or self.order > HIGHEST:
-            raise fail(ArgumentError, "alphas", "no list of multi-indices", "write the file again")
-
-    def __len__(self) -> int:
-        return self.x.shape[0]
-
-    @property
-    def order(self) -> int:
-        """The order s = max |α|."""
-        return max(map(sum, self.alphas))
-
-    def scaled(self, factors: FloatArray) -> NormalForm:
-        """Functional i multiplied by factors[i]."""
-        return NormalForm(self.x, self.alphas, self.coefficients * factors[:, None])
-
-    def __getitem__(self, rows: Any) -> NormalForm:
-        return NormalForm(self.x[rows], self.alphas, self.coefficients[rows])
+    try:
+        parts, vector = _result(op, unknowns, of, unknowns.fields(component), Unknown, name)
+    except (AffineError, ProductError):
+        raise _superposition(op, unknowns, of, points, name) from None
+    if not all(part.terms for part in parts):
+        where = "" if len(parts) == 1 else " in one of its parts"
+        raise fail(OperatorError, name, f"an operator that is zero{where}", "state an equation that involves u")
+    return parts, vector
 
 
-def evaluations(x: FloatArray) -> NormalForm:
-    """The functionals u ↦ u(x_i)."""
-    return NormalForm(x, ((0,) * x.shape[1],), np.ones((len(x), 1)))
+def coefficient_values(forms: tuple[Unknown, ...], points: Points, name: str) -> list[dict[Any, NDArray[Any]]]:
+    """The tables (k, α) ↦ φ_{k,α}(x_i) of linear forms at points: arrays (n,) of finite numbers, real or complex."""
+    x, normal = _places(points)
+    return [{t: _values(c, x, normal, points, t[1], name) for t, c in form.terms.items()} for form in forms]
 
 
-class Tabulated(ABC):
-    """An operator that is known by its normal form at some points, and perhaps not as a function."""
-
-    @abstractmethod
-    def __call__(self, u: Any) -> Any:
-        """op(u), or an error if the operator is not known as a function."""
-
-    @abstractmethod
-    def form(self, points: Points, multiplier: Function | None, name: str) -> NormalForm:
-        """See `normal_form`; an error if the points are not among those that are known."""
+def differentiated(
+    op: Operator, points: Points, unknowns: Unknowns = SCALAR, *, of: str | None = None, name: str = "op"
+) -> list[Coefficient]:
+    """The coefficients of an operator that it takes derivatives of, each once."""
+    forms, _ = linear_forms(op, points, unknowns, of=of, name=name)
+    sources = (source for form in forms for c in form.terms.values() for source in c.sources)
+    return list({id(source): source for source in sources}.values())
 
 
-def constant_coefficients(op: Operator, points: Points, name: str = "op") -> dict[MultiIndex, float] | None:
-    """α ↦ φ_α of an operator whose coefficients are numbers by construction; None if one is a function of x or n."""
-    found: dict[MultiIndex, float] = {}
-    for alpha, c in sorted(_linear_terms(op, points, None, name).items()):
-        if c.constant is None:
-            return None
-        found[alpha] = c.constant
-    return found
-
-
-def differentiated(op: Operator, points: Points, name: str = "op") -> list[Coefficient]:
-    """The coefficients of an operator that it takes derivatives of, each once; none of one that comes from a file."""
-    if isinstance(op, Tabulated):
-        return []
-    terms = _linear_terms(op, points, None, name).values()
-    return list({id(source): source for c in terms for source in c.sources}.values())
-
-
-def normal_form(op: Operator, points: Points, *, multiplier: Function | None = None, name: str = "op") -> NormalForm:
-    """The table α ↦ φ_α(x) of ``op``, or of u ↦ op(multiplier · u), at points.
-
-    The product rule is applied to the coefficient functions by automatic differentiation, so
-    φ_α(x₀) = P[(· − x₀)^α / α!](x₀) holds to rounding. The order is found. Coefficients that vanish at all points
-    are dropped (but one). An operator that is not linear is refused with a counterexample.
-    """
-    if isinstance(op, Tabulated):
-        return op.form(points, multiplier, name)
-    with eagerly():
-        terms = _linear_terms(op, points, multiplier, name)
-        x, normal = _places(points)
-        values = {alpha: _values(c, x, normal, points, alpha, name) for alpha, c in terms.items()}
-    return tabulate(points.x, values)
-
-
-def tabulate(x: FloatArray, values: Mapping[MultiIndex, FloatArray]) -> NormalForm:
-    """The normal form of coefficients α ↦ φ_α(x), without those that vanish at all points (but one)."""
-    kept = {alpha: v for alpha, v in sorted(values.items()) if np.any(v)}
-    if not kept:
-        kept = {(0,) * x.shape[1]: np.zeros(len(x))}
-    return NormalForm(x, tuple(kept), np.stack(list(kept.values()), axis=1))
-
-
-def apply_operator(op: Operator, u: Function, points: Points, *, name: str = "op") -> FloatArray:
+def apply_operator(
+    op: Operator,
+    u: Function | Mapping[str, Function],
+    points: Points,
+    *,
+    name: str = "op",
+    unknowns: Unknowns = SCALAR,
+    of: str | None = None,
+) -> NDArray[Any]:
     """(P u)(x_i) for a known function u, by automatic differentiation; (n,), or (n, B) if u gives B functions.
 
     This is how data for a manufactured solution is made: f = P u to rounding. Points of a region (``region.sample(n)``,
     ``region.adopt(x)``) know whether the last coordinate is time; others say it, ``Points(x, timed=False)``.
+
+    With several unknowns u is a dictionary of functions by name; that of an unknown with k components gives (n, k), or
+    (n, k, B), and so does an operator that returns a vector.
     """
     if not isinstance(points, Points):
         raise fail(ArgumentTypeError, "points", describe(points), "give Points, such as region.sample(100)")
-    return _finite(_applied(op, u, points, name), "a result", points, name)
+    return _finite(_applied(op, unknowns, of, _functions(u, unknowns), points, name), "a result", points, name)
+
+
+def _functions(u: Any, unknowns: Unknowns) -> dict[str, Function]:
+    """A function for each unknown by name."""
+    if isinstance(u, Mapping):
+        if set(u) != set(unknowns.names):
+            remedy = f"give a function for each of the unknowns: {', '.join(unknowns.names)}"
+            raise fail(ArgumentTypeError, "u", f"functions of {', '.join(map(str, u)) or 'nothing'}", remedy)
+        return {str(name): function for name, function in u.items()}
+    if unknowns.single is None:
+        remedy = "give a dictionary with a function for each of the unknowns: " + ", ".join(unknowns.names)
+        raise fail(ArgumentTypeError, "u", describe(u), remedy)
+    return {unknowns.single: u}
 
 
 def _places(points: Points) -> tuple[Any, Any]:
     return jnp.asarray(padded(points.x)), None if points.normal is None else jnp.asarray(padded(points.normal))
 
 
-def _linear_terms(
-    op: Operator, points: Points, multiplier: Function | None, name: str
-) -> dict[MultiIndex, Coefficient]:
-    unknown = Unknown(points.dim, points.timed)
-    if multiplier is not None:
-        with naming(name):
-            unknown = unknown.times(Coefficient.of(multiplier))
-    try:
-        terms = _result(op, unknown, name).terms
-    except (AffineError, ProductError):
-        raise _superposition(op, points, name) from None
-    if not terms:
-        raise fail(OperatorError, name, "an operator that is zero", "state an equation that involves u")
-    return terms
-
-
-def _result(op: Operator, field: FieldT, name: str) -> FieldT:
-    """op(field), a scalar field again."""
-    if not callable(op):
-        raise fail(ArgumentTypeError, name, describe(op), "give a function of a field, such as lambda u: -laplacian(u)")
+def _result(
+    op: Operator, unknowns: Unknowns, of: str | None, fields: Mapping[str, Any], kind: type[FieldT], name: str
+) -> tuple[tuple[FieldT, ...], bool]:
+    """The parts of op(fields), fields of one kind again, and whether they are those of a vector."""
+    unknowns.arguments(op, of, name)
     try:
         with naming(name):
-            result = op(field)
+            result = unknowns.apply(op, of, fields, name)
     except KernopError:
         raise
     except (TypeError, AttributeError, ValueError) as error:
         raise _failed(name, str(error).partition("\n")[0]) from error  # JAX goes on about what does not apply here
-    if not isinstance(result, type(field)):
-        got = f"an operator that returns {describe(result)}"
-        raise fail(OperatorError, name, got, "return a scalar field, such as -laplacian(u)")
-    return result
+    if isinstance(result, kind):
+        return (result,), False
+    if isinstance(result, VectorField) and not result.is_matrix and all(isinstance(f, kind) for f in result.parts):
+        return result.parts, True
+    got = f"an operator that returns {described(result)}"
+    raise fail(OperatorError, name, got, "return a scalar field, such as -laplacian(u), or a vector of them")
 
 
 #: What Python calls functions, in messages about operators that it has not for them.
@@ -224,30 +181,62 @@ def _failed(name: str, why: str) -> KernopError:
     return fail(NonlinearOperatorError, name, got, remedy)
 
 
-def _values(c: Coefficient, x: Any, normal: Any, points: Points, alpha: MultiIndex, name: str) -> FloatArray:
+def _values(c: Coefficient, x: Any, normal: Any, points: Points, alpha: Any, name: str) -> NDArray[Any]:
     with naming(name):
         values = np.full(len(points), c.constant) if c.constant is not None else _known(c.at(x, normal))
     values = values[: len(points)]
     return _finite(np.where(np.abs(values) >= LARGEST, np.inf, values), f"a coefficient of ∂^{alpha}", points, name)
 
 
-def _applied(op: Operator, u: Function, points: Points, name: str) -> FloatArray:
-    if not callable(u):
-        raise fail(ArgumentTypeError, "u", describe(u), "give a function of x, such as lambda x: jnp.sin(x[..., 0])")
+def _applied(
+    op: Operator, unknowns: Unknowns, of: str | None, u: Mapping[str, Function], points: Points, name: str
+) -> NDArray[Any]:
+    for function in u.values():
+        if not callable(function):
+            remedy = "give a function of x, such as lambda x: jnp.sin(x[..., 0])"
+            raise fail(ArgumentTypeError, "u", describe(function), remedy)
     with eagerly():
-        result = _result(op, Known(points.dim, points.timed, lambda x, _: evaluate("u", u, x)), name)
+        places = _places(points)
+        parts, vector = _result(op, unknowns, of, unknowns.fields(_components(u, unknowns, points)), Known, name)
         with naming(name):
-            return _known(result.at(*_places(points)))[: len(points)]
+            found = [_known(part.at(*places))[: len(points)] for part in parts]
+    return np.stack(found, axis=1) if vector else found[0]
 
 
-def _known(values: Any) -> FloatArray:
+def _components(u: Mapping[str, Function], unknowns: Unknowns, points: Points) -> Any:
+    """The known field of component k."""
+    owners = [(name, k - own.start, own.stop - own.start) for name, own in unknowns.slices.items() for k in _range(own)]
+
+    def component(k: int) -> Known:
+        name, part, size = owners[k]
+        what = name if len(unknowns.sizes) > 1 else "u"
+
+        def at(x: Any, _: Any) -> Any:
+            values = evaluate(what, u[name], x)
+            fits = values.ndim <= 2 if size == 1 else values.ndim > 1 and values.shape[1] == size
+            if not fits:
+                shapes = "(n,) or (n, B)" if size == 1 else f"(n, {size}) or (n, {size}, B)"
+                got = f"a function that maps x of shape {x.shape} to shape {values.shape}"
+                raise fail(ShapeError, what, got, f"return {shapes} for an unknown with {size} components")
+            return values if size == 1 else values[:, part]
+
+        return Known(points.dim, points.timed, at)
+
+    return component
+
+
+def _range(own: slice) -> range:
+    return range(own.start, own.stop)
+
+
+def _known(values: Any) -> NDArray[Any]:
     if isinstance(values, Tracer):
         remedy = "learn outside of jit, grad and vmap, where all coefficients are known"
         raise fail(OperatorError, "coefficient", "values that JAX traces", remedy)
     return np.asarray(values)
 
 
-def _finite(values: FloatArray, what: str, points: Points, name: str) -> FloatArray:
+def _finite(values: NDArray[Any], what: str, points: Points, name: str) -> NDArray[Any]:
     bad = ~np.isfinite(values)
     if np.any(bad):
         rows = np.flatnonzero(bad.reshape(len(points), -1).any(axis=1))
@@ -258,7 +247,9 @@ def _finite(values: FloatArray, what: str, points: Points, name: str) -> FloatAr
 
 
 @np.errstate(invalid="ignore")
-def _superposition(op: Operator, points: Points, name: str) -> NonlinearOperatorError:
+def _superposition(
+    op: Operator, unknowns: Unknowns, of: str | None, points: Points, name: str
+) -> NonlinearOperatorError:
     """The violated superposition, shown by numbers at the point where it is violated most."""
 
     def u(x: Any) -> Any:
@@ -268,7 +259,9 @@ def _superposition(op: Operator, points: Points, name: str) -> NonlinearOperator
         return 2.0 + jnp.sin(jnp.sum(x, axis=-1))
 
     def value(function: Function) -> FloatArray:
-        return _applied(op, function, points, name)
+        functions = {own: _repeated(function, size) for own, size in unknowns.sizes}
+        found = _applied(op, unknowns, of, functions, points, name)
+        return found if found.ndim == 1 else np.sum(found, axis=1)
 
     zero, both, apart = value(lambda x: 0.0), value(lambda x: u(x) + v(x)), value(u) + value(v)
     if np.any(zero) and _agree(both + zero, apart):
@@ -283,6 +276,13 @@ def _superposition(op: Operator, points: Points, name: str) -> NonlinearOperator
         got = f"an operator that is not linear: {where} P(u + v) = {both[i]:.6g} but P(u) + P(v) = {apart[i]:.6g}"
         remedy = "kernop learns linear equations; products, powers and quotients of u are not"
     return NonlinearOperatorError(str(fail(NonlinearOperatorError, name, got, remedy)))
+
+
+def _repeated(function: Function, size: int) -> Function:
+    """The same function for every component of an unknown."""
+    if size == 1:
+        return function
+    return lambda x: jnp.broadcast_to(jnp.asarray(function(x))[..., None], (*x.shape[:-1], size))
 
 
 def _agree(one: FloatArray, other: FloatArray) -> bool:

@@ -16,35 +16,40 @@ from kernop.basics.errors import (
     FloatArray,
     InputNameError,
     ShapeError,
-    check_number,
+    check_array,
     describe,
     fail,
     naming,
 )
 from kernop.basics.stored import stored
 from kernop.geometry import Region, SpaceTime
+from kernop.language.calculus import check_order, normal_derivative, partial
 from kernop.language.coefficients import Coefficient
-from kernop.language.fields import check_order, normal_derivative, partial
-from kernop.language.functions import Function
-from kernop.language.ops import Operator, apply_operator, identity
+from kernop.language.ops import apply_operator, itself
+from kernop.language.unknowns import Operator, Unknowns, read_unknowns
 
 
 @stored("condition")
 @dataclass(frozen=True, eq=False)
 class Condition:
-    """P u = h on a region.
+    """P u = h on a region; or, if it is an integral, ∫ P u dx = h, one value for the whole region.
 
     Arguments:
-        op: the operator P, a function of a field.
+        op: the operator P, a function of a field; or of several unknowns, by the names of its parameters.
         on: the region.
         name: the keyword of the input h in T(…).
-        data: h fixed in the problem (a number or a function of x); None leaves it as an argument of T.
+        data: h fixed in the problem: a number, numbers for the parts of a vector, or a function of x; None leaves it
+            as an argument of T.
+        of: the unknown that ``op`` takes; None takes those that its parameters name, or the only one.
+        integral: is P u integrated over the region?
     """
 
     op: Operator
     on: Region
     name: str
     data: Any = None
+    of: str | None = None
+    integral: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.on, Region):
@@ -56,8 +61,12 @@ class Condition:
             raise fail(
                 InputNameError, "name", describe(name), "give a name that can be a keyword argument, such as 'f'"
             )
+        if self.of is not None and not isinstance(self.of, str):
+            raise fail(ArgumentTypeError, "of", describe(self.of), "give the name of an unknown, such as 'u'")
         if self.data is not None and not callable(self.data):
-            check_number("data", self.data, remedy="give a number or a function of x", what="data")
+            remedy = "give a number or a function of x"
+            if check_array("data", self.data, remedy=remedy, complex_too=True).ndim > 1:
+                raise fail(ArgumentTypeError, "data", describe(self.data), remedy)
 
     def __repr__(self) -> str:
         fixed = "" if self.data is None else ", data fixed"
@@ -69,56 +78,92 @@ def Equation(op: Operator, on: Region, name: str = "f", data: Any = None) -> Con
     return Condition(op, on, name, data)
 
 
-def Dirichlet(on: Region, name: str = "g", data: Any = None) -> Condition:
-    """u = g on a boundary."""
-    return Condition(identity, on, name, data)
+def Dirichlet(on: Region, name: str = "g", data: Any = None, of: str | None = None) -> Condition:
+    """u = g on a boundary; ``of`` names the unknown if there are several."""
+    return Condition(itself, on, name, data, of)
 
 
-def Neumann(on: Region, name: str = "q", data: Any = None) -> Condition:
-    """∂u/∂n = q on a boundary; n is the outward unit normal."""
-    return Condition(normal_derivative, on, name, data)
+def Neumann(on: Region, name: str = "q", data: Any = None, of: str | None = None) -> Condition:
+    """∂u/∂n = q on a boundary; n is the outward unit normal. ``of`` names the unknown if there are several."""
+    return Condition(normal_derivative, on, name, data, of)
 
 
 @stored("mixed")
 @dataclass(frozen=True)
 class Mixed:
-    """The operator α u + β ∂u/∂n; α and β are numbers or functions of x."""
+    """The operator α u + β ∂u/∂n; α and β are numbers, real or complex, or functions of x."""
 
     alpha: Any
     beta: Any
 
     def __post_init__(self) -> None:
-        for name in ("alpha", "beta"):
-            with naming(name):
-                number = Coefficient.of(getattr(self, name)).constant
-            if number is not None:
-                object.__setattr__(self, name, number)
+        _read_coefficients(self, "alpha", "beta")
 
     def __call__(self, u: Any) -> Any:
         """α u + β ∂u/∂n of a field u."""
-        return u.times(Coefficient.of(self.alpha)) + normal_derivative(u).times(Coefficient.of(self.beta))
+        return u * self.alpha + normal_derivative(u) * self.beta
 
 
-def Robin(alpha: Any, beta: Any, on: Region, name: str = "r", data: Any = None) -> Condition:
-    """α u + β ∂u/∂n = r on a boundary; α and β are numbers or functions of x."""
-    return Condition(Mixed(alpha, beta), on, name, data)
+def _read_coefficients(op: Any, *names: str) -> None:
+    """Turn attributes of an operator into numbers, or into coefficients where they are functions."""
+    for name in names:
+        with naming(name):
+            found = Coefficient.of(getattr(op, name))
+        object.__setattr__(op, name, found if found.constant is None else found.constant)
 
 
-def Initial(on: Region, name: str = "u0", order: int = 0, data: Any = None) -> Condition:
+def Robin(alpha: Any, beta: Any, on: Region, name: str = "r", data: Any = None, of: str | None = None) -> Condition:
+    """α u + β ∂u/∂n = r on a boundary; α and β are numbers, real or complex, or functions of x."""
+    return Condition(Mixed(alpha, beta), on, name, data, of)
+
+
+def Initial(on: Region, name: str = "u0", order: int = 0, data: Any = None, of: str | None = None) -> Condition:
     """∂^order u / ∂t^order = u0 on the initial slice of a space–time domain; time is the last coordinate."""
     order = check_order(order)
     if isinstance(on, SpaceTime):
         raise fail(ArgumentTypeError, "on", describe(on), "give its initial slice, spacetime.initial")
     if not isinstance(on, Region):
         raise fail(ArgumentTypeError, "on", describe(on), "give the initial slice of a SpaceTime")
-    return Condition(lambda u: partial(u, -1, order), on, name, data)
+    return Condition(lambda u: partial(u, -1, order), on, name, data, of)
+
+
+@stored("weighted")
+@dataclass(frozen=True)
+class Weighted:
+    """The operator w u; the weight w is a number or a function of x."""
+
+    weight: Any
+
+    def __post_init__(self) -> None:
+        _read_coefficients(self, "weight")
+
+    def __call__(self, u: Any) -> Any:
+        """The weight times a field u."""
+        return u * self.weight
+
+
+def Mean(on: Region, name: str = "mean", of: str | None = None, data: Any = None) -> Condition:
+    """The mean of u over a region, ∫ u dx / |D|: one number, which pure Neumann data, or a pressure, leave open."""
+    if not isinstance(on, Region):
+        raise fail(ArgumentTypeError, "on", describe(on), "give a region, such as a Box or its .boundary")
+    return Condition(Weighted(1.0 / on.measure), on, name, data, of, integral=True)
+
+
+def Integral(weight: Any, on: Region, name: str = "integral", of: str | None = None, data: Any = None) -> Condition:
+    """∫ w u dx over a region: one number; the weight w is a number or a function of x."""
+    return Condition(Weighted(weight), on, name, data, of, integral=True)
 
 
 @stored("problem")
 class Problem:
-    """A linear PDE: a list of conditions. Pure data; nothing is sampled or computed here."""
+    """A linear PDE, or a system of them: a list of conditions. Pure data; nothing is sampled or computed here.
 
-    def __init__(self, *conditions: Condition) -> None:
+    Arguments:
+        conditions: in the order of the arguments of T.
+        unknowns: names and numbers of components, such as {"u": 2, "p": 1}; None for one scalar unknown, u.
+    """
+
+    def __init__(self, *conditions: Condition, unknowns: Unknowns | Mapping[str, int] | None = None) -> None:
         if not conditions:
             raise fail(ArgumentError, "conditions", "none", "give at least one, such as Equation(op, on=D)")
         for condition in conditions:
@@ -137,7 +182,14 @@ class Problem:
             got = ", ".join(f"{c.name!r} on {c.on!r}, with{'' if c.on.timed else 'out'} time" for c in conditions)
             remedy = "state all on parts of one SpaceTime; points of it are PointCloud(…, timed=True)"
             raise fail(ArgumentError, "conditions", got, remedy)
-        self._conditions = conditions
+        self._conditions, self._unknowns = conditions, read_unknowns(unknowns)
+        for condition in conditions:
+            self._unknowns.arguments(condition.op, condition.of, condition.name)
+
+    @property
+    def unknowns(self) -> Unknowns:
+        """Names and numbers of components of the unknowns."""
+        return self._unknowns
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -174,11 +226,13 @@ class Problem:
         """For each row of x (n, d): does it lie in the region of any condition?"""
         return np.any([condition.on.contains(x) for condition in self._conditions], axis=0)
 
-    def manufacture(self, u: Function, points: Mapping[str, Any]) -> dict[str, FloatArray]:
+    def manufacture(self, u: Any, points: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         """Data that makes ``u`` the exact solution: {name: (P_k u)(points[name])} for every input of T.
 
-        ``u`` maps x (n, d) to (n,), or to (n, B) for B solutions at once. Derivatives are exact (automatic).
-        ``points[name]`` are `Points`, or an array (n, d), of the region of the condition.
+        ``u`` maps x (n, d) to (n,), or to (n, B) for B solutions at once; with several unknowns it is a dictionary of
+        functions by name, and that of an unknown with k components gives (n, k), or (n, k, B). Derivatives are exact
+        (automatic). ``points[name]`` are `Points`, or an array (n, d), of the region of the condition; the data of an
+        integral is one value, the integral by the rule that these points are.
         """
         remedy = "give a dictionary from the names of conditions to points"
         if not isinstance(points, Mapping):
@@ -190,8 +244,18 @@ class Problem:
             if name not in points:
                 remedy = "give points for each of " + ", ".join(map(repr, self.inputs))
                 raise fail(InputNameError, "points", f"none for condition {name!r}", remedy)
-        places = {name: self[name].on.adopt(points[name], f"points[{name!r}]") for name in self.inputs}
-        return {name: apply_operator(self[name].op, u, places[name], name=name) for name in self.inputs}
+        return {name: self._manufactured(self[name], u, points[name]) for name in self.inputs}
+
+    def _manufactured(self, condition: Condition, u: Any, points: Any) -> NDArray[Any]:
+        name = condition.name
+        places = condition.on.adopt(points, f"points[{name!r}]")
+        found = apply_operator(condition.op, u, places, name=name, unknowns=self._unknowns, of=condition.of)
+        if not condition.integral:
+            return found
+        if places.weight is None:
+            remedy = "give the points of T, T.points, which are a quadrature rule"
+            raise fail(ArgumentError, f"points[{name!r}]", "points without weights for an integral", remedy)
+        return np.tensordot(places.weight, found, axes=1)[None]
 
     def __repr__(self) -> str:
         return "Problem(" + ", ".join(map(repr, self._conditions)) + ")"

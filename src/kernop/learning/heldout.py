@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import norms
-from kernop.collocation.data import concrete, values_at
-from kernop.collocation.functionals import Functionals
+from kernop.collocation.ansatz import Ansatz, condition_functionals
+from kernop.collocation.data import concrete, split_pairs, values_at
+from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.inputs import read_inputs
 from kernop.collocation.probes import bumps, free_waves, oscillations, random_probes, together
-from kernop.collocation.sampling import between, interior
+from kernop.collocation.sampling import between, held_out, interior, top_dimension
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
-from kernop.language.functions import Function
-from kernop.language.ops import NormalForm, identity, normal_form
 from kernop.language.problem import Condition, Problem
 from kernop.operators.operator import SolutionOperator
 
@@ -36,7 +35,7 @@ class Fields(Protocol):
 
     def __len__(self) -> int: ...
 
-    def apply(self, functionals: NormalForm) -> FloatArray:
+    def apply(self, block: Block) -> FloatArray:
         """(P_i u) for each of them: (n, B)."""
         ...
 
@@ -59,7 +58,7 @@ class Findings:
 
     def changes(self, before: Findings) -> FloatArray:
         """How far each solution of unknown truth is from what it was before, relative, in L2 or L∞: (B,)."""
-        return np.asarray(_relative(self.values - before.values, self.values))
+        return np.asarray(_relative(self.values - before.values, self.values, 1))
 
 
 class Measure(Protocol):
@@ -88,15 +87,14 @@ class OnProbes:
     change from one operator to a richer one is.
     """
 
-    def __init__(self, problem: Problem, frame: Frame, seed: int = 0, envelope: Function | None = None) -> None:
+    def __init__(self, problem: Problem, frame: Frame, seed: int, ansatz: Ansatz) -> None:
         self._problem = problem
         inside = interior(problem, HELD_OUT // 2, seed + 1)
         around = [between(condition.on, HELD_OUT // 8, seed + 1).x for condition in _boundaries(problem)]
-        where = Points(np.concatenate([inside.x, *around]))
-        self._places = Functionals((normal_form(identity, where, multiplier=envelope),))
+        self._places = ansatz.evaluations(np.concatenate([inside.x, *around]))
         self._inside = len(inside)
-        self._fields = _fields(problem, frame, seed + 1)
-        self._truth = self._all(self._places.blocks[0])
+        self._fields = _fields(problem, frame, seed + 1, ansatz)
+        self._truth = self._all(self._places)
 
     @property
     def known(self) -> str:
@@ -114,19 +112,22 @@ class OnProbes:
 
     def __call__(self, operator: SolutionOperator) -> Findings:
         rows = operator.collocated
-        data = np.concatenate([self._all(block) for block in rows.blocks])
+        data = self._all(rows)
         plain = np.zeros((len(rows), len(self.unknown)))
         for k, name in enumerate(self._problem.inputs):
             plain[rows.slices[self._problem.names.index(name)], k] = 1.0
         answer = operator.factorisation.answer(np.hstack([data, plain]))
         found = answer.u.apply(self._places)
         count = self._truth.shape[1]
-        error = _relative(found[:, :count] - self._truth, self._truth)
+        parts = len(self._places.blocks)
+        error = _relative(found[:, :count] - self._truth, self._truth, parts)
         worst = float(np.max(error)) if np.all(np.isfinite(error)) else np.inf
-        return Findings(worst, float(np.max(answer.misfit[:count])), found[: self._inside, count:])
+        values = found[:, count:].reshape(parts, -1, len(self.unknown))[:, : self._inside]
+        return Findings(worst, float(np.max(answer.misfit[:count])), values.reshape(-1, len(self.unknown)))
 
-    def _all(self, form: NormalForm) -> FloatArray:
-        return np.hstack([fields.apply(form) for fields in self._fields])
+    def _all(self, rows: Functionals) -> FloatArray:
+        """What the functionals make of all fields, (N, B)."""
+        return np.vstack([np.hstack([fields.apply(block) for fields in self._fields]) for block in rows.blocks])
 
 
 class OnInputs:
@@ -139,12 +140,11 @@ class OnInputs:
 
     known = ""
 
-    def __init__(self, problem: Problem, frame: Frame, inputs: Any, seed: int, envelope: Function | None) -> None:
+    def __init__(self, problem: Problem, frame: Frame, seed: int, ansatz: Ansatz, inputs: Any) -> None:
         self._inputs = read_inputs(problem, inputs)
         each = HELD_OUT // len(problem.conditions)
-        points = {condition.name: between(condition.on, each, seed + 1) for condition in problem.conditions}
-        self._held = [_held(condition, points[condition.name], frame, envelope) for condition in problem.conditions]
-        self._inside = interior(problem, HELD_OUT // 2, seed + 1).x
+        self._held = [_held(c, held_out(c, each, seed + 1), frame, ansatz) for c in problem.conditions]
+        self._inside = ansatz.evaluations(interior(problem, HELD_OUT // 2, seed + 1).x)
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -153,7 +153,7 @@ class OnInputs:
 
     def __call__(self, operator: SolutionOperator) -> Findings:
         solutions = [operator.answer(given) for given in self._inputs]
-        values = [solution(self._inside).reshape(len(self._inside), -1) for solution in solutions]
+        values = [solution.function.apply(self._inside) for solution in solutions]
         residuals = [self._worst(*found) for found in zip(solutions, self._inputs, values, strict=True)]
         misfits = [float(np.max(solution.misfits)) for solution in solutions if solution.misfits is not None]
         return Findings(max(residuals), max(misfits, default=0.0), np.hstack(values))
@@ -163,10 +163,9 @@ class OnInputs:
         worst = 0.0
         for held in self._held:
             value = given.get(held.condition.name, held.condition.data)
-            target = concrete(held.condition.name, values_at(held.condition, value, held.points))
-            found = solution.function.apply(held.functionals)
-            error = _rms(found - target.reshape(len(target), -1))
-            scale = np.maximum(_rms(target.reshape(len(target), -1)), held.scale * size)
+            target = held.rows(value, solution.paired)
+            error = _rms(solution.function.apply(held.functionals) - target)
+            scale = np.maximum(_rms(target), held.scale * size)
             ratio = np.max(error / np.where(scale > 0.0, scale, 1.0))
             worst = max(worst, float(ratio) if np.isfinite(ratio) else np.inf)
         return worst
@@ -181,33 +180,45 @@ class _Held:
     functionals: Functionals
     scale: float  # what the operator makes of a field of size 1 that varies over one unit
 
+    def rows(self, value: Any, paired: bool) -> FloatArray:
+        """Data of the condition at the points, as rows (n, B)."""
+        (layout,) = self.functionals.layouts
+        values = concrete(self.condition.name, values_at(self.condition, value, self.points, layout))
+        rows = layout.rows(values)
+        return split_pairs(rows.reshape(len(rows), -1)) if paired else rows.reshape(len(rows), -1)
 
-def _held(condition: Condition, points: Points, frame: Frame, envelope: Function | None) -> _Held:
-    form = normal_form(condition.op, points, multiplier=envelope, name=condition.name)
-    units = np.prod(frame.units ** np.asarray(form.alphas), axis=1)
-    return _Held(condition, points, Functionals((form,)), float(np.sum(_rms(form.coefficients) / units)))
+
+def _held(condition: Condition, points: Points, frame: Frame, ansatz: Ansatz) -> _Held:
+    rows = condition_functionals(condition, points, ansatz)
+    units = [np.prod(frame.units ** np.asarray(block.alphas), axis=1) for block in rows.blocks]
+    sizes = [np.sum(_rms(block.coefficients) / unit) for block, unit in zip(rows.blocks, units, strict=True)]
+    return _Held(condition, points, rows, float(max(sizes)))
 
 
 def _boundaries(problem: Problem) -> list[Condition]:
-    top = max(condition.on.intrinsic_dim for condition in problem.conditions)
-    return [condition for condition in problem.conditions if condition.on.intrinsic_dim < top]
+    return [c for c in problem.conditions if c.on.intrinsic_dim < top_dimension(problem) and not c.integral]
 
 
-def _fields(problem: Problem, frame: Frame, seed: int) -> list[Fields]:
+def _fields(problem: Problem, frame: Frame, seed: int, ansatz: Ansatz) -> list[Fields]:
     level = min(problem.dim, len(PERIODS)) - 1
-    forms = [
-        normal_form(condition.op, between(condition.on, HELD_OUT // 8, seed), name=condition.name)
-        for condition in problem.conditions
-    ]
-    waves = together((random_probes(frame, seed), *(free_waves(form, frame, seed) for form in forms)))
+    plain = replace(ansatz, envelope=None)
+    rows = [condition_functionals(c, held_out(c, HELD_OUT // 8, seed), plain) for c in problem.conditions]
+    free = (free_waves(block, frame, seed) for own in rows for block in own.blocks)
+    waves = together((random_probes(frame, seed), *free))
     places = interior(problem, BUMPS, seed).x
     return [waves, oscillations(frame, PERIODS[level], seed), bumps(frame, WIDTHS[level], places)]
 
 
-def _relative(error: FloatArray, truth: FloatArray) -> FloatArray:
-    """The larger of the relative errors in L2 and in L∞, for each column; 0 / 0 is 0: (B,)."""
-    pairs = [(norms(error), norms(truth)), (np.max(np.abs(error), axis=0), np.max(np.abs(truth), axis=0))]
-    return np.max([np.where(e == 0.0, 0.0, e / np.where(t > 0.0, t, 1e-300)) for e, t in pairs], axis=0)
+def _relative(error: FloatArray, truth: FloatArray, parts: int) -> FloatArray:
+    """The larger of the relative errors in L2 and in L∞, for each column; 0 / 0 is 0: (B,).
+
+    The rows are those of so many components, one after the other; the worst of them counts.
+    """
+    found: list[FloatArray] = []
+    for e, t in zip(np.split(error, parts), np.split(truth, parts), strict=True):
+        pairs = [(norms(e), norms(t)), (np.max(np.abs(e), axis=0), np.max(np.abs(t), axis=0))]
+        found += [np.where(a == 0.0, 0.0, a / np.where(b > 0.0, b, 1e-300)) for a, b in pairs]
+    return np.max(found, axis=0)
 
 
 def _rms(values: FloatArray) -> FloatArray:

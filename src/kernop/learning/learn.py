@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,21 +21,22 @@ from kernop.basics.errors import (
 )
 from kernop.basics.progress import Stages
 from kernop.basics.versions import now
-from kernop.collocation.batches import stream
-from kernop.collocation.functionals import Functionals, collocate
+from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
+from kernop.collocation.batches import StreamPoints, check_whole, stream
+from kernop.collocation.functionals import Functionals
 from kernop.collocation.inputs import read_inputs
-from kernop.collocation.sampling import can_be_fresh, interior, sample, share_out
+from kernop.collocation.rows import Input, StreamedRows
+from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, share_out, top_dimension
+from kernop.collocation.scales import fitted
 from kernop.collocation.units import Frame, frame_of
 from kernop.geometry import Points
 from kernop.kernels import CustomKernel, Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.language.functions import Function
-from kernop.language.ops import evaluations, identity, normal_form
 from kernop.language.problem import Problem
 from kernop.learning.heldout import Measure, OnInputs, OnProbes
 from kernop.learning.refine import Report, ToleranceWarning, refine
-from kernop.learning.streaming import learn_stream, make_plan, read_checkpoint
-from kernop.methods import Factorisation, Method, Setting, Subspace
+from kernop.learning.streaming import Passes, read_checkpoint
+from kernop.methods import Method, Setting, Subspace
 from kernop.methods.base import envelope_of
 from kernop.methods.noise import Noise, read_noise
 from kernop.methods.weights import Weights, read_weights
@@ -108,25 +110,30 @@ def learn(
         sampling,
         check_integer("seed", seed, least=0),
     )
+    passes = _passes(chosen, checkpoint, client)
     with Stages(progress) as stage:
-        if isinstance(chosen, Subspace) and chosen.batch is not None:
-            return task.from_stream(chosen, points, tol, inputs, checkpoint, client, stage)
-        for name, value in (("checkpoint", checkpoint), ("client", client)):
-            if value is not None:
-                raise fail(ArgumentError, name, f"one with {chosen!r}", "use method=ko.Subspace(batch=2000)")
         if tol is None:
-            operator = task.once(chosen, points, stage)
-        else:
-            operator = task.to_tolerance(chosen, points, tol, inputs, budget, stage)
+            known = () if inputs is None or passes is None else read_inputs(problem, inputs)
+            return task.once(chosen, points, stage, known, passes)
+        operator = task.to_tolerance(chosen, points, tol, inputs, budget, stage)
         with stage("examine"):
-            found = replace(
-                operator.diagnosis, stability=task.stability(operator.collocated, envelope_of(operator.method))
-            )
-    _warn(found, operator.report)
+            stable = task.stability(operator.collocated, operator.ansatz)
+    found = replace(operator.diagnosis, stability=stable)
+    _warn(found, operator.report, level=3)
     return replace(operator, diagnosis=found)
 
 
-def _warn(found: Diagnosis, report: Report | None, level: int = 3) -> None:
+def _passes(method: Method, checkpoint: Any, client: Any) -> Passes | None:
+    """Who passes over points that come in batches; None for a method that takes all of them at once."""
+    if method.batch is not None:
+        return Passes(client, read_checkpoint(checkpoint))
+    for name, value in (("checkpoint", checkpoint), ("client", client)):
+        if value is not None:
+            raise fail(ArgumentError, name, f"one with {method!r}", "use method=ko.Subspace(batch=2000)")
+    return None
+
+
+def _warn(found: Diagnosis, report: Report | None, level: int) -> None:
     """Say what is doubtful, to the caller of `learn`, so many calls above this one."""
     if found.stability is not None and found.stability.ill_posed:
         warnings.warn(str(found.stability), IllPosedWarning, stacklevel=level)
@@ -139,7 +146,7 @@ def _warn(found: Diagnosis, report: Report | None, level: int = 3) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """What is common to the three ways to learn; arguments as for `learn`, checked."""
+    """What is common to learning once and to a tolerance; arguments as for `learn`, checked."""
 
     problem: Problem
     kernel: Kernel | None
@@ -150,21 +157,76 @@ class _Task:
     sampling: str
     seed: int
 
-    def once(self, method: Method, points: Any, stage: Stages) -> SolutionOperator:
-        """The operator learned from these points: sampled, the conditions collocated there, the rows factorised."""
+    def once(
+        self, method: Method, points: Any, stage: Stages, known: Sequence[Input] = (), passes: Passes | None = None
+    ) -> SolutionOperator:
+        """Points are sampled, the conditions collocated there, what is doubtful is said, and the rows are factorised.
+
+        Arguments:
+            known: inputs that are known in advance, and …
+            passes: … who passes over the points, if they come in batches.
+        """
         with stage("sample"):
-            placed = sample(self.problem, points, self.sampling, self.seed)
+            placed = self._placed(method, points)
         with stage("collocate"):
-            found = self.roughness(placed)
-            functionals = collocate(self.problem, placed, envelope_of(method))
-            for name, block in zip(self.problem.names, functionals.blocks, strict=True):
-                if self.kernel is not None:
-                    check_smoothness(self.kernel, method.derivatives_needed(block.order), name)
+            ansatz, rows = self._rows(method, placed, known)
+        with stage("examine"):
+            found = self._examined(method, placed, rows, ansatz)
+        _warn(found, None, level=4)  # a pass over batches may take days
+        return self._factorised(method, placed, rows, ansatz, found, stage, passes)
+
+    def _placed(self, method: Method, points: Any) -> Mapping[str, Points]:
+        if method.batch is None:
+            check_whole(points, method)
+            return sample(self.problem, points, self.sampling, self.seed)
+        return StreamPoints(stream(self.problem, points, self.sampling, self.seed, method.batch))
+
+    def _rows(
+        self, method: Method, placed: Mapping[str, Points], known: Sequence[Input] = ()
+    ) -> tuple[Ansatz, Functionals | StreamedRows]:
+        """How the unknowns are written, and the conditions at the points: all rows now, or batch by batch."""
+        if isinstance(placed, StreamPoints):
+            ansatz, _ = fitted(self.problem, self._seen(placed), self.frame, envelope_of(method))
+            return ansatz, StreamedRows(placed.stream, ansatz).given(known)
+        ansatz, functionals = fitted(self.problem, placed, self.frame, envelope_of(method))
+        for name, own in zip(self.problem.names, functionals.conditions, strict=True):
+            if self.kernel is not None:
+                check_smoothness(self.kernel, method.derivatives_needed(own.order), name)
+        return ansatz, functionals
+
+    def _seen(self, placed: StreamPoints) -> dict[str, Points]:
+        """Points of each condition from a few batches of a stream, as far as they have some."""
+        return {name: points for batch in reversed(placed.stream.sampled()) for name, points in batch.items()}
+
+    def _examined(
+        self, method: Method, placed: Mapping[str, Points], rows: Functionals | StreamedRows, ansatz: Ansatz
+    ) -> Diagnosis:
+        """What is doubtful whatever the data; where the points come in batches, as seen at points of our own."""
+        if isinstance(rows, StreamedRows):
+            if self._bounded_by_points:
+                return Diagnosis()
+            placed = sample(self.problem, None, self.sampling, self.seed)
+            rows = collocate(self.problem, placed, ansatz)
+        return Diagnosis(self.stability(rows, ansatz), self.roughness(placed))
+
+    def _factorised(
+        self,
+        method: Method,
+        placed: Mapping[str, Points],
+        rows: Functionals | StreamedRows,
+        ansatz: Ansatz,
+        found: Diagnosis,
+        stage: Stages,
+        passes: Passes | None = None,
+    ) -> SolutionOperator:
         with stage("factorise") as tick:
-            regularization = self._regularization(method, len(functionals))
-            setting = Setting(functionals, self.frame, self.kernel, regularization, self.weights, tick)
-            factorisation = self._factorised(method, setting)
-        return SolutionOperator(
+            regularization = self._regularization(method, rows)
+            setting = Setting(rows, self.frame, self.kernel, regularization, self.weights, tick, passes, ansatz)
+            with self._blaming_the_noise():
+                factorisation = method.factorise(setting)
+        if passes is not None:
+            passes.complete()
+        operator = SolutionOperator(
             self.problem,
             placed,
             method,
@@ -173,93 +235,88 @@ class _Task:
             None,
             self._levels,
             self._about,
-            Diagnosis(None, found),
-            functionals,
+            found,
+            rows if isinstance(rows, Functionals) else None,
         )
+        return operator.with_solutions()
 
     def to_tolerance(
         self, method: Method, points: Any, tol: float, inputs: Any, budget: int, stage: Stages
     ) -> SolutionOperator:
-        """Once, and again with more centres, until the residual where nothing was learned is small enough."""
+        """With more and more centres, until the residual where nothing was learned is small enough."""
         wanted = check_number("tol", tol, above=0.0)
-        growing = _growing(method)
+        growing = _growing(method, tol)
         given = sample(self.problem, points, self.sampling, self.seed) if points is not None else None
         most = check_integer("budget", budget, least=1)
         if given is not None:
             most = min(most, max(1, sum(map(len, given.values())) // 2))
+
+        def grown(centers: int, n: int) -> SolutionOperator:
+            larger = replace(growing, centers=centers)
+            with stage("sample"):
+                shares = share_out(self.problem, self._points_for(n), whole_clouds=True)
+                placed = given or self._placed(larger, shares)
+            with stage("collocate"):
+                (ansatz, rows), found = self._rows(larger, placed), Diagnosis(None, self.roughness(placed))
+            return self._factorised(larger, placed, rows, ansatz, found, stage)
+
         return refine(
-            lambda centers, n: self.once(
-                replace(growing, centers=centers),
-                share_out(self.problem, n, whole_clouds=True) if given is None else given,
-                stage,
-            ),
+            grown,
             wanted,
             most,
-            self._measure(inputs, envelope_of(growing)),
+            lambda operator: self._measure(inputs, operator.ansatz),
             self.problem.dim,
             stage.say,
         )
 
-    def _measure(self, inputs: Any, envelope: Function | None) -> Measure:
+    def _points_for(self, n: int) -> int:
+        """The points that give n rows for each component: an equation for several unknowns has fewer rows than they."""
+        top = top_dimension(self.problem)
+        own = zip(self.problem.conditions, condition_layouts(self.problem, Ansatz(self.problem.unknowns)), strict=True)
+        parts = [
+            layout.parts for condition, layout in own if condition.on.intrinsic_dim == top and not condition.integral
+        ]
+        return round(n * self.problem.unknowns.total * len(parts) / sum(parts))
+
+    def _measure(self, inputs: Any, ansatz: Ansatz) -> Measure:
         if inputs is None:
-            return OnProbes(self.problem, self.frame, self.seed, envelope)
-        return OnInputs(self.problem, self.frame, inputs, self.seed, envelope)
+            return OnProbes(self.problem, self.frame, self.seed, ansatz)
+        return OnInputs(self.problem, self.frame, self.seed, ansatz, inputs)
 
     def roughness(self, points: Mapping[str, Points]) -> Roughness:
-        """Of the coefficients that are differentiated, at these points."""
-        found = [roughness(c.op, points[c.name], self.frame, c.name) for c in self.problem.conditions]
+        """How rough the coefficients are that are differentiated, at these points."""
+        unknowns = self.problem.unknowns
+        found = [roughness(c, points[c.name], self.frame, unknowns) for c in self.problem.conditions]
         return max(found, key=lambda r: r.part)
 
-    def stability(self, rows: Functionals, envelope: Function | None) -> Stability:
+    def stability(self, rows: Functionals, ansatz: Ansatz) -> Stability:
         """How well the conditions determine u."""
-        points = interior(self.problem, INSIDE, self.seed)
-        inside = evaluations(points.x) if envelope is None else normal_form(identity, points, multiplier=envelope)
-        fresh = None if self._bounded_by_points else lambda number: self._evenly(number, envelope)
-        return stability(rows, Functionals((inside,)), self.frame, envelope, fresh)
+        inside = interior(self.problem, INSIDE, self.seed)
+        fresh = None if self._bounded_by_points else lambda number: self._evenly(number, ansatz)
+        return stability(rows, inside.x, self.frame, ansatz, fresh)
 
     @property
     def _bounded_by_points(self) -> bool:
         """Is a region known by points alone?"""
         return not can_be_fresh(self.problem) or not all(condition.on.known for condition in self.problem.conditions)
 
-    def _evenly(self, number: int, envelope: Function | None) -> Functionals:
-        """About so many rows, an equal part for each condition."""
-        each = -(-number // len(self.problem.conditions))
-        points = {condition.name: condition.on.sample(each, seed=self.seed) for condition in self.problem.conditions}
-        return collocate(self.problem, points, envelope)
+    def _evenly(self, number: int, ansatz: Ansatz) -> Functionals:
+        """About so many rows: half of them inside the domain, half on boundaries, in equal parts for each condition."""
+        top = top_dimension(self.problem)
+        inside = {c.name: c.on.intrinsic_dim == top for c in self.problem.conditions if not c.integral}
+        points = {c.name: held_out(c, 1, self.seed) for c in self.problem.conditions if c.integral}
+        for condition, layout in zip(self.problem.conditions, condition_layouts(self.problem, ansatz), strict=True):
+            if condition.name in inside:
+                alike = list(inside.values()).count(inside[condition.name])
+                each = -(-number // (2 * alike * layout.parts))
+                points[condition.name] = condition.on.sample(each, seed=self.seed)
+        return collocate(self.problem, points, ansatz)
 
-    def from_stream(
-        self, method: Subspace, points: Any, tol: Any, inputs: Any, checkpoint: Any, client: Any, stage: Stages
-    ) -> SolutionOperator:
-        """The operator learned from points that come in batches, of which only L × L numbers are kept."""
-        if tol is not None:
-            remedy = "leave out batch, or give Subspace(centers=…, batch=…) and no tol"
-            raise fail(ArgumentError, "tol", f"{tol} with a stream of points", remedy)
-        source = stream(self.problem, points, self.sampling, self.seed, method.batch or 1)
-        known = [] if inputs is None else read_inputs(self.problem, inputs)
-        plan = make_plan(self.problem, source, method, self.frame, self.kernel, self.weights, known)
-        if self.noise is not None and source.counts is None and method.penalty == "rkhs":
-            remedy = "give arrays or ko.Batches, or penalty='coefficients'"
-            raise fail(ArgumentError, "noise", "one with an iterator, whose number of points is not known", remedy)
-        # To count the points of a stream may take a pass over them.
-        number = 0 if self.noise is None else sum((source.counts or {}).values())
-        regularization = self._regularization(method, number)
-        found = self._diagnosed(method)
-        _warn(found, None, level=4)
-        operator = learn_stream(plan, regularization, stage, read_checkpoint(checkpoint), client)
-        return replace(operator, noise=self._levels, about=self._about, diagnosis=found)
-
-    def _diagnosed(self, method: Subspace) -> Diagnosis:
-        """What is doubtful about a problem whose points come in batches, as seen at points of our own."""
-        if self._bounded_by_points:
-            return Diagnosis()
-        points = sample(self.problem, None, self.sampling, self.seed)
-        rows = collocate(self.problem, points, method.envelope)
-        return Diagnosis(self.stability(rows, method.envelope), self.roughness(points))
-
-    def _factorised(self, method: Method, setting: Setting) -> Factorisation:
+    @contextmanager
+    def _blaming_the_noise(self) -> Generator[None]:
+        """A system that is singular because of the noise that was stated says so."""
         try:
-            return method.factorise(setting)
+            yield
         except SingularGramError as error:
             if self.noise is None:
                 raise
@@ -267,9 +324,17 @@ class _Task:
             remedy = "state more noise where there is least, use ko.Subspace() or ko.LowRank(), or fewer points"
             raise fail(SingularGramError, "noise", got, remedy) from error
 
-    def _regularization(self, method: Method, n: int) -> float | None:
-        """λ for n rows: the user's, or the one that says what the noise is."""
-        return self.regularization if self.noise is None else method.regularization_for(self.noise.variance, n)
+    def _regularization(self, method: Method, rows: Functionals | StreamedRows) -> float | None:
+        """λ: the user's, or the one that says what the noise is."""
+        if self.noise is None:
+            return self.regularization
+        if isinstance(rows, Functionals) or not method.rkhs:
+            return method.regularization_for(self.noise.variance, len(rows) if isinstance(rows, Functionals) else 0)
+        counts = rows.stream.counts  # to find them may take a pass
+        if counts is None:
+            remedy = "give arrays or ko.Batches, or penalty='coefficients'"
+            raise fail(ArgumentError, "noise", "one with an iterator, whose number of points is not known", remedy)
+        return method.regularization_for(self.noise.variance, sum(counts.values()))
 
     @property
     def _about(self) -> dict[str, Any]:
@@ -287,7 +352,10 @@ def _stated(noise: Any, problem: Problem, regularization: Any, weights: Any) -> 
     return read_noise(noise, problem)
 
 
-def _growing(method: Method) -> Subspace:
+def _growing(method: Method, tol: float) -> Subspace:
+    if method.batch is not None:
+        remedy = "leave out batch, or give Subspace(centers=…, batch=…) and no tol"
+        raise fail(ArgumentError, "tol", f"{tol} with a stream of points", remedy)
     if not isinstance(method, Subspace) or method.centers is not None:
         remedy = "leave tol out, or use method=ko.Subspace() without centers"
         raise fail(ArgumentError, "tol", f"a tolerance with {method!r}", remedy)

@@ -85,17 +85,19 @@ def refine(
     build: Callable[[int, int], SolutionOperator],
     tol: float,
     budget: int,
-    measure: Measure,
+    measure_of: Callable[[SolutionOperator], Measure],
     dim: int,
     tick: Callable[[str], None],
 ) -> SolutionOperator:
     """Grow the number of centres until the error meets ``tol``, nothing gets better, or the budget is used up.
 
-    ``build(centers, points)`` learns one level. Nothing of a level is of use to the next: another number of centres
-    has another spacing, so another lengthscale, so another matrix; only the compiled functions are shared. When the
-    known solutions meet the tolerance, those of constant data are followed further as long as they can meet it too.
+    ``build(centers, points)`` learns one level, and ``measure_of`` tells from the first one how all are measured.
+    Nothing of a level is of use to the next: another number of centres has another spacing, so another lengthscale, so
+    another matrix; only the compiled functions are shared. When the known solutions meet the tolerance, those of
+    constant data are followed further as long as they can meet it too.
     """
     levels: list[Level] = []
+    measure: Measure | None = None
     progress, before = _Progress(), None
     best: tuple[SolutionOperator, int] | None = None
     centers = min(START[min(dim, len(START)) - 1], budget)
@@ -103,6 +105,7 @@ def refine(
     while True:
         started = time.perf_counter()
         operator = build(centers, POINTS_PER_CENTRE * centers)
+        measure = measure or measure_of(operator)
         found = measure(operator)
         rough = operator.diagnosis.roughness
         level = Level(

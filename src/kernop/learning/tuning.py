@@ -14,7 +14,6 @@ from kernop.basics.errors import (
     ArgumentTypeError,
     FloatArray,
     InputNameError,
-    ShapeError,
     check_array,
     check_choice,
     check_flag,
@@ -24,10 +23,11 @@ from kernop.basics.errors import (
 )
 from kernop.basics.progress import Stages
 from kernop.collocation import assembly
-from kernop.collocation.data import concrete, values_at
-from kernop.collocation.functionals import Functionals, collocate
+from kernop.collocation.data import all_values, concrete, real_columns
+from kernop.collocation.functionals import Functionals
 from kernop.collocation.probes import free_waves, random_probes, together
 from kernop.collocation.sampling import sample
+from kernop.collocation.scales import fitted
 from kernop.collocation.units import frame_of
 from kernop.geometry import Points
 from kernop.kernels import Kernel
@@ -158,11 +158,11 @@ def tune(
     balance = read_weights("unit" if weights is None else weights, problem)
     seed = check_integer("seed", seed, least=0)
     placed = sample(problem, points, sampling, seed)
-    functionals = collocate(problem, placed)
-    for name, block in zip(problem.names, functionals.blocks, strict=True):
+    _, functionals = fitted(problem, placed, frame_of(problem))
+    for name, block in zip(problem.names, functionals.conditions, strict=True):
         check_smoothness(kernel, Full().derivatives_needed(block.order), name)
     w = row_weights(balance, functionals, assembly.squared_norms(wide_gaussian(frame_of(problem)), functionals))
-    h = _probe_data(problem, functionals, seed) if data is None else _user_data(problem, placed, data)
+    h = _probe_data(problem, functionals, seed) if data is None else _user_data(problem, placed, functionals, data)
     with Stages(progress) as stage, stage("tune") as tick:
         search = Search(kernel, functionals, w, _normalised(h, w), criterion, given, tick)
         for factor in FACTORS if lengthscales else FACTORS[:1]:
@@ -205,7 +205,7 @@ def _probe_data(problem: Problem, functionals: Functionals, seed: int) -> FloatA
     return np.concatenate([probes.apply(block) for block in functionals.blocks])
 
 
-def _user_data(problem: Problem, points: Mapping[str, Points], data: Any) -> FloatArray:
+def _user_data(problem: Problem, points: Mapping[str, Points], functionals: Functionals, data: Any) -> FloatArray:
     """The user's data at the points, (N, B)."""
     wanted = "give a dictionary with data for " + ", ".join(map(repr, problem.inputs))
     if not isinstance(data, Mapping):
@@ -214,16 +214,7 @@ def _user_data(problem: Problem, points: Mapping[str, Points], data: Any) -> Flo
         if name not in problem.inputs or name not in data:
             got = f"no {name!r}" if name in problem.inputs else f"the unknown input {name!r}"
             raise fail(InputNameError, "data", got, wanted)
-    columns = [
-        concrete("data", values_at(condition, data.get(condition.name, condition.data), points[condition.name]))
-        for condition in problem.conditions
-    ]
-    columns = [column.reshape(len(column), -1) for column in columns]
-    batch = max(column.shape[1] for column in columns)
-    if any(column.shape[1] not in (1, batch) for column in columns):
-        got = f"batches of {sorted({column.shape[1] for column in columns})} columns"
-        raise fail(ShapeError, "data", got, "give the same number of columns to each input")
-    return np.concatenate([np.broadcast_to(column, (len(column), batch)) for column in columns])
+    return real_columns(concrete("data", all_values(problem, data, points, functionals.layouts)))
 
 
 def _normalised(h: FloatArray, weights: FloatArray) -> FloatArray:

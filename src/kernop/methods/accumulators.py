@@ -69,17 +69,12 @@ class Accumulator(ABC):
         """Take in what was filled into the room; its contents are lost."""
         self.rows += self._add()
 
-    def merge(self, other: Accumulator) -> None:
-        """Take in what another has seen; the other stays as it is."""
-        self._merge(other)
-        self.rows += other.rows
-
-    def copy(self) -> Self:
-        """The same state, without the room for rows."""
-        other = type(self)(self.count, self.width)
-        other.rows = self.rows
-        other._take(self)
-        return other
+    def merged(self, other: Accumulator) -> Self:
+        """What is kept of the rows of both, which stay as they are."""
+        both = type(self)(self.count, self.width)
+        both._merge(self, other)
+        both.rows = self.rows + other.rows
+        return both
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the room for rows, and one triangle only."""
@@ -94,10 +89,7 @@ class Accumulator(ABC):
     def _add(self) -> int: ...
 
     @abstractmethod
-    def _merge(self, other: Accumulator) -> None: ...
-
-    @abstractmethod
-    def _take(self, other: Accumulator) -> None: ...
+    def _merge(self, one: Accumulator, other: Accumulator) -> None: ...
 
     @property
     @abstractmethod
@@ -143,15 +135,12 @@ class NormalSums(Accumulator):
             self.squares += np.sum(np.square(self._data), axis=0)
         return len(self._design)
 
-    def _merge(self, other: Accumulator) -> None:
-        assert isinstance(other, NormalSums)
-        self.matrix += other.matrix
-        self.moments += other.moments
-        self.squares += other.squares
-
-    def _take(self, other: Accumulator) -> None:
-        assert isinstance(other, NormalSums)
-        self.matrix[:], self.moments[:], self.squares[:] = other.matrix, other.moments, other.squares
+    def _merge(self, one: Accumulator, other: Accumulator) -> None:
+        for part in (one, other):
+            assert isinstance(part, NormalSums)
+            self.matrix += part.matrix
+            self.moments += part.moments
+            self.squares += part.squares
 
     @property
     def square(self) -> float:
@@ -197,13 +186,11 @@ class Triangle(Accumulator):
         add_rows(self.upper, self._both)
         return len(self._both)
 
-    def _merge(self, other: Accumulator) -> None:
+    def _merge(self, one: Accumulator, other: Accumulator) -> None:
+        assert isinstance(one, Triangle)
         assert isinstance(other, Triangle)
+        self.upper[:] = one.upper
         add_triangle(self.upper, other.upper.copy(order="F"))
-
-    def _take(self, other: Accumulator) -> None:
-        assert isinstance(other, Triangle)
-        self.upper[:] = other.upper
 
     @property
     def square(self) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +14,19 @@ from numpy.typing import NDArray
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
 from kernop.basics.fitting import check_least, check_positive
 from kernop.basics.progress import Tick
+from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Functionals
+from kernop.collocation.rows import StreamedRows
 from kernop.collocation.units import Frame
 from kernop.kernels import Kernel
 from kernop.language.functions import Function
 from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.posterior import Posterior
+from kernop.methods.regression import Runner
 from kernop.methods.weights import Weights
 
-#: Numbers of rows, sorted; and a permutation of all of them.
-Rows = NDArray[np.intp]
+#: The numbers of some rows, sorted; and a permutation of all rows.
+RowNumbers = NDArray[np.intp]
 Order = NDArray[np.intp]
 
 #: Functionals whose variances are computed at a time.
@@ -33,20 +38,32 @@ class Setting:
     """All that a method needs to learn.
 
     Arguments:
-        functionals: N rows.
+        rows: N functionals, or batches of them.
         frame: where they live.
         kernel: the user's, or None: the method chooses.
         regularization: the user's λ, or None: the method chooses.
         weights: one for each condition, or None for balanced ones.
         tick: is told the part that is done.
+        runner: passes over rows that come in batches.
+        ansatz: how the unknowns are made of the functions of a space; the functionals were collocated with it.
     """
 
-    functionals: Functionals
+    rows: Functionals | StreamedRows
     frame: Frame
     kernel: Kernel | None = None
     regularization: float | None = None
     weights: Weights = None
     tick: Tick | None = None
+    runner: Runner | None = None
+    ansatz: Ansatz = PLAIN
+
+    @property
+    def functionals(self) -> Functionals:
+        """All N rows at once, which most methods need."""
+        if isinstance(self.rows, StreamedRows):
+            remedy = "use method=ko.Subspace(batch=2000), or give numbers or arrays"
+            raise fail(ArgumentError, "points", "batches for a method that needs all rows at once", remedy)
+        return self.rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +84,11 @@ class Answer:
     def misfit(self) -> FloatArray:
         """residual / size, (B,); 0 for data that are 0."""
         return np.divide(self.residual, self.size, out=np.zeros_like(self.size), where=self.size > 0.0)
+
+    def paired(self) -> Answer:
+        """The same for complex data whose real and imaginary parts are the halves of the columns."""
+        residual, size = (np.hypot(*np.split(values, 2)) for values in (self.residual, self.size))
+        return Answer(self.u, residual, size)
 
     def column(self, columns: slice) -> Answer:
         """Some of the functions."""
@@ -147,7 +169,40 @@ class Factorisation(ABC):
         """log det Σ."""
         raise self._unknown()
 
-    def extended(self, functionals: Functionals, new: Rows) -> Factorisation:
+    @property
+    def rows(self) -> StreamedRows | None:
+        """Rows in batches, to be passed over again for each input; None if what is kept of the rows is enough."""
+        return None
+
+    @property
+    def passed_rows(self) -> int | None:
+        """How many rows have passed in batches; None if they did not come in batches."""
+        return None
+
+    def passed(self, rows: StreamedRows) -> Answer:
+        """What least squares makes of the data that rows in batches carry."""
+        raise self._refusal("applied to batches")
+
+    def materialized(self, path: str | os.PathLike[str] | None) -> Factorisation:
+        """The same map, which needs no more passes: itself if it needs none."""
+        return self
+
+    def with_client(self, client: Any) -> Factorisation:
+        """The same map, whose passes run on the workers of a Dask client, or in this process if it is None."""
+        if client is not None:
+            remedy = "leave it out, or learn with method=ko.Subspace(batch=…)"
+            raise fail(ArgumentError, "client", "one for an operator that passes over no points", remedy)
+        return self
+
+    def longer(self, rows: StreamedRows) -> Factorisation:
+        """What would have been learned from rows in batches of which only the first ones are known until now."""
+        raise self._refusal("updated")
+
+    def check_removal(self) -> None:
+        """Raise if rows cannot leave, whichever they are."""
+        return
+
+    def extended(self, functionals: Functionals, new: RowNumbers) -> Factorisation:
         """What would have been learned from more rows, with the same kernel, trial space, weights and noise.
 
         Arguments:
@@ -156,7 +211,7 @@ class Factorisation(ABC):
         """
         raise self._refusal("updated")
 
-    def without(self, functionals: Functionals, gone: Rows) -> Factorisation:
+    def without(self, functionals: Functionals, gone: RowNumbers) -> Factorisation:
         """What would have been learned from fewer rows, with the same kernel, trial space, weights and noise.
 
         Arguments:
@@ -175,7 +230,18 @@ class Factorisation(ABC):
 
 
 class Method(ABC):
-    """How the estimator is computed."""
+    """How the estimator is computed.
+
+    Attributes:
+        batch: how many rows it takes in at a time; None for all at once.
+    """
+
+    batch: int | None = None
+
+    @property
+    def rkhs(self) -> bool:
+        """Is the penalty the norm of the kernel's space?"""
+        return True
 
     @property
     @abstractmethod
@@ -195,7 +261,7 @@ class Method(ABC):
         """Learn."""
 
 
-def woven(old: FloatArray, fresh: FloatArray, new: Rows) -> FloatArray:
+def woven(old: FloatArray, fresh: FloatArray, new: RowNumbers) -> FloatArray:
     """The rows (or entries) of two arrays in one, in Fortran order; those of the second become rows ``new``."""
     # By runs of rows, of which there are few: ten times faster than one by one.
     cuts, starts = np.unique(new - np.arange(len(new)), return_index=True)
@@ -204,7 +270,7 @@ def woven(old: FloatArray, fresh: FloatArray, new: Rows) -> FloatArray:
     return np.concatenate([part for pair in runs for part in pair if part is not None], out=whole)
 
 
-def others(rows: Rows, number: int) -> Rows:
+def others(rows: RowNumbers, number: int) -> RowNumbers:
     """The numbers below ``number`` that are not among ``rows``."""
     return np.delete(np.arange(number), rows)
 

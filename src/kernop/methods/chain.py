@@ -10,7 +10,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import check_permutation, check_shape
 from kernop.basics.linalg import Orthogonal, Rotation, add_rows
 from kernop.basics.stored import Upper, stored
-from kernop.methods.base import Order, Rows
+from kernop.methods.base import Order, RowNumbers
 
 
 @stored("chain", by_value=False)
@@ -65,7 +65,7 @@ class Chain:
         return (len(self.order) - np.cumsum(sizes[::-1])[::-1]).tolist()
 
 
-def chained(factor: Orthogonal | Chain, rows: FloatArray, old: Rows, new: Rows) -> Chain:
+def chained(factor: Orthogonal | Chain, rows: FloatArray, old: RowNumbers, new: RowNumbers) -> Chain:
     """The factorisation with rows B (n, L) below; O(n L²).
 
     ``old`` and ``new`` tell where the rows until now, and those of B, stand among the data from now on.

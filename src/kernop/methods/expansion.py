@@ -8,15 +8,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import ArgumentError, FloatArray, KernopError, NonFiniteError, fail
+from kernop.basics.fitting import REMEDY
 from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS, right_solve_upper, solve_upper
 from kernop.basics.stored import stored
 from kernop.collocation import assembly
+from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Functionals
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.language.functions import Function
 
 #: Rounding errors up to this part of u count as none.
 HARMLESS = 2e-11
@@ -29,30 +30,39 @@ PIECE = 2048
 @stored("expansion", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """Functions of the form u = ρ Σ_j c_j Q_j^(2) K(·, y_j).
+    """Functions v = Σ_j c_j Q_j^(2) K(·, y_j), with components v_k, in which the unknowns are written by an ansatz.
+
+    Components are independent: K is the identity times a scalar kernel, and Q_j may act on several of them.
 
     Arguments:
         kernel: K.
         functionals: the Q_j, L of them.
-        envelope: ρ, or None for 1.
+        ansatz: how the unknowns are made of v.
     """
 
     kernel: Kernel
     functionals: Functionals
-    envelope: Function | None = None
+    ansatz: Ansatz = PLAIN
 
     def check(self) -> None:
-        """Raise unless the kernel is one for these functionals."""
+        """Raise unless the kernel is one for these functionals, and they are of functions of the ansatz."""
         self.kernel.check_dim(self.functionals.dim)
         check_smoothness(self.kernel, self.functionals.order, "expansion")
+        if self.functionals.count > self.ansatz.count:
+            raise fail(ArgumentError, "functionals", "some of components that the unknowns do not have", REMEDY)
 
     def matrix(self, left: Functionals) -> FloatArray:
-        """E_ij = P_i applied to the j-th function, shape (M, L). ``left`` was collocated with the envelope."""
+        """E_ij = P_i applied to the j-th function, shape (M, L). ``left`` was collocated with the ansatz."""
         return assembly.cross(self.kernel, left, self.functionals)
 
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
         """E c without holding E; c is (L, B)."""
         return assembly.apply(self.kernel, left, self.functionals, c)
+
+    def not_finite(self) -> KernopError:
+        """The error of a kernel without the derivatives that the rows ask for."""
+        got = f"{self.kernel!r} with derivatives that are not finite"
+        return fail(NonFiniteError, "kernel", got, "use another, such as ko.Gaussian")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +103,7 @@ class Combination:
         return frozen(found)
 
     def apply(self, left: Functionals) -> FloatArray:
-        """P_i u for functionals that were collocated with the envelope: (M, B)."""
+        """P_i u for functionals that were collocated with the ansatz: (M, B)."""
         if self.upper is None:
             return self.expansion.apply(left, self.y)
         sample = left.spread(SAMPLE)

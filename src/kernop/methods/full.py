@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.units import Frame
 from kernop.kernels import Gaussian, Kernel
-from kernop.methods.base import Answer, Factorisation, Method, Order, Rows, Setting, others, woven
+from kernop.methods.base import Answer, Factorisation, Method, Order, RowNumbers, Setting, others, woven
 from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.posterior import Posterior
 from kernop.methods.weights import condition_weights, repeated
@@ -47,7 +47,8 @@ class Full(Method):
         factor, failed = cholesky(matrix)
         check_pivots(factor, failed, found.regularization, scales)
         order = np.arange(len(scales))
-        return FullFactorisation(Expansion(kernel, unit), found.regularization, found.weights, factor, scales, order)
+        space = Expansion(kernel, unit, setting.ansatz)
+        return FullFactorisation(space, found.regularization, found.weights, factor, scales, order)
 
 
 @stored("full", by_value=False)
@@ -109,7 +110,7 @@ class FullFactorisation(Factorisation):
     def log_determinant(self) -> float:
         return self.factor.log_determinant - 2.0 * float(np.sum(np.log(self.scales)))
 
-    def extended(self, functionals: Functionals, new: Rows) -> FullFactorisation:
+    def extended(self, functionals: Functionals, new: RowNumbers) -> FullFactorisation:
         """Rows below L: L₂₁ = G₂₁ L⁻ᵀ, L₂₂ L₂₂ᵀ = G₂₂ − L₂₁ L₂₁ᵀ; O(N² n). The ridge of the old rows stays."""
         n, total, kernel = len(self.scales), len(functionals), self.kernel
         check_memory("points", total**2, f"{total} points with a Gram matrix of {total} × {total}", TOO_LARGE)
@@ -125,7 +126,7 @@ class FullFactorisation(Factorisation):
         check_pivots(factor, failed, self.regularization * n / total, scales)
         return self._with(functionals, factor, scales, np.concatenate([others(new, total)[self.order], new]))
 
-    def without(self, functionals: Functionals, gone: Rows) -> FullFactorisation:
+    def without(self, functionals: Functionals, gone: RowNumbers) -> FullFactorisation:
         """G_SS = L_SS L_SSᵀ + L_SD L_SDᵀ for kept rows S and dropped D: an update of L_SS, stable; O(N² n)."""
         kept = others(gone, len(self.scales))
         dropped = np.isin(self.order, gone)
@@ -133,7 +134,7 @@ class FullFactorisation(Factorisation):
         return self._with(functionals, self.factor.without(dropped), self.scales[kept], order)
 
     def _with(self, functionals: Functionals, factor: Cholesky, scales: FloatArray, order: Order) -> FullFactorisation:
-        expansion = Expansion(self.kernel, functionals.scaled(scales))
+        expansion = replace(self.expansion, functionals=functionals.scaled(scales))
         regularization = self.regularization * len(self.scales) / len(scales)
         return FullFactorisation(expansion, regularization, self.weights, factor, scales, order)
 

@@ -5,49 +5,49 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, fail
-from kernop.basics.fitting import check_least, check_positive, check_shape
+from kernop.basics.errors import ArgumentError, FloatArray, SingularGramError, fail
+from kernop.basics.fitting import REMEDY, check_least, check_positive, check_shape
 from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, left_over, norms, right_solve_upper
 from kernop.basics.stored import stored
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
-from kernop.methods.base import Answer, Factorisation, Method, Rows, others, woven
+from kernop.methods.accumulators import Penalty
+from kernop.methods.base import Answer, Factorisation, RowNumbers, others, woven
 from kernop.methods.chain import Chain, chained
 from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.posterior import Posterior
-from kernop.methods.weights import Weights, repeated
+from kernop.methods.weights import repeated
 
 
-class LeastSquares(Method):
-    """A method whose factorisation can be made again from other rows, in the same expansion.
+@runtime_checkable
+class Refitting(Protocol):
+    """A method that can fit again, with the choices that it made before."""
 
-    Attributes:
-        penalty: "coefficients", λ‖c‖², or "rkhs", λN‖u‖² in the space of the kernel.
-        solver: "qr" of the design matrix, or "normal" equations.
-    """
+    @property
+    def rkhs(self) -> bool:
+        """Is the penalty the norm of the kernel's space?"""
+        ...
 
-    penalty: Literal["coefficients", "rkhs"]
-    solver: Literal["qr", "normal"]
+    @property
+    def solver(self) -> str:
+        """ "qr" of the design matrix, or "normal" equations."""
+        ...
 
-    @abstractmethod
     def fit(
         self,
         expansion: Expansion,
         functionals: Functionals,
-        weights: Weights,
+        weights: tuple[float, ...],
         regularization: float | None,
         noise: float,
     ) -> HeldFactorisation:
         """Least squares in a given expansion."""
-
-    @abstractmethod
-    def penalty_root(self, expansion: Expansion, regularization: float, n: int) -> float | FloatArray:
-        """P with ‖P c‖² the penalty for n rows: upper triangular (L, L), or p for p · I."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class HeldFactorisation(SubspaceFactorisation):
     #: The solver of the method.
     solver: ClassVar[str]
 
-    method: LeastSquares
+    method: Refitting
     roots: FloatArray
 
     @property
@@ -117,11 +117,11 @@ class HeldFactorisation(SubspaceFactorisation):
         super().check()
         check_positive("roots", self.roots, None)
         if self.method.solver != self.solver:
-            raise fail(ArgumentError, "method", f"one with solver={self.method.solver!r}", "write the file again")
+            raise fail(ArgumentError, "method", f"one with solver={self.method.solver!r}", REMEDY)
 
     @property
     def rkhs(self) -> bool:
-        return self.method.penalty == "rkhs"
+        return self.method.rkhs
 
     @property
     def freedom(self) -> int:
@@ -146,7 +146,7 @@ class HeldFactorisation(SubspaceFactorisation):
     def normal_log_determinant(self) -> float:
         """log det RᵀR of the regularised normal matrix."""
 
-    def without(self, functionals: Functionals, gone: Rows) -> HeldFactorisation:
+    def without(self, functionals: Functionals, gone: RowNumbers) -> HeldFactorisation:
         """Learned again from the rows that are left, with the same functions, weights and penalty.
 
         A triangle R cannot be relieved of rows at its condition number, which is 1/ε by design.
@@ -157,9 +157,9 @@ class HeldFactorisation(SubspaceFactorisation):
 
     def _regularization(self, total: int) -> float:
         """λ for another number of rows, such that the penalty itself stays."""
-        return self.regularization * (len(self.roots) / total if self.method.penalty == "rkhs" else 1.0)
+        return self.regularization * (len(self.roots) / total if self.rkhs else 1.0)
 
-    def _rows(self, functionals: Functionals, new: Rows) -> tuple[FloatArray, FloatArray]:
+    def _rows(self, functionals: Functionals, new: RowNumbers) -> tuple[FloatArray, FloatArray]:
         """√W A of the new rows, (n, L), and √w of all, (N + n,)."""
         roots = np.sqrt(repeated(self.weights, functionals))
         return design_matrix(self.expansion, functionals.take(new)) * roots[new, None], roots
@@ -183,7 +183,7 @@ class QRFactorisation(HeldFactorisation):
             first, rows = first.first, rows - sum(len(rotation.reflectors) for rotation in first.rotations)
         check_shape("packed", first.packed, None, count)
         if len(first.packed) not in (rows, rows + count):
-            raise fail(ArgumentError, "packed", f"an array of {len(first.packed)} rows", "write the file again")
+            raise fail(ArgumentError, "packed", f"an array of {len(first.packed)} rows", REMEDY)
 
     def answer(self, h: FloatArray) -> Answer:
         """û = Φ R⁻¹ y with y = Q₁ᵀ √W h; what Qᵀ has below y is what û leaves of the data."""
@@ -210,7 +210,7 @@ class QRFactorisation(HeldFactorisation):
     def normal_log_determinant(self) -> float:
         return 2.0 * float(np.sum(np.log(np.abs(np.diagonal(self.factor.upper)))))
 
-    def extended(self, functionals: Functionals, new: Rows) -> QRFactorisation:
+    def extended(self, functionals: Functionals, new: RowNumbers) -> QRFactorisation:
         """Rows below the triangle are rotated into it, R' = Q₂ᵀ [R; √W A_new]; O(n L²). The penalty stays."""
         rows, roots = self._rows(functionals, new)
         factor = chained(self.factor, rows, others(new, len(roots)), new)
@@ -248,13 +248,13 @@ class NormalFactorisation(HeldFactorisation):
 
     def remainder(self, y: FloatArray) -> FloatArray:
         c = self.factor.solve(self.design.T @ y)
-        below = self.method.penalty_root(self.expansion, self.regularization, len(y))
+        below = penalty_root(self.expansion, self.rkhs, self.regularization, len(y))
         return np.sum(np.square(self.design @ c - y), axis=0) + np.sum(np.square(np.dot(below, c)), axis=0)
 
     def normal_log_determinant(self) -> float:
         return self.factor.log_determinant
 
-    def extended(self, functionals: Functionals, new: Rows) -> NormalFactorisation:
+    def extended(self, functionals: Functionals, new: RowNumbers) -> NormalFactorisation:
         """L'L'ᵀ = L Lᵀ + A_newᵀ W A_new; O(n L²), and a copy of A. The penalty stays."""
         rows, roots = self._rows(functionals, new)
         return replace(
@@ -272,9 +272,15 @@ def design_matrix(expansion: Expansion, functionals: Functionals) -> FloatArray:
     with np.errstate(over="ignore"):
         size = np.linalg.norm(design)
     if not np.isfinite(size):
-        got = f"{expansion.kernel!r} with derivatives that are not finite"
-        raise fail(NonFiniteError, "kernel", got, "use another, such as ko.Gaussian")
+        raise expansion.not_finite()
     return design
+
+
+def penalty_root(expansion: Expansion, rkhs: bool, regularization: float, n: int) -> Penalty:
+    """P with ‖P c‖² the penalty for n rows: λN‖u‖² in the space of the kernel, or λ‖c‖²."""
+    if not rkhs:
+        return float(np.sqrt(regularization))
+    return np.sqrt(regularization * n) * np.tril(norm_factor(expansion).lower).T
 
 
 def norm_factor(expansion: Expansion) -> Cholesky:

@@ -24,7 +24,7 @@ from kernop.basics.stored import Lower, stored
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
 from kernop.kernels import Kernel
-from kernop.methods.base import Answer, Factorisation, Method, Order, Rows, Setting, others, woven
+from kernop.methods.base import Answer, Factorisation, Method, Order, RowNumbers, Setting, others, woven
 from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.full import ridge, squared_norms, wide_gaussian
 from kernop.methods.posterior import Posterior
@@ -87,7 +87,7 @@ class LowRank(Method):
             got = f"{found.regularization:g}, above which nothing of the Gram matrix stands"
             raise fail(ArgumentError, "regularization, tol", got, "give smaller ones, or use ko.Full()")
         return LowRankFactorisation(
-            Expansion(kernel, scaled.take(np.sort(pivots))),
+            Expansion(kernel, scaled.take(np.sort(pivots)), setting.ansatz),
             found.regularization,
             found.weights,
             self,
@@ -216,7 +216,7 @@ class LowRankFactorisation(Factorisation):
     def log_determinant(self) -> float:
         return self.factor.log_determinant - 2.0 * float(np.sum(np.log(self.scales)))
 
-    def extended(self, functionals: Functionals, new: Rows) -> LowRankFactorisation:
+    def extended(self, functionals: Functionals, new: RowNumbers) -> LowRankFactorisation:
         """Rows F_new = Ĝ[new, pivots] T⁻ᵀ, then more columns if ``tol`` asks for them; O(n r²), and O(N r) for each.
 
         The ridge λN W⁻¹ of the old rows stays.
@@ -242,7 +242,7 @@ class LowRankFactorisation(Factorisation):
             order=np.concatenate([self.order, rank + np.argsort(pivots)]),
         )
 
-    def without(self, functionals: Functionals, gone: Rows) -> LowRankFactorisation:
+    def without(self, functionals: Functionals, gone: RowNumbers) -> LowRankFactorisation:
         """Rows of F are dropped, and I + FᵀF is computed again: O(N r²). Pivots without a point stay in the expansion:
         Ĝ ≈ F Fᵀ holds for the rows that are left."""
         n = len(self.scales)
@@ -261,7 +261,8 @@ class LowRankFactorisation(Factorisation):
         """The expansion and more pivots behind it; in one block, lest many small updates leave many small blocks."""
         if not len(chosen):
             return self.expansion
-        return Expansion(self.kernel, Functionals(self.expansion.functionals.blocks + chosen.blocks).merged())
+        both = Functionals(self.expansion.functionals.blocks + chosen.blocks).merged()
+        return replace(self.expansion, functionals=both)
 
     def _features(self, e: FloatArray) -> FloatArray:
         """T⁻¹ eᵀ with the columns of e in the order of the pivots, (r, M)."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
-from kernop.basics.errors import FloatArray
+import numpy as np
+
+from kernop.basics.errors import FloatArray, SingularGramError, check_memory, fail
 from kernop.basics.fitting import check_positive, check_shape
-from kernop.basics.linalg import Cholesky, left_over, norms, right_solve_upper
+from kernop.basics.linalg import Cholesky, add_square, cholesky, left_over, norms, right_solve_upper
+from kernop.basics.matrix_file import Put, in_file
 from kernop.basics.stored import Upper, stored
-from kernop.methods.base import Answer
+from kernop.methods.accumulators import Penalty
+from kernop.methods.base import Answer, Method
 from kernop.methods.expansion import Combination
 from kernop.methods.leastsquares import SubspaceFactorisation
-from kernop.methods.subspace import Subspace
+from kernop.methods.regression import Regression
 
 
 @stored("materialized", by_value=False)
@@ -34,7 +39,7 @@ class MaterializedFactorisation(SubspaceFactorisation):
     square: Cholesky
     q: FloatArray
     roots: FloatArray
-    method: Subspace
+    method: Method
 
     @property
     def size(self) -> int:
@@ -59,7 +64,57 @@ class MaterializedFactorisation(SubspaceFactorisation):
 
     @property
     def rkhs(self) -> bool:
-        return self.method.penalty == "rkhs"
+        return self.method.rkhs
 
     def half_solve(self, b: FloatArray) -> FloatArray:
         return right_solve_upper(self.upper, b.T).T
+
+
+def materialized(
+    regression: Regression,
+    method: Method,
+    upper: FloatArray,
+    penalty: Penalty,
+    ridge: float,
+    noise: float,
+    path: str | os.PathLike[str] | None,
+) -> MaterializedFactorisation:
+    """One pass over the rows that writes Q; in a file of NumPy's format if a path is given.
+
+    Arguments:
+        regression: the rows, without data.
+        upper: R with RᵀR = AᵀWA + PᵀP.
+        penalty: P.
+        ridge: λ.
+    """
+    regression.rows.stream.check_again()
+    sizes, count = regression.rows.sizes, len(upper)
+    n = sum(sizes)
+    if path is None:
+        check_memory("T", n * count, f"{n} rows of {count}", "give materialize(path), for a file")
+        q: FloatArray = np.empty((n, count))
+        square = _fill(q.__setitem__, regression, upper, penalty)
+    else:
+        q, square = in_file(path, (n, count), lambda put: _fill(put, regression, upper, penalty))
+    roots = np.repeat(np.sqrt(regression.weights), sizes)
+    return MaterializedFactorisation(
+        regression.expansion, ridge, regression.weights, noise, upper, square, q, roots, method
+    )
+
+
+def _fill(put: Put, regression: Regression, upper: FloatArray, penalty: Penalty) -> Cholesky:
+    """Write Q row by row; S = QᵀQ + (P R⁻¹)ᵀ(P R⁻¹), factorised."""
+    root = penalty if isinstance(penalty, np.ndarray) else penalty * np.eye(len(upper))
+    square = np.zeros_like(upper, order="F")
+    add_square(square, np.ascontiguousarray(right_solve_upper(upper, root)))
+    for k in range(regression.rows.stream.number or 0):
+        rows = regression.rows[k]
+        part = np.ascontiguousarray(right_solve_upper(upper, regression.design(rows)))
+        add_square(square, part)
+        for (own, _), place in zip(rows.functionals, regression.rows.places(k, rows), strict=True):
+            put(place, part[own])
+    factor, failed = cholesky(square)
+    if failed or not np.all(factor.pivots > 0.0):
+        got = "an operator whose triangle is singular to working precision"
+        raise fail(SingularGramError, "T", got, "learn with a larger λ, or without regularization=")
+    return factor

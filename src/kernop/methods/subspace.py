@@ -24,22 +24,25 @@ from kernop.basics.errors import (
 from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, orthogonal, syrk
 from kernop.basics.stored import stored
 from kernop.collocation import assembly
-from kernop.collocation.functionals import Functionals
-from kernop.kernels import Gaussian, Kernel
+from kernop.collocation.functionals import Functionals, evaluations
+from kernop.collocation.rows import StreamedRows
+from kernop.kernels import Gaussian
+from kernop.kernels.base import check_smoothness
 from kernop.language.functions import Function
-from kernop.language.ops import evaluations
-from kernop.methods.base import Setting
+from kernop.methods.base import Method, Setting
 from kernop.methods.centres import default_number, fill
 from kernop.methods.expansion import Expansion
 from kernop.methods.full import wide_gaussian
 from kernop.methods.leastsquares import (
     HeldFactorisation,
-    LeastSquares,
     NormalFactorisation,
     QRFactorisation,
+    SubspaceFactorisation,
     design_matrix,
-    norm_factor,
+    penalty_root,
 )
+from kernop.methods.regression import Regression, balanced
+from kernop.methods.streamed import solved
 from kernop.methods.weights import Weights, condition_weights, repeated
 
 #: The rows tiny · I below A, relative to the Frobenius norm of A.
@@ -48,12 +51,12 @@ TINY = 1e-16
 
 @stored("Subspace")
 @dataclass(frozen=True, eq=False)
-class Subspace(LeastSquares):
+class Subspace(Method):
     """u = ρ Σ_j c_j b_j with L ≪ N functions b_j; c minimises Σ w_i |P_i u − h_i|² + a small penalty.
 
     Arguments:
-        centers: how many functions, or their centres (L, d), of which those that coincide count once; None chooses
-            from the number of points.
+        centers: how many functions for each component of the unknowns, or their centres (L, d), of which those that
+            coincide count once; None chooses from the number of points.
         basis: "translates", b_j = K(z_j, ·) at quasi-random centres in and around the domain; or "representers",
             b_j = P_j^(1)K(x_j, ·) at L of the points, spread evenly.
         envelope: ρ, a function of x that vanishes where u must; then leave that condition out of the problem.
@@ -99,18 +102,45 @@ class Subspace(LeastSquares):
         return "balanced"
 
     def derivatives_needed(self, order: int) -> int:
-        both = self.basis == "representers" or self.penalty == "rkhs"
+        both = self.basis == "representers" or self.rkhs
         return 2 * order if both else order
 
     def regularization_for(self, variance: float, n: int) -> float:
-        return variance / n if self.penalty == "rkhs" else variance
+        return variance / n if self.rkhs else variance
 
-    def factorise(self, setting: Setting) -> HeldFactorisation:
+    @property
+    def rkhs(self) -> bool:
+        return self.penalty == "rkhs"
+
+    def factorise(self, setting: Setting) -> SubspaceFactorisation:
+        if isinstance(setting.rows, StreamedRows) and self.batch is not None:
+            regression, runner = self.regression(setting, setting.rows), setting.runner
+            assert runner is not None
+            kept = runner.accumulate(regression, setting.tick)
+            return solved(self, regression, kept, setting.regularization, runner)
         functionals, regularization = setting.functionals, setting.regularization
-        expansion = self.expansion(setting, len(functionals))
+        expansion = self.expansion(setting, functionals, len(functionals))
         # The user's λ as a variance; a λ that is chosen for the sake of rounding is no prior.
-        noise = (len(functionals) if self.penalty == "rkhs" else 1) * (regularization or 0.0)
+        noise = (len(functionals) if self.rkhs else 1) * (regularization or 0.0)
         return self.fit(expansion, functionals, setting.weights, regularization, noise)
+
+    def regression(self, setting: Setting, rows: StreamedRows) -> Regression:
+        """The functions, and weights from a few batches, for rows that come in batches."""
+        if setting.kernel is not None:
+            for part in rows.sampled():
+                for k, own in zip(part.conditions, part.functionals.conditions, strict=True):
+                    check_smoothness(setting.kernel, self.derivatives_needed(own.order), rows.names[k])
+        n = rows.stream.total() if self.centers is None else 0
+        first = (
+            rows.spread(self.centers or default_number(n))
+            if self.basis == "representers"
+            else rows.sampled()[0].functionals
+        )
+        expansion = self.expansion(setting, first, n)
+        count = len(expansion.functionals)
+        check_memory("centers", 4 * count**2, f"matrices of {count} × {count}", "use fewer centres")
+        weights = balanced(rows, expansion) if setting.weights is None else setting.weights
+        return Regression(rows, expansion, weights, self.solver == "qr")
 
     def fit(
         self,
@@ -136,41 +166,37 @@ class Subspace(LeastSquares):
         ridge, factor = self._qr(expansion, design, regularization)
         return QRFactorisation(expansion, ridge, chosen, noise, self, roots, factor)
 
-    def expansion(self, setting: Setting, n: int) -> Expansion:
-        """The functions b_j for n rows; representers are taken from those of the setting."""
-        number = self.centers if isinstance(self.centers, int | np.integer) else default_number(n)
+    def expansion(self, setting: Setting, functionals: Functionals, n: int) -> Expansion:
+        """The functions b_j for n rows; representers are some of these functionals.
+
+        Every component of the unknowns has the same translates.
+        """
+        each = setting.ansatz.count
+        number = self.centers if isinstance(self.centers, int | np.integer) else max(1, default_number(n) // each)
         if self.basis == "representers":
             kernel = setting.kernel or wide_gaussian(setting.frame)
-            chosen = setting.functionals.spread(int(number))
-            return Expansion(kernel, chosen.scaled(1.0 / np.sqrt(assembly.squared_norms(kernel, chosen))))
-        if isinstance(self.centers, np.ndarray):
-            if self.centers.shape[1] != setting.functionals.dim:
-                remedy = f"give centres in {setting.functionals.dim} dimensions"
-                raise fail(ShapeError, "centers", describe(self.centers), remedy)
-            chosen = fill(setting.frame, len(self.centers))
-            return self._translates(setting.kernel or Gaussian(chosen.lengthscale), self.centers)
-        chosen = fill(setting.frame, int(number))
-        return self._translates(setting.kernel or Gaussian(chosen.lengthscale), chosen.z)
-
-    def _translates(self, kernel: Kernel, z: FloatArray) -> Expansion:
-        return Expansion(kernel, Functionals((evaluations(z),)), self.envelope)
-
-    def penalty_root(self, expansion: Expansion, regularization: float, n: int) -> float | FloatArray:
-        """P with ‖P c‖² the penalty for n rows: upper triangular (L, L), or p for p · I."""
-        if self.penalty == "coefficients":
-            return float(np.sqrt(regularization))
-        return np.sqrt(regularization * n) * np.tril(norm_factor(expansion).lower).T
+            chosen = functionals.spread(int(number) * each)
+            scaled = chosen.scaled(1.0 / np.sqrt(assembly.squared_norms(kernel, chosen)))
+            return Expansion(kernel, scaled, setting.ansatz)
+        given = self.centers if isinstance(self.centers, np.ndarray) else None
+        if given is not None and given.shape[1] != functionals.dim:
+            remedy = f"give centres in {functionals.dim} dimensions"
+            raise fail(ShapeError, "centers", describe(self.centers), remedy)
+        chosen = fill(setting.frame, int(number) if given is None else len(given))
+        z = chosen.z if given is None else given
+        translates = Functionals(tuple(evaluations(z, k) for k in range(each)))
+        return Expansion(setting.kernel or Gaussian(chosen.lengthscale), translates, setting.ansatz)
 
     def _penalty_rows(self, expansion: Expansion, design: FloatArray, regularization: float) -> FloatArray:
         """P as a matrix, (L, L)."""
-        root = self.penalty_root(expansion, regularization, len(design))
+        root = penalty_root(expansion, self.rkhs, regularization, len(design))
         return root if isinstance(root, np.ndarray) else root * np.eye(design.shape[1])
 
     def _qr(self, expansion: Expansion, design: FloatArray, regularization: float | None) -> tuple[float, Orthogonal]:
         """λ, given or chosen, and the factorisation."""
         if regularization is None:
             # Rows tiny · I settle what A cannot see; a third of the work, so only if there is such a thing.
-            free = design.shape[0] < design.shape[1] or self.penalty == "rkhs"
+            free = design.shape[0] < design.shape[1] or self.rkhs
             factor = None if free else orthogonal(design)
             if factor is not None and factor.regular:
                 return 0.0, factor

@@ -45,7 +45,7 @@ def row_weights(weights: Weights, functionals: Functionals, squares: FloatArray)
 
 
 def condition_weights(weights: Weights, functionals: Functionals, squares: FloatArray) -> tuple[float, ...]:
-    """One weight for each block of rows; balanced ones give every block the same sum Σ w_i · squares_i.
+    """One weight for each condition; balanced ones give every condition the same sum Σ w_i · squares_i.
 
     ``squares`` are the squared sizes of the rows, (N,); balanced weights average to 1 in the geometric mean, so that
     λ keeps its meaning.
@@ -66,5 +66,5 @@ def equalising(sums: FloatArray) -> tuple[float, ...]:
 
 
 def repeated(weights: tuple[float, ...], functionals: Functionals) -> FloatArray:
-    """The weight of each row, (N,), from one for each block."""
-    return np.repeat(np.asarray(weights), [len(block) for block in functionals.blocks])
+    """The weight of each row, (N,), from one for each condition."""
+    return np.repeat(np.asarray(weights), [rows.stop - rows.start for rows in functionals.slices])

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
+from kernop.basics.errors import ArgumentError, KernopError, fail
+from kernop.collocation.ansatz import Ansatz
+from kernop.collocation.functionals import Block
 from kernop.geometry import Points, Region
 from kernop.geometry.remembered import Remembered
 from kernop.language.functions import Function, evaluate_at
-from kernop.language.ops import normal_form
 from kernop.language.problem import Condition, Problem
 from kernop.operators.closing import closed_region, column, values_of
 
@@ -23,20 +27,30 @@ def check_problem(
     stored: Problem,
     points: Mapping[str, Points],
     envelope: Function | None,
-    stored_envelope: Function | None,
+    known: Function | None,
 ) -> None:
-    """Raise unless a problem has the conditions that are stored, on the same regions, to rounding at the points."""
+    """Raise unless a problem has the conditions that are stored, on the same regions, to rounding at the points.
+
+    Arguments:
+        envelope: the function of the user, and …
+        known: … what is stored of it.
+    """
     if problem.names != stored.names:
         raise _other(f"the conditions {', '.join(problem.names)} where {', '.join(stored.names)} were learned")
+    if problem.unknowns != stored.unknowns:
+        raise _other(f"the unknowns {dict(problem.unknowns.sizes)}, not {dict(stored.unknowns.sizes)}")
     for mine, theirs in zip(problem.conditions, stored.conditions, strict=True):
         places = points[mine.name]
         if not _same_region(closed_region(mine.on, places), theirs.on):
             raise _other(f"{mine.name!r} on {mine.on!r}, not on {theirs.on!r}")
         if not np.all(mine.on.contains(places.x)):
             raise _other(f"{mine.name!r} on {mine.on!r}, to which some of the stored points do not belong")
-        _check_operator(mine, theirs, places, None, None)
+        if mine.integral != theirs.integral:
+            raise _other(f"{mine.name!r} that is an integral in only one of them")
+        plain = Ansatz(problem.unknowns)
+        _check_operator(mine, theirs, places, plain, plain)
         if envelope is not None:
-            _check_operator(mine, theirs, places, envelope, stored_envelope)
+            _check_operator(mine, theirs, places, replace(plain, envelope=envelope), replace(plain, envelope=known))
         if not _same_data(mine, theirs, places):
             raise _other(f"{mine.name!r} with other data, or with data that is fixed in only one of them")
 
@@ -62,19 +76,25 @@ def _same_region(mine: Region, theirs: Region) -> bool:
     return mine == theirs
 
 
-def _check_operator(
-    mine: Condition, theirs: Condition, points: Points, envelope: Function | None, stored: Function | None
-) -> None:
-    found = normal_form(mine.op, points, multiplier=envelope, name=mine.name)
-    known = normal_form(theirs.op, points, multiplier=stored, name=mine.name)
-    largest = max(float(np.max(np.abs(form.coefficients))) for form in (found, known))
-    for alpha in sorted({*found.alphas, *known.alphas}):
-        one, other = column(found, alpha), column(known, alpha)
+def _check_operator(mine: Condition, theirs: Condition, points: Points, ansatz: Ansatz, stored: Ansatz) -> None:
+    found = ansatz.functionals(mine.op, points, of=mine.of, name=mine.name)
+    known = stored.functionals(theirs.op, points, of=theirs.of, name=mine.name)
+    if found.layouts != known.layouts:
+        raise _other(f"{mine.name!r} with other parts, or with complex coefficients in only one of them")
+    largest = max(float(np.max(np.abs(block.coefficients))) for block in (*found.blocks, *known.blocks))
+    for one, other in zip(found.blocks, known.blocks, strict=True):
+        _check_block(mine.name, one, other, largest)
+
+
+def _check_block(name: str, mine: Block, theirs: Block, largest: float) -> None:
+    for term in sorted({*mine.terms, *theirs.terms}):
+        one, other = column(mine, term), column(theirs, term)
         room = ROUNDING * max(np.max(np.abs(one)), np.max(np.abs(other))) + NOISE * largest
         if np.any(np.abs(one - other) > room):
-            i = int(np.argmax(np.abs(one - other)))
+            i, (k, alpha) = int(np.argmax(np.abs(one - other))), term
+            of = f" of component {k}" if k else ""
             raise _other(
-                f"{mine.name!r} has the coefficient {one[i]:.6g} of ∂^{alpha} at x = {points.x[i]}, not {other[i]:.6g}"
+                f"{name!r} has the coefficient {one[i]:.6g} of ∂^{alpha}{of} at x = {mine.x[i]}, not {other[i]:.6g}"
             )
 
 
@@ -82,11 +102,11 @@ def _same_data(mine: Condition, theirs: Condition, points: Points) -> bool:
     if mine.data is None or theirs.data is None:
         return mine.data is theirs.data
     if not callable(mine.data) and not callable(theirs.data):
-        return float(mine.data) == float(theirs.data)
+        return np.array_equal(np.asarray(mine.data), np.asarray(theirs.data))
     if not callable(mine.data) or not callable(theirs.data):
         return False
     return _close(*(evaluate_at(mine.name, condition.data, points.x) for condition in (mine, theirs)))
 
 
-def _close(one: FloatArray, other: FloatArray) -> bool:
+def _close(one: NDArray[Any], other: NDArray[Any]) -> bool:
     return one.shape == other.shape and bool(np.all(np.abs(one - other) <= ROUNDING * np.max(np.abs(other))))

@@ -16,6 +16,12 @@ from kernop.basics.stored import LOWER, UPPER
 
 Header = dict[str, Any]
 
+#: One scalar, which was all there was.
+UNKNOWNS: Header = {"kind": "unknowns", "sizes": [["u", 1]]}
+LAYOUT: Header = {"kind": "layout", "components": None, "complex": False}
+#: The number beyond which a problem was called ill-posed.
+LIMIT = 500.0
+
 
 def upgraded(old: Header, arrays: dict[str, Array]) -> Header:
     """The header of an operator as format 2 has it; arrays that were stored otherwise are replaced."""
@@ -33,10 +39,16 @@ class _Upgrade:
         old = self.old
         learned, names = dict(old["learned"]), [condition["name"] for condition in self.conditions]
         stability = _finding("stability", learned, number="stability", unseen="unseen")
+        if stability is not None:
+            stability["limit"] = LIMIT
         roughness = _finding("roughness", learned, part="roughness", where="roughest")
         return {
             "kind": "operator",
-            "problem": {"kind": "problem", "conditions": [self._condition(k) for k in range(len(names))]},
+            "problem": {
+                "kind": "problem",
+                "conditions": [self._condition(k) for k in range(len(names))],
+                "unknowns": UNKNOWNS,
+            },
             "points": {name: self._points(f"condition {k}", self.conditions[k]) for k, name in enumerate(names)},
             "method": self.method,
             "factorisation": self._factorisation(old["factorisation"]),
@@ -46,6 +58,7 @@ class _Upgrade:
             "about": {**learned, "written": old["written"]},
             "diagnosis": {"kind": "diagnosis", "stability": stability, "roughness": roughness},
             "functionals": None,
+            "solutions": [],
         }
 
     def at(self, name: str, form: str = ARRAY) -> Header:
@@ -71,7 +84,7 @@ class _Upgrade:
         normal = self.at(f"{place}/normal") if old["normals"] else None
         if timed is None:
             timed = _timed(old["region"])
-        return {"kind": "points", "x": self.at(f"{place}/x"), "normal": normal, "timed": timed}
+        return {"kind": "points", "x": self.at(f"{place}/x"), "normal": normal, "timed": timed, "weight": None}
 
     def _condition(self, k: int) -> Header:
         old, place = self.conditions[k], f"condition {k}"
@@ -80,21 +93,28 @@ class _Upgrade:
             data = self._values(f"data of condition {old['name']!r}", "problem", f"{place}/x", f"{place}/data")
         region = self._region(old["region"], f"{place}/region", self._points(place, old))
         op = self._op(old, old["operator"], place)
-        return {"kind": "condition", "op": op, "on": region, "name": old["name"], "data": data}
+        whole = {"kind": "condition", "op": op, "on": region, "name": old["name"], "data": data}
+        return {**whole, "of": None, "integral": False}
 
     def _op(self, old: Header, op: Header, place: str) -> Header:
         product = None
         if self.envelope is not None:
             product = self._form(op["with envelope"], f"{place}/x", f"{place}/operator/with envelope")
+        if op["kind"] == "constant":
+            terms = [[0, alpha] for alpha in op["alphas"]]
+            op = {"kind": "constant", "takes": ["u"], "terms": terms, "coefficients": op["coefficients"]}
         if op["kind"] != "table" and product is None:
             return op
         plain = self._form(op, f"{place}/x", f"{place}/operator") if op["kind"] == "table" else op
-        points = self._points(place, old)
-        return {"kind": "table", "condition": old["name"], "points": points, "plain": plain, "product": product}
+        known = {"kind": "table", "condition": old["name"], "takes": ["u"], "points": self._points(place, old)}
+        return {**known, "plain": plain, "product": product}
 
     def _form(self, old: Header, x: str, place: str) -> Header:
-        coefficients = self.at(f"{place}/coefficients")
-        return {"kind": "normal form", "x": self.at(x), "alphas": old["alphas"], "coefficients": coefficients}
+        return _functionals([self._block(old, x, place)])
+
+    def _block(self, old: Header, x: str, place: str) -> Header:
+        terms, coefficients = [[0, alpha] for alpha in old["alphas"]], self.at(f"{place}/coefficients")
+        return {"kind": "block", "x": self.at(x), "terms": terms, "coefficients": coefficients, "starts": None}
 
     def _region(self, old: Header, place: str, points: Header) -> Header:
         kind = old["kind"]
@@ -130,14 +150,10 @@ class _Upgrade:
     def _expansion(self) -> Header:
         old = self.old["expansion"]
         places = [f"expansion/block {k}" for k in range(min(old["blocks"], len(self.arrays)))]
-        blocks = [self._form(old[f"block {k}"], f"{place}/x", place) for k, place in enumerate(places)]
-        functionals = {"kind": "functionals", "blocks": blocks}
-        return {
-            "kind": "expansion",
-            "kernel": self.old["kernel"],
-            "functionals": functionals,
-            "envelope": self.envelope,
-        }
+        blocks = [self._block(old[f"block {k}"], f"{place}/x", place) for k, place in enumerate(places)]
+        ansatz = {"kind": "ansatz", "unknowns": UNKNOWNS, "envelope": self.envelope, "scales": [], "complex": False}
+        kernel = self.old["kernel"]
+        return {"kind": "expansion", "kernel": kernel, "functionals": _functionals(blocks), "ansatz": ansatz}
 
     def _factorisation(self, old: Header) -> Header:
         place = "factorisation"
@@ -158,7 +174,8 @@ class _Upgrade:
             found["factor"] = self._orthogonal(old)
         if old["kind"] == "stream":
             solutions = [self._solution(k) for k in range(self.old["solutions"])]
-            found |= {"starts": self.at("starts"), "solutions": solutions}
+            runner, n = {"kind": "passes", "client": None, "checkpoint": None}, int(self.arrays["starts"][-1].sum())
+            found |= {"starts": self.at("starts"), "solutions": solutions, "n": n, "runner": runner}
         return found
 
     def _orthogonal(self, old: Header) -> Header:
@@ -182,7 +199,11 @@ class _Upgrade:
         first = self.has(f"{place}/coefficients")  # the first of these files held R⁻¹ y, and no misfit
         y = self.at(f"{place}/coefficients" if first else f"{place}/y")
         misfit = None if first else self.at(f"{place}/misfit")
-        return {"kind": "solution of a stream", "single": single, "y": y, "misfit": misfit}
+        return {"kind": "solution of a stream", "single": single, "y": y, "misfit": misfit, "paired": False}
+
+
+def _functionals(blocks: list[Header]) -> Header:
+    return {"kind": "functionals", "blocks": blocks, "layouts": [LAYOUT for _ in blocks]}
 
 
 def _timed(region: Header) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from kernop.basics import storage
 from kernop.basics.codec import MISFITS, Decoder
@@ -18,6 +18,7 @@ from kernop.basics.errors import (
     describe,
     fail,
 )
+from kernop.collocation.batches import StreamPoints
 from kernop.language.functions import Function
 from kernop.language.problem import Problem
 from kernop.methods.base import envelope_of
@@ -26,6 +27,7 @@ from kernop.operators.closing import enveloped
 from kernop.operators.format1 import upgraded
 from kernop.operators.known import shown
 from kernop.operators.operator import FORMAT, KIND, SolutionOperator
+from kernop.operators.streams import StreamRecord
 
 
 def load(
@@ -73,18 +75,17 @@ def _loaded(path: str | os.PathLike[str], problem: Problem | None, envelope: Fun
     file = Decoder(arrays, refuse)
     operator = file.decode(SolutionOperator, header)
     file.finish()
-    operator = _completed(operator, problem, envelope)
-    record = operator.factorisation
-    return record.revived(operator) if isinstance(record, Record) else operator
+    return _revived(_completed(operator, problem, envelope))
 
 
-@runtime_checkable
-class Record(Protocol):
-    """What is stored of a factorisation that needs more than a file holds, such as a stream of points."""
-
-    def revived(self, operator: SolutionOperator) -> SolutionOperator:
-        """The operator with its factorisation brought back."""
-        ...
+def _revived(operator: SolutionOperator) -> SolutionOperator:
+    """The operator; that of a stream with rows to pass over. ``T.with_client(client)`` gives it workers again."""
+    problem, record = operator.problem, operator.factorisation
+    if not isinstance(record, StreamRecord):
+        return operator
+    factorisation, solutions = record.revived(problem, operator.points), record.solved(problem)
+    points = StreamPoints(factorisation.rows.stream)
+    return replace(operator, points=points, factorisation=factorisation, solutions=solutions)
 
 
 def _completed(operator: SolutionOperator, problem: Problem | None, envelope: Function | None) -> SolutionOperator:
@@ -109,7 +110,7 @@ def summary(path: str | os.PathLike[str]) -> dict[str, str]:
     about = dict(operator.about)
     written = about.pop("written", None)
     rows = {
-        "operator": f"({', '.join(operator.problem.inputs)}) ↦ u",
+        "operator": f"({', '.join(operator.problem.inputs)}) ↦ {', '.join(operator.problem.unknowns.names)}",
         "learned": _told(about),
         "written": _told(written) if isinstance(written, Mapping) else "",
         "file": f"{os.path.getsize(path) / 1e6:.3g} MB, digest right",

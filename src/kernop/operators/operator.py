@@ -4,43 +4,51 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cached_property, reduce, singledispatch
+from functools import cached_property, reduce
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import NDArray
 
 from kernop.basics import storage
 from kernop.basics.codec import Encoder
 from kernop.basics.errors import (
     AccuracyWarning,
     ArgumentError,
+    ArgumentTypeError,
     FloatArray,
     check_integer,
     describe,
     fail,
 )
+from kernop.basics.fitting import REMEDY
 from kernop.basics.frozen import frozen
 from kernop.basics.precision import float64
 from kernop.basics.progress import Stages
 from kernop.basics.stored import stored
 from kernop.basics.versions import now, versions
-from kernop.collocation.changes import added, removed
-from kernop.collocation.data import all_values, concrete, named_inputs, places
-from kernop.collocation.functionals import Functionals, collocate
+from kernop.collocation.ansatz import Ansatz, collocate
+from kernop.collocation.batches import StreamPoints
+from kernop.collocation.changes import added, fresh, removed
+from kernop.collocation.data import all_values, concrete, named_inputs, places, real_columns
+from kernop.collocation.functionals import Functionals, Layout
+from kernop.collocation.rows import StreamedRows
 from kernop.geometry import Points
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.language.ops import Operator, identity
 from kernop.language.problem import Problem
+from kernop.language.unknowns import Operator
 from kernop.methods import Answer, Factorisation, Method, Subspace
-from kernop.methods.base import envelope_of
-from kernop.operators.closing import closed_problem, enveloped, known_envelope
+from kernop.methods.streamed import StreamedFactorisation
+from kernop.operators.closing import Closing, enveloped
 from kernop.operators.report import Report
-from kernop.operators.solution import Solution, functionals_of, with_draws
+from kernop.operators.shapes import by_unknown, deviations, values_of
+from kernop.operators.solution import Solution, functionals_of
+from kernop.operators.streams import cuts_of, stream_record
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates import Learned
 from kernop.trust.evidence import Evidence, evidence
@@ -49,7 +57,6 @@ from kernop.trust.evidence import Evidence, evidence
 PROMISE, PENALISED = 1e-3, 0.1
 #: The kind of file, and the version of what is in it: a reader refuses later ones.
 KIND, FORMAT = "operator", 2
-REWRITE = "write the file again"
 #: How many times the norm of the stated noise counts as noise.
 NOISE = 2.0
 
@@ -60,11 +67,14 @@ class SolutionOperator:
     """T with u = T(f, g): learned once, applied to any data.
 
     Made by `kernop.learn`. Inputs are functions of x (n, d), numbers, or arrays of values at ``T.points[name].x``,
-    of shape (N_k,), or (N_k, B) for B inputs at once.
+    of shape (N_k,), or (N_k, B) for B inputs at once. Several different ones: ``T.solve([(f1, g1), (f2, g2)])``.
+
+    An operator that was learned from a stream (``Subspace(batch=…)``) keeps L × L numbers of its rows: every call
+    passes over the points again, a few times, for all inputs that it is given together.
 
     Attributes:
         problem: the conditions.
-        points: the points of each condition, by name.
+        points: the points of each condition, by name; those of a stream are brought together when they are asked for.
         method: how it was learned; `kernel`, `regularization` and `weights` tell with what.
         stats: seconds of each stage of learning.
         report: what learning to a tolerance did and why it stopped; None if no tolerance was asked for.
@@ -73,6 +83,7 @@ class SolutionOperator:
         diagnosis: what is doubtful whatever the data: how well the conditions determine u, and coefficients that are
             not resolved.
         functionals: the conditions at the points; None if they are made again when they are needed.
+        solutions: of a stream, one for each of ``learn(inputs=[…])``.
     """
 
     problem: Problem
@@ -85,16 +96,20 @@ class SolutionOperator:
     about: Mapping[str, Any] = field(default_factory=dict[str, Any])
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
     functionals: Functionals | None = None
+    solutions: tuple[Solution, ...] = ()
 
     def __post_init__(self) -> None:
         frozen((self.factorisation, self.functionals))
 
     @property
     def collocated(self) -> Functionals:
-        """The conditions at the points, as functionals of u (of u / envelope, if the method has one)."""
-        if self.functionals is not None:
-            return self.functionals
-        return collocate(self.problem, self.points, envelope_of(self.method))
+        """The conditions at the points, as functionals of the functions in which the unknowns are written."""
+        return self.learned.collocated
+
+    @property
+    def ansatz(self) -> Ansatz:
+        """How the unknowns are written in the functions of the method."""
+        return self.factorisation.expansion.ansatz
 
     @property
     def stability(self) -> float | None:
@@ -122,7 +137,8 @@ class SolutionOperator:
     @property
     def n_points(self) -> int:
         """The number N of points of all conditions together."""
-        return sum(len(points) for points in self.points.values())
+        passed, counts = self.factorisation.passed_rows, self.counts
+        return passed or 0 if counts is None else sum(counts.values())
 
     @cached_property
     def learned(self) -> Learned:
@@ -140,11 +156,49 @@ class SolutionOperator:
         self._speak_up(u)
         return u
 
+    def solve(self, inputs: Sequence[Any]) -> tuple[Solution, ...]:
+        """The solutions of several inputs, each a tuple in the order of the problem or a dictionary, in one go."""
+        remedy = f"give a list of inputs, each a tuple ({', '.join(self.problem.inputs)}) or a dictionary"
+        if isinstance(inputs, str | Mapping) or not isinstance(inputs, Sequence) or len(inputs) == 0:
+            raise fail(ArgumentTypeError, "inputs", describe(inputs), remedy)
+        found = self.answers([named_inputs(self.problem, *_unpacked(value)) for value in inputs])
+        for u in found:
+            self._speak_up(u)
+        return found
+
     def answer(self, given: Mapping[str, Any]) -> Solution:
         """The solution for inputs by name, whatever it leaves of the data."""
+        return self.answers([given])[0]
+
+    def answers(self, inputs: Sequence[Mapping[str, Any]]) -> tuple[Solution, ...]:
+        """The solutions of several inputs by name, whatever they leave of their data."""
+        rows = self.factorisation.rows
+        if rows is None:
+            return tuple(map(self._held_answer, inputs))
+        rows.stream.check_again()
+        known = rows.given(inputs)
+        return self._split(self.factorisation.passed(known), known)
+
+    def _held_answer(self, given: Mapping[str, Any]) -> Solution:
         data = self._columns(given)
-        flat = data.reshape(len(data), -1)
-        return self.solution(self.factorisation.answer(flat), data.ndim == 1, flat, given)
+        flat = real_columns(data)
+        answer = self.factorisation.answer(flat)
+        return self.solution(answer, data.ndim == 1, flat, given, paired=np.iscomplexobj(data))
+
+    def with_solutions(self) -> SolutionOperator:
+        """The same operator with the solutions of inputs that were known in advance, if there are any."""
+        rows = self.factorisation.rows
+        if rows is None or not rows.inputs:
+            return self
+        return replace(self, solutions=self._split(self.factorisation.passed(rows), rows))
+
+    def _split(self, answer: Answer, rows: StreamedRows) -> tuple[Solution, ...]:
+        """One solution for each input of the rows; those without a width are single."""
+        ends = np.cumsum([columns.count for columns in rows.columns]).tolist()
+        return tuple(
+            self.solution(answer.column(slice(end - own.count, end)), own.width is None, None, given, paired=own.paired)
+            for own, end, given in zip(rows.columns, ends, rows.inputs, strict=True)
+        )
 
     def _speak_up(self, u: Solution) -> None:
         """Warn if a solution leaves more of the data than the operator promises."""
@@ -178,6 +232,8 @@ class SolutionOperator:
     @property
     def counts(self) -> dict[str, int] | None:
         """The number of points of each condition, by name; None if it is not known."""
+        if isinstance(self.points, StreamPoints):
+            return self.points.stream.counts
         return {name: len(points) for name, points in self.points.items()}
 
     @property
@@ -191,29 +247,43 @@ class SolutionOperator:
         return PENALISED if self.factorisation.penalised else PROMISE
 
     def solution(
-        self, answer: Answer, single: bool, data: FloatArray | None, inputs: Mapping[str, Any] | None
+        self,
+        answer: Answer,
+        single: bool,
+        data: FloatArray | None,
+        inputs: Mapping[str, Any] | None,
+        paired: bool = False,
     ) -> Solution:
-        """The solution that an answer of the factorisation is."""
-        return Solution(self.problem, answer.u, single, self.learned, data, inputs, answer.misfit, answer.size)
+        """The solution that an answer of the factorisation is; if paired, to the real and imaginary parts of data."""
+        answer_of = answer.paired() if paired else answer
+        left, size = answer_of.misfit, answer_of.size
+        return Solution(self.problem, answer.u, single, self.learned, data, inputs, left, size, paired)
 
-    def on(self, x: Any, op: Operator = identity, *, outside: str = "raise") -> FixedOperator:
+    def on(self, x: Any, op: Operator | None = None, *, outside: str = "raise") -> FixedOperator:
         """T followed by evaluation of ``op(u)`` at x (M, d), precomputed: one matrix (M, N), or two if that is less.
 
         ``S = T.on(x)``; ``S(f, g)`` is (M,), or (M, B) for B inputs, and can be differentiated, jitted and vmapped
-        with JAX.
+        with JAX. With several unknowns, and no ``op``, it is a named tuple with an entry for each.
         """
         points = places(self.problem, x, outside)
-        matrices = self.factorisation.factors(self.factorisation.expansion.matrix(self._left(op, points)))
+        left = functionals_of(op, points, self.ansatz)
+        matrices = self.factorisation.factors(self.factorisation.expansion.matrix(left))
         separate = sum(matrix.size for matrix in matrices)
-        if separate > len(points) * self.n_points:
+        if separate > len(left) * matrices[-1].shape[1]:
             matrices = (_product(matrices),)
-        return FixedOperator(self, points.x, frozen(tuple(map(np.ascontiguousarray, matrices))))
+        kept = frozen(tuple(map(np.ascontiguousarray, matrices)))
+        return FixedOperator(self, points.x, kept, left.layouts[0], op is None)
 
-    def basis(self, x: Any) -> FloatArray:
-        """The kernel basis ψ at x: (M, N), so that u(x) = ψ h. Interior columns approximate the Green's function."""
-        return self.on(x).matrix
+    def basis(self, x: Any) -> Any:
+        """The kernel basis ψ at x: (M, N), so that u(x) = ψ h. Interior columns approximate the Green's function.
 
-    def std(self, x: Any, op: Operator = identity) -> FloatArray:
+        (M, k, N) for an unknown with k components, and a named tuple for several unknowns. The N columns belong to the
+        rows of the data: for each condition part by part, real before imaginary, each at all points.
+        """
+        fixed = self.on(x)
+        return by_unknown(fixed.layout.values(fixed.matrix), self.problem.unknowns)
+
+    def std(self, x: Any, op: Operator | None = None) -> Any:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,).
 
         It is that of the Gaussian process with prior covariance K and independent noise of variance λN / w_k in the
@@ -223,12 +293,15 @@ class SolutionOperator:
 
         The prior of `Subspace` has c ~ N(0, I) for the coefficients and noise λ / w_k, unless its penalty is "rkhs".
         """
-        return np.sqrt(self.factorisation.variance(self._uncertain("std", x, op)))
+        left = self._uncertain("std", x, op)
+        found = deviations(self.factorisation.variance(left), left.layouts[0])
+        return by_unknown(found, self.problem.unknowns) if op is None else found
 
-    def covariance(self, x: Any, y: Any = None, op: Operator = identity) -> FloatArray:
+    def covariance(self, x: Any, y: Any = None, op: Operator | None = None) -> FloatArray:
         """The posterior covariance of ``op(u)`` at x with that at y, (M, M'); without y at x with itself, (M, M).
 
-        As for `std`, whose squares are on the diagonal.
+        As for `std`, whose squares are on the diagonal. Values with several parts stand part by part, real before
+        imaginary, each at all points.
         """
         one = self.factorisation.posterior(self._uncertain("covariance", x, op))
         if y is None:
@@ -236,24 +309,26 @@ class SolutionOperator:
         return one.across(self.factorisation.posterior(self._uncertain("covariance", y, op, "y")))
 
     def samples(
-        self, x: Any, number: int, *values: Any, op: Operator = identity, seed: int = 0, **named: Any
-    ) -> FloatArray:
+        self, x: Any, number: int, *values: Any, op: Operator | None = None, seed: int = 0, **named: Any
+    ) -> Any:
         """Draws from the posterior of ``op(u)`` at x given these inputs: (M, number), or (M, B, number) for B inputs.
 
         Their mean is T(…)(x), their covariance `covariance`. Draws for several inputs are independent.
         """
         count, first = check_integer("number", number, least=1), check_integer("seed", seed, least=0)
-        posterior = self.factorisation.posterior(self._uncertain("samples", x, op))
-        mean = self(*values, **named).apply(op, x)
-        return with_draws(mean, posterior, np.ones(1 if mean.ndim == 1 else mean.shape[1]), count, first)
+        left = self._uncertain("samples", x, op)
+        found = self(*values, **named).draws(left, self.factorisation.posterior(left), count, first)
+        return by_unknown(found, self.problem.unknowns) if op is None else found
 
     def evidence(self, *values: Any, **named: Any) -> Evidence:
         """The marginal likelihood of these inputs, and the scale of the prior at which it is largest."""
         h = self._columns(named_inputs(self.problem, values, named))
-        flat = h.reshape(len(h), -1)
-        return evidence(self.factorisation, flat, self.noise is not None, h.ndim == 1)
+        if np.iscomplexobj(h):
+            remedy = "ask for the real and the imaginary part apart"
+            raise fail(ArgumentTypeError, "evidence", "complex data for a real operator", remedy)
+        return evidence(self.factorisation, real_columns(h), self.noise is not None, h.ndim == 1)
 
-    def _uncertain(self, asked: str, x: Any, op: Operator, name: str = "x") -> Functionals:
+    def _uncertain(self, asked: str, x: Any, op: Operator | None, name: str = "x") -> Functionals:
         """op(u) at x, if there is a prior."""
         if not self.factorisation.proper:
             got = "a Subspace operator without regularisation, which has no prior"
@@ -262,7 +337,7 @@ class SolutionOperator:
                 " ko.LowRank(); or ask a solution, u.std(x), which finds the level of noise from its data"
             )
             raise fail(ArgumentError, asked, got, remedy)
-        return self._left(op, places(self.problem, x, None, name))
+        return functionals_of(op, places(self.problem, x, None, name), self.ansatz)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the operator to a file, from which `kernop.load` brings it back: the same numbers to the last bit.
@@ -279,32 +354,38 @@ class SolutionOperator:
 
     def check(self) -> None:
         """Raise unless points, functionals and factorisation, which come from a file, belong to the conditions."""
-        names, n, weights = self.problem.names, self.n_points, self.factorisation.weights
+        names, weights = self.problem.names, self.factorisation.weights
         if self.points.keys() != set(names) or (self.noise is not None and self.noise.keys() != set(names)):
-            raise fail(ArgumentError, "points, noise", "other names than the conditions have", REWRITE)
+            raise fail(ArgumentError, "points, noise", "other names than the conditions have", REMEDY)
         for condition in self.problem.conditions:
             own = self.points[condition.name]
             if own.timed != condition.on.timed or not np.all(condition.on.contains(own.x)):
-                raise fail(ArgumentError, "points", f"some of {condition.name!r} outside its region", REWRITE)
+                raise fail(ArgumentError, "points", f"some of {condition.name!r} outside its region", REMEDY)
+            if condition.integral and own.weight is None:
+                raise fail(ArgumentError, "points", f"some of the integral {condition.name!r} without weights", REMEDY)
+        if self.ansatz.unknowns != self.problem.unknowns:
+            raise fail(ArgumentError, "ansatz", "other unknowns than those of the problem", REMEDY)
+        if getattr(self.factorisation, "method", self.method) != self.method:
+            raise fail(ArgumentError, "method", "another one than that of the factorisation", REMEDY)
+        n = self._check_functionals()
         if len(weights) != len(names) or self.factorisation.size != n:
             got = f"one of {len(weights)} conditions and {self.factorisation.size} rows, not {len(names)} and {n}"
-            raise fail(ArgumentError, "factorisation", got, REWRITE)
-        if getattr(self.factorisation, "method", self.method) != self.method:
-            raise fail(ArgumentError, "method", "another one than that of the factorisation", REWRITE)
-        self._check_functionals()
+            raise fail(ArgumentError, "factorisation", got, REMEDY)
 
-    def _check_functionals(self) -> None:
-        functionals = self.collocated
-        same = len(functionals.blocks) == len(self.problem.names) and all(
-            np.array_equal(block.x, self.points[name].x)
-            for name, block in zip(self.problem.names, functionals.blocks, strict=True)
-        )
-        if not same:
-            raise fail(ArgumentError, "functionals", "some that are not at the points", REWRITE)
+    def _check_functionals(self) -> int:
+        """The number of rows, if the functionals are those of the conditions at the points."""
+        functionals, conditions = self.collocated, self.problem.conditions
+        if len(functionals.layouts) != len(conditions) or functionals.count > self.ansatz.count:
+            raise fail(ArgumentError, "functionals", "some of other conditions or unknowns", REMEDY)
         right = self.factorisation.expansion.functionals.order
-        for name, block in zip(self.problem.names, functionals.blocks, strict=True):
-            needed = max(self.method.derivatives_needed(block.order), block.order + right)
-            check_smoothness(self.kernel, needed, name)
+        for condition, own in zip(conditions, functionals.conditions, strict=True):
+            x = self.points[condition.name].x
+            starts = [0, len(x)] if condition.integral else None
+            if not all(np.array_equal(b.x, x) and _listed(b.starts) == starts for b in own.blocks):
+                raise fail(ArgumentError, "functionals", "some that are not at the points", REMEDY)
+            needed = max(self.method.derivatives_needed(own.order), own.order + right)
+            check_smoothness(self.kernel, needed, condition.name)
+        return len(functionals)
 
     def update(self, points: Mapping[str, Any]) -> SolutionOperator:
         """The operator learned from more points: a new one, at a fraction of the cost of learning again.
@@ -317,7 +398,9 @@ class SolutionOperator:
         for λ; `Subspace` keeps λ itself unless its penalty is "rkhs". (`LowRank` may choose other pivots; the
         estimates then agree as far as its ``tol``.) ``T.points[name]`` has the old points first, then the new ones.
         """
-        together, new = added(self.problem, self.points, points)
+        if self.factorisation.rows is not None:
+            return self._longer(self.factorisation.rows, points)
+        together, new = added(self.problem, self.points, self.learned.layouts, points)
         return self._changed(together, lambda functionals: self.factorisation.extended(functionals, new))
 
     def remove(self, points: Mapping[str, Any]) -> SolutionOperator:
@@ -329,43 +412,76 @@ class SolutionOperator:
 
         The same stays as in `update`, so that ``T.update(…)`` followed by `remove` is T again. `Full` and `LowRank`
         change what they have; `Subspace` factorises again from the points that are left, because its triangle cannot
-        be relieved of rows without losing all digits: this costs as much as learning.
+        be relieved of rows without losing all digits: this costs as much as learning. Points of a stream cannot leave.
         """
-        left, gone = removed(self.problem, self.points, points)
+        self.factorisation.check_removal()
+        left, gone = removed(self.problem, self.points, self.learned.layouts, points)
         return self._changed(left, lambda functionals: self.factorisation.without(functionals, gone))
+
+    def _longer(self, rows: StreamedRows, points: Any) -> SolutionOperator:
+        """With more points at the end of the stream; those until now are not read again."""
+        rows.stream.check_again()
+        new = fresh(self.problem, points)
+        longer = rows.extended(new, self.method.batch or sum(map(len, new.values())))
+        return replace(
+            self,
+            points=StreamPoints(longer.stream),
+            factorisation=self.factorisation.longer(longer),
+            stats={},
+            report=None,
+            solutions=(),
+        )
+
+    def with_client(self, client: Any) -> SolutionOperator:
+        """The same operator, whose passes run on the workers of a Dask client; in this process if it is None."""
+        return replace(self, factorisation=self.factorisation.with_client(client))
+
+    def materialize(self, path: str | os.PathLike[str] | None = None) -> SolutionOperator:
+        """The same operator, which passes over its points no more; T itself if it does not.
+
+        Of a stream it holds an N × L matrix, in memory or in a file that is mapped. It can then do all that operators
+        do (`on`, `basis`), at O(N L) for each input.
+        """
+        held = self.factorisation.materialized(path)
+        if held is self.factorisation:
+            return self
+        return replace(self, points=dict(self.points), factorisation=held, solutions=())
 
     def _changed(
         self, points: Mapping[str, Points], factorise: Callable[[Functionals], Factorisation]
     ) -> SolutionOperator:
         stage = Stages(False)
         with stage("collocate"):
-            functionals = collocate(self.problem, points, envelope_of(self.method))
-            for name, block in zip(self.problem.names, functionals.blocks, strict=True):
-                check_smoothness(self.kernel, self.method.derivatives_needed(block.order), name)
+            functionals = collocate(self.problem, points, self.ansatz)
+            for name, own in zip(self.problem.names, functionals.conditions, strict=True):
+                check_smoothness(self.kernel, self.method.derivatives_needed(own.order), name)
         with stage("factorise"):
             factorisation = factorise(functionals)
         return replace(
             self, points=points, factorisation=factorisation, stats=stage.seconds, report=None, functionals=functionals
         )
 
-    def _left(self, op: Operator, points: Points) -> Functionals:
-        return functionals_of(op, points, self.factorisation.expansion)
-
-    def _columns(self, given: Mapping[str, Any]) -> FloatArray:
-        """The data of these inputs, (N,) or (N, B), as numbers."""
-        h = all_values(self.problem, given, self.points)
+    def _columns(self, given: Mapping[str, Any]) -> NDArray[Any]:
+        """The data of these inputs as rows, (N,) or (N, B); complex if a real operator is given complex data."""
+        h = all_values(self.problem, given, self.points, self.learned.layouts)
         return concrete("T", h, "use S = T.on(x), then S(f, g), which JAX differentiates, jits and vmaps")
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{name}: {len(points)}" for name, points in self.points.items())
+        if isinstance(self.points, StreamPoints):
+            sizes = f"{self.n_points} points"
+        else:
+            sizes = f"points {{{', '.join(f'{name}: {len(points)}' for name, points in self.points.items())}}}"
         inputs = ", ".join(self.problem.inputs)
-        return f"SolutionOperator(({inputs}) ↦ u; points {{{sizes}}}, {self.kernel!r}, {self.how})"
+        outputs = ", ".join(self.problem.unknowns.names)
+        outputs = f"({outputs})" if "," in outputs else outputs
+        return f"SolutionOperator(({inputs}) ↦ {outputs}; {sizes}, {self.kernel!r}, {self.how})"
 
     @property
     def how(self) -> str:
         """The method in short: how many functions u is written in, and what of it is not the default."""
-        count = len(self.factorisation.expansion.functionals)
-        parts = [f"{count} {'centres' if isinstance(self.method, Subspace) else 'functions'}"]
+        translates = isinstance(self.method, Subspace)
+        count = len(self.factorisation.expansion.functionals) // (self.ansatz.count if translates else 1)
+        parts = [f"{count} {'centres' if translates else 'functions'}"]
         for part in fields(self.method) if is_dataclass(self.method) else ():
             value = getattr(self.method, part.name)
             if part.name != "centers" and value is not part.default and value != part.default:
@@ -373,16 +489,32 @@ class SolutionOperator:
         return f"{type(self.method).__name__}({', '.join(parts)})"
 
 
-@singledispatch
 def closed(operator: SolutionOperator) -> SolutionOperator:
     """The operator without a user's functions: what is known of them at the points stands in their place."""
-    functionals, envelope = operator.collocated, envelope_of(operator.method)
-    forms = dict(zip(operator.problem.names, functionals.blocks, strict=True))
-    problem = closed_problem(operator.problem, operator.points, forms, envelope)
-    method, factorisation = operator.method, operator.factorisation
+    method, factorisation, functionals, cuts = operator.method, operator.factorisation, None, None
+    if isinstance(factorisation, StreamedFactorisation):
+        factorisation = stream_record(factorisation, operator.solutions)
+        cuts = cuts_of(factorisation, operator.problem.names)
+    else:
+        functionals = operator.collocated
+    points = dict(operator.points)
+    closing = Closing(operator.problem, points, operator.ansatz, functionals, cuts)
+    problem, envelope = closing.closed(), closing.envelope()
     if envelope is not None:
-        method, factorisation = enveloped(method, factorisation, known_envelope(envelope, operator.points))
-    return replace(operator, problem=problem, method=method, factorisation=factorisation, functionals=functionals)
+        method, factorisation = enveloped(method, factorisation, envelope)
+    return replace(
+        operator,
+        problem=problem,
+        points=points,
+        method=method,
+        factorisation=factorisation,
+        functionals=functionals,
+        solutions=(),
+    )
+
+
+def _listed(starts: NDArray[np.intp] | None) -> list[int] | None:
+    return None if starts is None else starts.tolist()
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,33 +523,50 @@ class FixedOperator:
 
     Attributes:
         x: the points, (M, d).
-        matrices: their product is the kernel basis at x, (M, N).
+        matrices: their product is the kernel basis at x, (M, N); with a row for each part of each value.
+        layout: how the values stand in rows.
+        whole: is it u itself that is evaluated, with all unknowns?
     """
 
     operator: SolutionOperator
     x: FloatArray
     matrices: tuple[FloatArray, ...]
+    layout: Layout
+    whole: bool
 
     def __repr__(self) -> str:
         return f"FixedOperator(({', '.join(self.operator.problem.inputs)}) ↦ u at {len(self.x)} points)"
 
     @property
     def matrix(self) -> FloatArray:
-        """The kernel basis at x, (M, N)."""
+        """The kernel basis at x, (M, N), with a row for each part of each value."""
         return _product(self.matrices)
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         """(M,), or (M, B) for B inputs; NumPy for NumPy inputs, JAX for JAX inputs."""
-        problem = self.operator.problem
-        h = all_values(problem, named_inputs(problem, values, named), self.operator.points)
+        problem, operator = self.operator.problem, self.operator
+        h = all_values(problem, named_inputs(problem, values, named), operator.points, operator.learned.layouts)
         if isinstance(h, jax.Array):
             with float64():
                 for matrix in reversed(self.matrices):
                     h = jnp.asarray(matrix) @ h
-                return h
+                return self._values(h)
         for matrix in reversed(self.matrices):
             h = matrix @ h
-        return h
+        return self._values(h)
+
+    def _values(self, rows: Any) -> Any:
+        single = rows.ndim == 1
+        if self.layout != Layout():
+            rows = values_of(rows[:, None] if single else rows, self.layout, single=single)
+        return by_unknown(rows, self.operator.problem.unknowns) if self.whole else rows
+
+
+def _unpacked(value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """One input of a list: values in the order of the problem, or by name."""
+    if isinstance(value, Mapping):
+        return (), dict(value)
+    return (tuple(value) if isinstance(value, tuple | list) else (value,)), {}
 
 
 def _shown(value: Any) -> str:

@@ -19,15 +19,19 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.frozen import frozen
-from kernop.collocation.data import check_untraced, concrete, places, values_at
-from kernop.collocation.functionals import Functionals
+from kernop.collocation.ansatz import Ansatz, condition_functionals
+from kernop.collocation.data import check_untraced, concrete, places, split_pairs, values_at
+from kernop.collocation.functionals import Functionals, Layout
 from kernop.collocation.sampling import can_be_fresh
 from kernop.geometry import Points
-from kernop.language.fields import partial
-from kernop.language.ops import Operator, identity, normal_form
+from kernop.language.calculus import partial
+from kernop.language.fields import VectorField
+from kernop.language.ops import itself
 from kernop.language.problem import Condition, Problem
+from kernop.language.unknowns import Operator
 from kernop.methods import Combination, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
+from kernop.operators.shapes import blanked, by_unknown, deviations, values_of
 from kernop.trust.estimates import ErrorEstimate, Known, Learned, error_estimate
 from kernop.trust.evidence import data_scale
 
@@ -39,8 +43,11 @@ COVERING, SEARCH = 10_000, 2**18
 class Solution:
     """A solution u, or B of them: a function of x with its derivatives.
 
+    With several unknowns, ``s.u`` and ``s.p`` are the solutions of each.
+
     Attributes:
         function: u as a combination of the functions of a space.
+        paired: was a real operator given complex data? Then the functions are real parts, followed by imaginary parts.
         learned: what is known of T with u = T(…).
         data: what T was given at its points, (N, B); None if T came from a stream.
         inputs: what T was given, by name; None if it is not known.
@@ -56,6 +63,7 @@ class Solution:
     inputs: Mapping[str, Any] | None = None
     misfits: FloatArray | None = None
     sizes: FloatArray | None = None
+    paired: bool = False
 
     def __post_init__(self) -> None:
         frozen((self.function.y, self.data, self.misfits, self.sizes))
@@ -66,9 +74,19 @@ class Solution:
         return self.function.expansion
 
     @property
+    def ansatz(self) -> Ansatz:
+        """How the unknowns are written in them."""
+        return self.function.expansion.ansatz
+
+    @property
     def coefficients(self) -> FloatArray:
         """Those of the functions of the expansion, (L, B); for rough data they are large, and cancel."""
         return self.function.coefficients
+
+    @property
+    def width(self) -> int:
+        """The number B of inputs."""
+        return self.function.width // 2 if self.paired else self.function.width
 
     @property
     def misfit(self) -> Any:
@@ -81,32 +99,72 @@ class Solution:
             return None
         return float(self.misfits[0]) if self.single else self.misfits
 
+    def __getitem__(self, name: str) -> UnknownSolution:
+        """The solution of one unknown, by name."""
+        if name not in self.problem.unknowns.slices:
+            known = ", ".join(self.problem.unknowns.names)
+            raise fail(InputNameError, "u", f"the unknown {describe(name)}", f"the unknowns are {known}")
+        return UnknownSolution(self, name)
+
+    def __getattr__(self, name: str) -> UnknownSolution:
+        if not name.startswith("_") and name in self.problem.unknowns.slices:
+            return UnknownSolution(self, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def __repr__(self) -> str:
-        functions, columns = self.function.y.shape
-        number = "" if self.single else f"{columns} of them, "
+        number = "" if self.single else f"{self.width} of them, "
         left = "" if self.misfits is None else f", leaves {np.max(self.misfits):.1e} of the data"
-        space = f"{functions} functions, {self.expansion.kernel!r}"
-        return f"Solution(x ↦ u(x) in {self.problem.dim}-D; {number}{space}{left})"
+        space = f"{len(self.function.y)} functions, {self.expansion.kernel!r}"
+        unknowns = ", ".join(self.problem.unknowns.names)
+        return f"Solution(x ↦ {unknowns if ',' in unknowns else 'u(x)'} in {self.problem.dim}-D; {number}{space}{left})"
 
-    def __call__(self, x: Any, *, outside: str = "raise") -> FloatArray:
-        """u(x) for x of shape (M, d): (M,), or (M, B).
+    def __call__(self, x: Any, *, outside: str = "raise") -> Any:
+        """u(x) for x of shape (M, d): (M,), or (M, B); (M, k) or (M, k, B) for an unknown with k components.
 
+        With several unknowns it is a named tuple with an entry for each: ``s(x).u``.
         ``outside`` says what to do with points outside the domain: "raise", "nan", or "extrapolate".
         """
-        return self.apply(identity, x, outside=outside)
+        points = places(self.problem, x, outside)
+        found = by_unknown(self._values(self.ansatz.evaluations(points.x)), self.problem.unknowns)
+        return self._blank(found, points, outside)
 
     def grad(self, x: Any, *, outside: str = "raise") -> FloatArray:
-        """The derivatives of u along all coordinates: (M, d), or (M, d, B). On a SpaceTime the last is ∂u/∂t."""
-        points = places(self.problem, x, outside)
-        parts = [self._evaluate(lambda u, k=k: partial(u, k), points) for k in range(points.dim)]
-        return self._blank(np.stack(parts, axis=1), points, outside)
+        """The derivatives of u along all coordinates: (M, d), or (M, d, B). On a SpaceTime the last is ∂u/∂t.
 
-    def apply(self, op: Operator, x: Any, *, outside: str = "raise") -> FloatArray:
-        """(P u)(x) for any linear operator P; give `Points` with normals where P needs them."""
-        points = places(self.problem, x, outside)
-        return self._blank(self._evaluate(op, points), points, outside)
+        Of an unknown with k components: (M, k, d), or (M, k, d, B).
+        """
+        if self.problem.unknowns.single is None:
+            names = " and ".join(f"s.{name}.grad(x)" for name in self.problem.unknowns.names)
+            raise fail(ArgumentError, "u.grad", "a solution with several unknowns", f"ask each of them: {names}")
+        return self._grad(self.problem.unknowns.single, places(self.problem, x, outside), outside)
 
-    def std(self, x: Any, op: Operator = identity) -> FloatArray:
+    def _grad(self, name: str, points: Points, outside: str) -> FloatArray:
+        own = self.problem.unknowns.slices[name]
+        parts = [self._gradient(name, k - own.start, k, points) for k in range(own.start, own.stop)]
+        found = parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
+        return self._blank(found, points, outside)
+
+    def _gradient(self, name: str, part: int, k: int, points: Points) -> FloatArray:
+        """The derivatives of one component, (M, d) or (M, d, B)."""
+        rows = self.ansatz.gradients(points.x, k)
+        if rows is None:  # with an envelope, by the product rule
+
+            def gradient(u: Any) -> Any:
+                component = u.parts[part] if isinstance(u, VectorField) else u
+                return VectorField(tuple(partial(component, axis) for axis in range(points.dim)))
+
+            rows = self.ansatz.functionals(gradient, points, of=name)
+        return self._values(rows)
+
+    def apply(self, op: Operator, x: Any, *, outside: str = "raise", of: str | None = None) -> FloatArray:
+        """(P u)(x) for any linear operator P; give `Points` with normals where P needs them.
+
+        With several unknowns P takes them by the names of its parameters, or the one that ``of`` names.
+        """
+        points = places(self.problem, x, outside)
+        return self._blank(self._values(self.ansatz.functionals(op, points, of=of)), points, outside)
+
+    def std(self, x: Any, op: Operator | None = None) -> Any:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,), or (M, B). The 95 % band is ± 1.96 of it.
 
         It is ``T.std(x)`` times the scale that makes these data most likely (``T.evidence``), or ``T.std(x)`` itself if
@@ -116,29 +174,46 @@ class Solution:
         felt, not what the subspace cannot express.
         """
         left, scale, factorisation = self._uncertain(x, op)
-        found = np.sqrt(factorisation.variance(left))[:, None] * scale
-        return found[:, 0] if self.single else found
+        found = deviations(factorisation.variance(left), left.layouts[0])[..., None] * scale
+        found = found[..., 0] if self.single else found
+        return by_unknown(found, self.problem.unknowns) if op is None else found
 
-    def samples(self, x: Any, number: int, *, op: Operator = identity, seed: int = 0) -> FloatArray:
+    def samples(self, x: Any, number: int, *, op: Operator | None = None, seed: int = 0) -> Any:
         """Draws from the posterior of ``op(u)`` at x: (M, number), or (M, B, number); their deviation is `std`."""
         count, first = check_integer("number", number, least=1), check_integer("seed", seed, least=0)
         left, scale, factorisation = self._uncertain(x, op)
-        return with_draws(self.apply(op, x), factorisation.posterior(left), scale, count, first)
+        found = self._draws(left, factorisation.posterior(left), scale, count, first)
+        return by_unknown(found, self.problem.unknowns) if op is None else found
 
-    def _uncertain(self, x: Any, op: Operator) -> tuple[Functionals, FloatArray, Factorisation]:
+    def draws(self, left: Functionals, posterior: Posterior, number: int, seed: int) -> Any:
+        """Draws from a posterior with scale 1 around these solutions, as in `samples`."""
+        return self._draws(left, posterior, np.ones(self.width), number, seed)
+
+    def _draws(self, left: Functionals, posterior: Posterior, scale: FloatArray, number: int, seed: int) -> Any:
+        """mean + s · draws, for one input or B of them, of scales s (B,): (M, …, number) or (M, …, B, number)."""
+        layout, width = left.layouts[0], self.width * (2 if self.paired else 1)
+        rows = posterior.draws(number * width, seed)
+        drawn = values_of(rows, layout, single=False, paired=self.paired)
+        drawn = drawn.reshape(*drawn.shape[:-1], self.width, number) * scale[:, None]
+        mean = self._values(left)
+        found = (mean[..., None] if self.single else mean)[..., None] + drawn
+        return found[..., 0, :] if self.single else found
+
+    def _uncertain(self, x: Any, op: Operator | None) -> tuple[Functionals, FloatArray, Factorisation]:
         """op(u) at x, the scale of the prior for each input, (B,), and what knows the posterior for the scale 1."""
         learned = self._learned()
-        left = functionals_of(op, places(self.problem, x, None), self.expansion)
+        left = functionals_of(op, places(self.problem, x, None), self.ansatz)
         return left, self._scale(learned), learned.factorisation
 
     def _scale(self, learned: Learned) -> FloatArray:
         """The scale of the prior for each input, (B,): 1 if the noise was stated."""
         if learned.noise is not None:
-            return np.ones(self.function.width)
+            return np.ones(self.width)
         if self.data is None:
             got = "a solution of an operator that was learned from a stream, without a level of noise"
             raise fail(ArgumentError, "u.std", got, "state it in learn(noise=…), or learn without batch=")
-        return data_scale(learned.factorisation, self.data)
+        found = data_scale(learned.factorisation, self.data)
+        return np.hypot(*np.split(found, 2)) if self.paired else found
 
     def _learned(self) -> Learned:
         if self.learned is None:
@@ -168,7 +243,9 @@ class Solution:
         sought = None if search is None else check_integer("search", search, least=16)
         check_memory("search", 16 * (sought or 0) * self.problem.dim, f"{describe(sought)} values", "ask for fewer")
         known = self._known(values, named)
-        return error_estimate(learned, self.function, known, self.single, number, sought)
+        return error_estimate(
+            learned, self.function, known, single=self.single, paired=self.paired, covering=number, search=sought
+        )
 
     def report(self) -> str:
         """What `error_estimate` says, as a table for a person: ``print(u.report())``."""
@@ -187,24 +264,26 @@ class Solution:
         missing = [name for name in names if name not in known]
         arrays = [name for name, value in known.items() if np.iterable(value) and not callable(value)]
         why = ", ".join(f"{name!r} was given as an array" for name in missing + arrays)
-        fresh = None
+        fresh, layouts = None, dict(zip(self.problem.names, self._learned().layouts, strict=True))
         if not missing and (added or can_be_fresh(self.problem)):
             tests = self._learned().test_points
-            parts = [self._column(condition, known, tests[condition.name]) for condition in self.problem.conditions]
+            parts = [self._rows(c, known, tests[c.name], layouts[c.name]) for c in self.problem.conditions]
             fresh = np.concatenate(parts)
-        everywhere = None if why else lambda condition, points: self._column(condition, known, points)
+        everywhere = None if why else lambda c, points: self._rows(c, known, points, layouts[c.name])
         fixed = {condition.name: condition.data for condition in self.problem.conditions}
         functions = {name: value for name, value in (fixed | known).items() if callable(value)}
         return Known(self.data, fresh, everywhere, why, functions)
 
-    def _column(self, condition: Condition, known: Mapping[str, Any], points: Points) -> FloatArray:
-        """Data of a condition at points, (n, B)."""
-        column = concrete(condition.name, values_at(condition, known.get(condition.name, condition.data), points))
-        width = self.function.width
-        if column.ndim == 2 and column.shape[1] != width:
-            got = f"data for {column.shape[1]} inputs"
-            raise fail(ShapeError, condition.name, got, f"u is a batch of {width}: give as many columns, or one (n,)")
-        return np.broadcast_to(column.reshape(len(points), -1), (len(points), width))
+    def _rows(self, condition: Condition, known: Mapping[str, Any], points: Points, layout: Layout) -> FloatArray:
+        """Data of a condition at points as rows, (n, B), or (n, 2 B) if they are paired."""
+        values = values_at(condition, known.get(condition.name, condition.data), points, layout)
+        rows = layout.rows(concrete(condition.name, values))
+        if rows.ndim == 2 and rows.shape[1] != self.width:
+            got = f"data for {rows.shape[1]} inputs"
+            remedy = f"u is a batch of {self.width}: give as many columns, or one (n,)"
+            raise fail(ShapeError, condition.name, got, remedy)
+        columns = np.broadcast_to(rows.reshape(len(rows), -1), (len(rows), self.width))
+        return split_pairs(columns) if self.paired else columns
 
     def residual(self, name: str, points: Any, data: Any = None) -> FloatArray:
         """(P_k u − h_k) at points of condition ``name``: (n,), or (n, B).
@@ -216,12 +295,13 @@ class Solution:
         check_untraced("points", points)
         places = condition.on.adopt(points, "points")
         h = self._own(condition, places) if data is None else data
-        found = self._evaluate(condition.op, places)
-        target = concrete("data", values_at(condition, h, places))
-        if target.ndim == 2 and target.shape != found.shape:
+        rows = condition_functionals(condition, places, self.ansatz)
+        found, layout = self._values(rows), rows.layouts[0]
+        target = concrete("data", values_at(condition, h, places, layout))
+        if target.ndim > layout.ndim and target.shape != found.shape:
             got = f"data of shape {target.shape} for values of shape {found.shape}"
             raise fail(ShapeError, "data", got, "give one column for each solution, or values (n,) for all")
-        return found - (target[:, None] if target.ndim < found.ndim else target)
+        return found - (target[..., None] if target.ndim < found.ndim else target)
 
     def _own(self, condition: Condition, places: Points) -> Any:
         """The data of a condition that u solves, if it is known at these places."""
@@ -237,23 +317,45 @@ class Solution:
             raise fail(ArgumentError, "data", got, "give values at these points, or use u.apply(op, points) for P u")
         return h
 
-    def _evaluate(self, op: Operator, points: Points) -> FloatArray:
-        values = self.function.apply(functionals_of(op, points, self.expansion))
-        return values[:, 0] if self.single else values
+    def _values(self, rows: Functionals) -> Any:
+        """What the functionals of one operator say of u."""
+        return values_of(self.function.apply(rows), rows.layouts[0], single=self.single, paired=self.paired)
 
-    def _blank(self, values: FloatArray, points: Points, outside: str) -> FloatArray:
-        if outside == "nan":
-            values[~self.problem.contains(points.x)] = np.nan
-        return values
+    def _blank(self, values: Any, points: Points, outside: str) -> Any:
+        return blanked(values, self.problem.contains(points.x)) if outside == "nan" else values
 
 
-def functionals_of(op: Operator, points: Points, expansion: Expansion) -> Functionals:
-    """op(u) at points, for functions u of an expansion."""
-    return Functionals((normal_form(op, points, multiplier=expansion.envelope),))
+@dataclass(frozen=True, eq=False)
+class UnknownSolution:
+    """One unknown of a solution with several: a function of x with its derivatives."""
+
+    solution: Solution
+    name: str
+
+    def __call__(self, x: Any, *, outside: str = "raise") -> FloatArray:
+        """u(x) for x of shape (M, d): (M,) or (M, k), and with a last axis B for B inputs."""
+        return self.apply(itself, x, outside=outside)
+
+    def grad(self, x: Any, *, outside: str = "raise") -> FloatArray:
+        """The derivatives along all coordinates: (M, d), or (M, k, d); with a last axis B for B inputs."""
+        return self.solution._grad(self.name, places(self.solution.problem, x, outside), outside)
+
+    def apply(self, op: Operator, x: Any, *, outside: str = "raise") -> FloatArray:
+        """(P u)(x) for any linear operator P of this unknown."""
+        return self.solution.apply(op, x, outside=outside, of=self.name)
+
+    def std(self, x: Any) -> FloatArray:
+        """The posterior standard deviation at x; see `Solution.std`."""
+        return getattr(self.solution.std(x), self.name) if self._among_others else self.solution.std(x)
+
+    @property
+    def _among_others(self) -> bool:
+        return self.solution.problem.unknowns.single is None
+
+    def __repr__(self) -> str:
+        return f"{self.name!r} of {self.solution!r}"
 
 
-def with_draws(mean: FloatArray, posterior: Posterior, scale: FloatArray, number: int, seed: int) -> FloatArray:
-    """mean + s · draws, for one input (M,) or B of them (M, B), of scales s (B,): (M, number) or (M, B, number)."""
-    columns = mean.reshape(len(mean), -1, 1)
-    draws = posterior.draws(number * columns.shape[1], seed).reshape(len(mean), -1, number)
-    return (columns + scale[:, None] * draws).reshape(*mean.shape, number)
+def functionals_of(op: Operator | None, points: Points, ansatz: Ansatz) -> Functionals:
+    """op(u) at points; u itself, with all of its components, if there is no op."""
+    return ansatz.evaluations(points.x) if op is None else ansatz.functionals(op, points)

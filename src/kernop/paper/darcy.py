@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from kernop.geometry import Box
-from kernop.language.fields import div, grad, laplacian
+from kernop.language.calculus import div, grad, laplacian
 from kernop.language.functions import Function
 from kernop.language.problem import Dirichlet, Equation, Problem
 from kernop.paper.experiment import Experiment, Reported, square_grid

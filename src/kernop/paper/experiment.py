@@ -13,7 +13,7 @@ from kernop.basics.errors import FloatArray
 from kernop.geometry import Points
 from kernop.kernels import Gaussian
 from kernop.language.functions import Function
-from kernop.language.ops import apply_operator, identity
+from kernop.language.ops import apply_operator, itself
 from kernop.language.problem import Problem
 from kernop.learning.learn import learn
 from kernop.methods import Full
@@ -72,7 +72,7 @@ class Experiment:
 
     def exact(self) -> FloatArray:
         """The test solutions on the grid, (m, M)."""
-        return apply_operator(identity, self.family, Points(self.grid))
+        return apply_operator(itself, self.family, Points(self.grid))
 
 
 @dataclass(frozen=True, eq=False)

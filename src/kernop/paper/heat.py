@@ -6,7 +6,7 @@ The paper states u(x, 0) = 0, but its test functions do not vanish at t = 0: the
 from __future__ import annotations
 
 from kernop.geometry import Interval, SpaceTime
-from kernop.language.fields import dt, laplacian
+from kernop.language.calculus import dt, laplacian
 from kernop.language.problem import Dirichlet, Equation, Initial, Problem
 from kernop.paper.experiment import Experiment, Reported, square_grid
 from kernop.paper.families import heat_modes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernop.geometry import Interval
-from kernop.language.fields import laplacian
+from kernop.language.calculus import laplacian
 from kernop.language.problem import Dirichlet, Equation, Problem
 from kernop.paper.experiment import Experiment, Reported
 from kernop.paper.families import helmholtz_nets, helmholtz_waves

@@ -21,15 +21,17 @@ import numpy as np
 
 from kernop.basics.errors import FloatArray
 from kernop.collocation.batches import Batches, stream
+from kernop.collocation.rows import StreamedRows
 from kernop.collocation.units import frame_of
 from kernop.geometry import Box
 from kernop.kernels import Gaussian
-from kernop.language.fields import laplacian
+from kernop.language.calculus import laplacian
 from kernop.language.functions import evaluate_at
 from kernop.language.problem import Equation, Problem
-from kernop.learning.streaming import make_plan
-from kernop.learning.streaming.learning import finish
-from kernop.methods import Subspace
+from kernop.learning.streaming import Passes
+from kernop.methods import Setting, Subspace
+from kernop.methods.streamed import solved
+from kernop.operators.solution import Solution
 from kernop.plotting import convergence
 from kernop.trust.metrics import relative_l2, relative_linf
 
@@ -97,18 +99,19 @@ class Study:
             return {"f": np.random.default_rng([dataset, k]).random((self.batch, 3))}
 
         source = stream(PROBLEM, Batches(max(self.sizes) // self.batch, take), "uniform", 0, self.batch)
-        plan = make_plan(
-            PROBLEM, source, self._method(dataset), frame_of(PROBLEM), self._kernel, (1.0,), [{"f": sources}]
-        )
+        method, rows = self._method(dataset), StreamedRows(source, envelope).given([{"f": sources}])
+        regression = method.regression(Setting(rows, frame_of(PROBLEM), self._kernel, weights=(1.0,)), rows)
         found: dict[str, Any] = {label: {"l2": [], "linf": []} for label in self.labels}
         exact = evaluate_at("u", solutions, self._grid)
-        accumulator, started = plan.accumulator(), time.perf_counter()
-        for done in plan.run(accumulator):
-            tell(done / (source.number or 1))
+        accumulator, started = regression.accumulator(), time.perf_counter()
+        for k in range(source.number or 0):
+            regression.add(accumulator, rows[k])
+            tell((k + 1) / (source.number or 1))
             if accumulator.rows in self.sizes:
                 for label in self.labels:
-                    operator = finish(plan, accumulator, REGULARIZATIONS[label](accumulator.rows), {})
-                    values = operator.solutions[0](self._grid)
+                    ridge = REGULARIZATIONS[label](accumulator.rows)
+                    answer = solved(method, regression, accumulator, ridge, Passes()).passed(rows)
+                    values = Solution(PROBLEM, answer.u, single=False)(self._grid)
                     found[label]["l2"].append(float(np.mean(relative_l2(values, exact))))
                     found[label]["linf"].append(float(np.mean(relative_linf(values, exact))))
         return {"dataset": dataset, "seconds": time.perf_counter() - started, "errors": found}

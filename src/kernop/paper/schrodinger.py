@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kernop.geometry import Box
-from kernop.language.fields import laplacian
+from kernop.language.calculus import laplacian
 from kernop.language.problem import Dirichlet, Equation, Problem
 from kernop.paper.experiment import Experiment, Reported, square_grid
 from kernop.paper.families import schrodinger_modes

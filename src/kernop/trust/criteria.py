@@ -26,7 +26,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, chec
 from kernop.basics.linalg import eigenpairs
 from kernop.basics.precision import float64
 from kernop.collocation import assembly
-from kernop.collocation.functionals import Functionals
+from kernop.collocation.functionals import Block, Functionals
 from kernop.kernels import Kernel
 from kernop.kernels.derivatives import Alphas, pairwise
 
@@ -130,10 +130,18 @@ def contract(kernel: Kernel, functionals: Functionals, weights: FloatArray, m: F
         for i, (rows, p) in enumerate(scaled):
             for cols, q in scaled[i:]:
                 twice = 1.0 if cols == rows else 2.0  # the block below the diagonal is the same
-                left, right = ((f.x.T, f.coefficients.T, f.alphas) for f in (p, q))
-                for k, tangent in enumerate(tangents):
-                    slopes[k] += twice * float(_slope(kernel, tangent, *left, *right, m[rows, cols]))
+                part = q.repeated(p.repeated(m[rows, cols]).T).T
+                for component in p.components.keys() & q.components.keys():
+                    left, right = _component(p, component), _component(q, component)
+                    for k, tangent in enumerate(tangents):
+                        slopes[k] += twice * float(_slope(kernel, tangent, *left, *right, part))
     return slopes
+
+
+def _component(block: Block, k: int) -> tuple[Any, Any, Alphas]:
+    """Points (d, n), coefficients (A, n) and multi-indices of one component."""
+    columns = block.components[k]
+    return block.x.T, block.coefficients[:, columns].T, tuple(block.terms[column][1] for column in columns)
 
 
 @partial(jax.jit, static_argnums=(4, 7))

@@ -20,11 +20,14 @@ from scipy.spatial import KDTree
 from kernop.basics.errors import FloatArray, JumpError, fail
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import Extended, stored
+from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
 from kernop.language.coefficients import Coefficient
 from kernop.language.functions import padded
-from kernop.language.ops import Operator, differentiated
+from kernop.language.ops import SCALAR, differentiated
+from kernop.language.problem import Condition
+from kernop.language.unknowns import Unknowns
 
 #: Segments that are looked at, and the worst of them that are searched for a jump.
 SEGMENTS, SEARCHED = 1000, 32
@@ -61,15 +64,18 @@ class Roughness:
         )
 
 
-def roughness(op: Operator, points: Points, frame: Frame, name: str) -> Roughness:
-    """Of the coefficients that an operator differentiates; a jump in one of them is refused.
+def roughness(condition: Condition, points: Points, frame: Frame, unknowns: Unknowns = SCALAR) -> Roughness:
+    """How rough the coefficients are that a condition differentiates; a jump in one of them is refused.
 
     Arguments:
-        points: where the operator is collocated.
-        name: the condition, for the message.
+        points: where the condition is collocated.
     """
+    if isinstance(condition.op, Tabulated):
+        return Roughness()
+    name = condition.name
     with eagerly():
-        found = [_looked_at(c, points, frame, name) for c in differentiated(op, points, name)]
+        sources = differentiated(condition.op, points, unknowns, of=condition.of, name=name)
+        found = [_looked_at(c, points, frame, name) for c in sources]
     return max(found, key=lambda r: r.part, default=Roughness())
 
 
@@ -91,7 +97,7 @@ def _looked_at(c: Coefficient, points: Points, frame: Frame, name: str) -> Rough
         return Roughness()
     (first, _, last), slopes = _with_slopes(c, segments)
     missed = np.abs(last - first - (slopes[0] + 4.0 * slopes[1] + slopes[2]) / 6.0)
-    size = 0.5 * (np.abs(first) + np.abs(last)) + FLOOR * np.sqrt(np.mean(np.square(first)))
+    size = 0.5 * (np.abs(first) + np.abs(last)) + FLOOR * np.sqrt(np.mean(np.square(np.abs(first))))
     part = np.divide(missed, size, out=np.zeros_like(missed), where=size > 0.0)
     worst = np.argsort(-part)[:SEARCHED]
     if part[worst[0]] > SMOOTH:

@@ -21,21 +21,23 @@ import numpy as np
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import norms
 from kernop.basics.stored import Extended, stored
+from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.probes import Probes, random_probes
 from kernop.collocation.units import Frame
-from kernop.language.functions import Function
-from kernop.language.ops import NormalForm
 from kernop.methods import Setting, Subspace
 
-#: Functions of the space for d = 1, 2, 3, …; rows for each of them at the first look and at the second, and at least.
-FUNCTIONS, ROWS, FEWEST_ROWS = (60, 250, 400, 800), (4, 6), 2
+#: Functions of the space for d = 1, 2, 3, …; rows for each: at the first look at most, at the second, and at least.
+FUNCTIONS, ROWS, FEWEST_ROWS = (60, 250, 400, 800), (12, 6), 2
 #: A wave that the space resolves only just can look like a resonance, few points inside a thin domain like a missing
 #: condition; and what is hardly seen shows more in a larger space. So numbers beyond the first are measured again with
 #: this many times more functions, at points of their own, and that decides.
 LOOK_AGAIN, SECOND_LOOK = 100.0, 1.5
-#: Beyond this number a problem is called ill-posed (measured: docs/decisions.md).
+#: Beyond this number a problem is called ill-posed (measured: docs/decisions.md) …
 LIMIT = 500.0
+#: … and beyond this one if the number does not grow with the space by more than a factor, as where a small parameter
+#: makes it large: nearly incompressible materials, frequencies near a resonance. Four axes are too many to see growth.
+STEADY_LIMIT, STEADY, MOST_AXES = 5000.0, 2.0, 3
 #: Steps of the power iteration: σ is then known to a few per cent, which is enough for a number that spans decades.
 STEPS = 30
 #: The fields that tell the natural units: their length scales, and waves in each.
@@ -56,15 +58,17 @@ class Stability:
     Attributes:
         number: the largest ‖u‖ per unit of data, in natural units.
         unseen: the function for which it is attained, in words.
+        limit: the number beyond which the problem is called ill-posed.
     """
 
     number: Extended
     unseen: str
+    limit: float = LIMIT
 
     @property
     def ill_posed(self) -> bool:
         """Is the number too large to trust any solution?"""
-        return not self.number <= LIMIT
+        return not self.number <= self.limit
 
     def __str__(self) -> str:
         if not self.ill_posed:
@@ -77,67 +81,79 @@ class Stability:
 
 def stability(
     rows: Functionals,
-    inside: Functionals,
+    x: FloatArray,
     frame: Frame,
-    envelope: Function | None = None,
+    ansatz: Ansatz = PLAIN,
     fresh: Callable[[int], Functionals] | None = None,
 ) -> Stability:
-    """Of a problem.
+    """How well the conditions of a problem determine its unknowns.
 
     Arguments:
-        rows: its conditions at points, collocated with the envelope.
-        inside: values of u at points of the domain, likewise.
+        rows: its conditions at points, collocated with the ansatz.
+        x: points of the domain, (M, d).
         frame: the box around it.
-        envelope: what multiplies all functions of the space.
-        fresh: gives about so many rows at other points, an equal part for each condition; None if there are no others.
+        ansatz: how the unknowns are made of the functions of the space; sizes are those of u_k / s_k.
+        fresh: gives about so many rows at other points, half of them inside; None if there are no others.
     """
     # In a thin box functions must be thin too: every side counts as one.
     frame = replace(frame, units=np.where(frame.high > frame.low, frame.high - frame.low, frame.units))
+    look = _Look(replace(ansatz, scales=()).evaluations(x), frame, ansatz)
     count = FUNCTIONS[min(rows.dim, len(FUNCTIONS)) - 1]
-    first = _in_space(count, _some(rows, ROWS[0] * count), inside, frame, envelope)
+    first = look.at(rows.thinned(ROWS[0] * ansatz.count * count), count)
     more = round(SECOND_LOOK * count)
-    if first.number <= LOOK_AGAIN or (fresh is None and len(rows) < FEWEST_ROWS * more):
+    if first.number <= LOOK_AGAIN or (fresh is None and len(rows) < FEWEST_ROWS * ansatz.count * more):
         return first
-    again = rows if fresh is None else fresh(ROWS[1] * more)
-    return _in_space(more, _some(again, ROWS[1] * more), inside, frame, envelope)
+    again = look.at(rows if fresh is None else fresh(ROWS[1] * ansatz.count * more), more)
+    steady = again.number < STEADY * first.number and rows.dim <= MOST_AXES
+    return replace(again, limit=STEADY_LIMIT) if steady else again
 
 
-def _in_space(count: int, rows: Functionals, inside: Functionals, frame: Frame, envelope: Function | None) -> Stability:
-    count = max(1, min(count, len(rows) // FEWEST_ROWS))
-    weights = natural_weights(rows, inside, frame)
-    space = Subspace(count, envelope=envelope).factorise(Setting(rows, frame, weights=weights))
-    values = space.half_solve(space.expansion.matrix(inside).T).T / np.sqrt(len(inside))
-    number, function = _leading(values)
-    words = _in_words(inside.blocks[0].x, function, frame) if number > LIMIT else "nothing of note"
-    return Stability(number, words)
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """Where functions are compared, the box around, and how the unknowns are written."""
 
+    inside: Functionals
+    frame: Frame
+    ansatz: Ansatz
 
-def _some(rows: Functionals, number: int) -> Functionals:
-    """So many rows in all: equal parts of the conditions, as far as they have them, evenly spread."""
-    left, chosen = number, dict[int, int]()
-    for done, k in enumerate(sorted(range(len(rows.blocks)), key=lambda k: len(rows.blocks[k]))):
-        chosen[k] = min(len(rows.blocks[k]), left // (len(rows.blocks) - done))
-        left -= chosen[k]
-    blocks = [
-        block[np.linspace(0, len(block) - 1, max(1, chosen[k])).round().astype(np.intp)]
-        for k, block in enumerate(rows.blocks)
-    ]
-    return Functionals(tuple(blocks))
+    def at(self, rows: Functionals, count: int) -> Stability:
+        """In a space of at most ``count`` functions for each component, from these rows."""
+        components = self.ansatz.count
+        count = max(1, min(count, len(rows) // (FEWEST_ROWS * components)))
+        weights = natural_weights(rows, self.inside, self.frame)
+        setting = Setting(rows, self.frame, weights=weights, ansatz=self.ansatz)
+        space = Subspace(count).factorise(setting)
+        points = len(self.inside.blocks[0])
+        values = space.half_solve(space.expansion.matrix(self.inside).T).T / np.sqrt(points)
+        number, function = _leading(values)
+        return Stability(number, self._words(function) if number > LIMIT else "nothing of note")
+
+    def _words(self, function: FloatArray) -> str:
+        """The component in which the function is largest, in words."""
+        parts = function.reshape(len(self.inside.blocks), -1)
+        worst = int(np.argmax(np.sum(np.square(parts), axis=1)))
+        words = _in_words(self.inside.blocks[0].x, parts[worst], self.frame)
+        unknowns = self.ansatz.unknowns
+        if unknowns.single is not None:
+            return words
+        owner = next(name for name, own in unknowns.slices.items() if worst % unknowns.total in range(own.stop))
+        return f"in {owner!r} {words}"
 
 
 def natural_weights(rows: Functionals, inside: Functionals, frame: Frame) -> tuple[float, ...]:
     """1 / (n_k s_k²) for each condition, with s_k the median of rms P_k u / rms u over smooth fields."""
     waves = random_probes(frame, 0, LENGTHS)
     fields = Probes(waves.k[:, :WAVES], waves.b[:, :WAVES])
-    size = _rms(fields, inside.blocks[0])
-    sizes = [np.median(_rms(fields, block) / size) for block in rows.blocks]
-    return tuple(float(1.0 / (len(b) * max(s, 1e-100) ** 2)) for b, s in zip(rows.blocks, sizes, strict=True))
+    size = _rms(fields, inside)
+    sizes = [np.median(_rms(fields, own) / size) for own in rows.conditions]
+    return tuple(float(1.0 / (len(own) * max(s, 1e-100) ** 2)) for own, s in zip(rows.conditions, sizes, strict=True))
 
 
-def _rms(fields: Probes, block: NormalForm) -> FloatArray:
+def _rms(fields: Probes, rows: Functionals) -> FloatArray:
     """The root mean square of P u over some of the points, for each field."""
-    some = block[:: -(-len(block) // SOME)]
-    return norms(fields.apply(some)) / np.sqrt(len(some))
+    some = [block[:: -(-len(block) // SOME)] for block in rows.blocks]
+    values = np.concatenate([fields.apply(block) for block in some])
+    return norms(values) / np.sqrt(len(values))
 
 
 def _leading(a: FloatArray) -> tuple[float, FloatArray]:
@@ -154,7 +170,7 @@ def _leading(a: FloatArray) -> tuple[float, FloatArray]:
 def _in_words(x: FloatArray, values: FloatArray, frame: Frame) -> str:
     """What a function with these values (M,) at x (M, d) looks like, and what is likely to be missing."""
     if np.std(values) < NEARLY * np.abs(np.mean(values)):
-        return "nearly constant: add a Dirichlet part, or a condition that fixes the mean of u"
+        return "nearly constant: add ko.Mean or a Dirichlet part"
     affine = np.column_stack([np.ones(len(x)), (x - frame.low) / frame.units])
     fitted = affine @ np.linalg.lstsq(affine, values, rcond=None)[0]
     if np.linalg.norm(values - fitted) < NEARLY * np.linalg.norm(values):

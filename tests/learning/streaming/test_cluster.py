@@ -3,6 +3,7 @@
 import importlib
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -17,6 +18,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import kernop as ko
+from kernop.basics import storage
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -27,9 +29,11 @@ from kernop.basics.errors import (
 )
 from kernop.basics.versions import versions
 from kernop.learning.streaming import cluster
-from kernop.learning.streaming.cluster import chunks, preferred, worthwhile
+from kernop.learning.streaming.cluster import chunks, chunks_of, preferred
+from kernop.learning.streaming.home import merged
 from kernop.learning.streaming.versions import check_workers
 from kernop.methods.accumulators import NormalSums, Triangle
+from kernop.methods.regression import Regression
 
 # The workers have no such module: what is in it travels as code.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -207,12 +211,8 @@ class TestChunks:
     @pytest.mark.parametrize(("batches", "number"), [(1, 1), (12, 4), (23, 8), (24, 8), (200, 128)])
     def test_enough_rows_for_every_function(self, batches, number):
         """12 functions, batches of 31 rows: 48 rows are worth a merger."""
-        plan = SimpleNamespace(
-            stream=SimpleNamespace(number=batches),
-            method=ko.Subspace(batch=31),
-            rows=SimpleNamespace(expansion=SimpleNamespace(functionals=range(12))),
-        )
-        assert worthwhile(plan) == number
+        stream = SimpleNamespace(number=batches, sampled=lambda: [{"f": range(30), "g": range(1)}])
+        assert len(chunks_of(SimpleNamespace(rows=SimpleNamespace(stream=stream), count=12))) == min(number, 16)
         assert 31 * batches / number >= 48 or number == 1
 
 
@@ -233,7 +233,7 @@ def test_merging_leaves_both_as_they_were(kind):
             room[:] = rng.normal(size=room.shape)
         part.add()
     before = [part.solve(0.1) for part in parts]
-    once, again = cluster._merged(*parts), cluster._merged(*parts)
+    once, again = merged(*parts), merged(*parts)
     for one, other in zip([*before, once.solve(0.1)], [*(p.solve(0.1) for p in parts), again.solve(0.1)], strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(astuple(one), astuple(other), strict=True))
     assert [part.rows for part in (*parts, once)] == [9, 9, 18]
@@ -260,11 +260,9 @@ class TestErrors:
         with pytest.raises(type(error), match=r"by zero|not on this worker"):
             learn(client, points=ko.Batches(NUMBER, lambda k: fails(k, error)))
 
-    def test_what_cannot_be_spread(self, client, tmp_path):
+    def test_what_cannot_be_spread(self, client):
         with pytest.raises(ArgumentError, match=r"points: got an iterator together with a client; .*ko\.Batches"):
             learn(client, points=map(take, range(NUMBER)))
-        with pytest.raises(ArgumentError, match="checkpoint: got one together with a client; leave checkpoint out"):
-            learn(client, checkpoint=tmp_path / "x")
 
     @pytest.mark.parametrize("value", ["tcp://127.0.0.1:8786", 3, object()])
     def test_what_is_no_client(self, value, single):
@@ -358,7 +356,7 @@ class TestOtherWorkers:
         self.refused(lambda: learn(client)(a, 0.0), match)
         self.refused(lambda: learn(client, points=ko.Batches(NUMBER, partial(fetched, function=a))), match)
 
-    @pytest.mark.parametrize("name", ["points", "inputs", "problem", "client"])
+    @pytest.mark.parametrize("name", ["points", "inputs", "problem", "later inputs"])
     def test_what_cannot_be_pickled(self, alone, name):
         lock = threading.Lock()
 
@@ -374,9 +372,10 @@ class TestOtherWorkers:
                 method=ko.Subspace(CENTRES, batch=31),
                 client=alone,
             ),
-            "client": lambda: learn(alone)(holding, 1.0),
+            "later inputs": lambda: learn(alone)(holding, 1.0),
         }
-        match = rf"{name}: got what cannot be sent to workers \(TypeError: cannot pickle.*lock.*; let it not hold"
+        argument = name.removeprefix("later ")
+        match = rf"{argument}: got what cannot be sent to workers \(TypeError: cannot pickle.*lock.*; let it not hold"
         self.refused(acts[name], match, ArgumentTypeError)
 
     def test_a_mapped_file_that_changed(self, client, tmp_path):
@@ -444,6 +443,175 @@ class Background(threading.Thread):
                 return found
             time.sleep(0.01)
         raise AssertionError(f"no work is done: {self.error}")
+
+
+class PowerCutError(Exception):
+    """No more electricity."""
+
+
+def moved(k, at):
+    """Other points in one batch."""
+    return {**take(k), "f": POINTS["f"][90:120]} if k == at else take(k)
+
+
+def at_home(path, number=8):
+    """The batches of which a checkpoint holds what is kept, in so many chunks."""
+    nodes = storage.read(path, "checkpoint")[0]["nodes"]
+    return [b for level, i in nodes for chunk in chunks(NUMBER, number)[i << level : (i + 1) << level] for b in chunk]
+
+
+class TestCheckpoints:
+    """What came home is written; nothing of it is computed again."""
+
+    @pytest.fixture
+    def added(self, monkeypatch):
+        """How many batches of rows were taken in, by a worker that lives in this process."""
+        seen, add = [], Regression.add
+        monkeypatch.setattr(Regression, "add", lambda *given: (seen.append(given), add(*given)))
+        return seen
+
+    @pytest.fixture
+    def path(self, alone, tmp_path, monkeypatch):
+        """Of a checkpoint that a pass left which was interrupted when three of its eight chunks had come home."""
+        path = tmp_path / "pass.ckpt"
+        with pytest.raises(PowerCutError):
+            self.interrupted(monkeypatch, path, 3, client=alone)
+        waited = time.monotonic()
+        while any(task.state != "memory" for task in alone.cluster.scheduler.tasks.values()):  # what was begun
+            assert time.monotonic() - waited < 30.0
+            time.sleep(0.01)
+        return path
+
+    def interrupted(self, monkeypatch, path, number, **given):
+        """A pass that is cut after so many checkpoints."""
+        done, write = [], storage.write
+
+        def cut(*arguments):
+            write(*arguments)
+            done.append(arguments)
+            if len(done) == number:
+                raise PowerCutError
+
+        with monkeypatch.context() as patched:
+            patched.setattr(storage, "write", cut)
+            learn(points=ko.Batches(NUMBER, take), checkpoint=ko.Checkpoint(path, every=0), **given)
+
+    @pytest.mark.parametrize("solver", ["qr", "normal"])
+    def test_without_interruption_the_bits_are_those_without_checkpoints(self, client, solver, tmp_path):
+        path = tmp_path / "pass.ckpt"
+        same_bits(learn(client, solver, checkpoint=ko.Checkpoint(path, every=0)), learn(client, solver))
+        assert not any(tmp_path.iterdir())
+
+    def test_going_on(self, alone, client, path, added):
+        before, done, points = path.read_bytes(), at_home(path), ko.Batches(NUMBER, take)
+        added.clear()
+        t = learn(alone, points=points, checkpoint=ko.Checkpoint(path, every=0))
+        assert 0 < len(done) < NUMBER
+        assert len(added) == NUMBER - len(done)
+        assert not path.exists()
+        same_bits(t, learn(alone, points=points))
+        path.write_bytes(before)  # other workers, another process: the same
+        same_bits(learn(client, points=points, checkpoint=path), t)
+
+    def test_one_that_is_complete(self, alone, tmp_path, added):
+        """All chunks came home, but the system could not be solved: another λ is found without a pass."""
+        path, twice = (
+            tmp_path / "pass.ckpt",
+            ko.Subspace(np.vstack([CENTRES, CENTRES + 1e-12]), solver="normal", batch=31),
+        )
+        with pytest.raises(ko.errors.SingularGramError):
+            learn(alone, method=twice, regularization=0.0, checkpoint=ko.Checkpoint(path, every=0))
+        added.clear()
+        learn(alone, method=twice, checkpoint=path)
+        assert added == []
+
+    def test_other_points(self, alone, path):
+        """Of a batch that none looks at before the pass."""
+        before, at = path.read_bytes(), next(k for k in at_home(path) if k not in (0, 9, 19))
+        with pytest.raises(FileError, match=r"checkpoint: got .*of another pass; delete it to start anew"):
+            learn(alone, points=ko.Batches(NUMBER, partial(moved, at=at)), checkpoint=path)
+        assert path.read_bytes() == before
+
+    def test_a_pass_without_workers_is_another(self, alone, path, tmp_path, monkeypatch):
+        with pytest.raises(FileError, match=r"of another pass; .*and a client as before"):
+            learn(points=ko.Batches(NUMBER, take), checkpoint=path)
+        with pytest.raises(PowerCutError):
+            self.interrupted(monkeypatch, tmp_path / "other.ckpt", 3)
+        with pytest.raises(FileError, match=r"of another pass; .*and a client as before"):
+            learn(alone, points=ko.Batches(NUMBER, take), checkpoint=tmp_path / "other.ckpt")
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda nodes: [*nodes, nodes[0]],
+            lambda nodes: [[3, 0], *nodes[1:]],
+            lambda nodes: nodes[1:],
+            lambda nodes: [[9, 0], *nodes[1:]],
+            lambda nodes: [[0, -1], *nodes[1:]],
+            lambda nodes: [3, *nodes[1:]],
+            lambda nodes: [],
+            lambda nodes: "all",
+        ],
+    )
+    def test_trees_that_kernop_does_not_write(self, alone, path, change):
+        header, arrays = storage.read(path, "checkpoint")
+        storage.write(path, "checkpoint", {**header, "nodes": change(header["nodes"])}, arrays)
+        with pytest.raises(FileError, match=r"checkpoint: got '.*pass\.ckpt', .*; delete it to start anew"):
+            learn(alone, points=ko.Batches(NUMBER, take), checkpoint=path)
+
+    @pytest.mark.parametrize("change", [{"rows": 31}, {"rows": 0}, {"points": []}, {"points": ["x"] * 9}])
+    def test_nodes_that_kernop_does_not_write(self, alone, path, change):
+        header, arrays = storage.read(path, "checkpoint")
+        first, *others = header["kept"]
+        storage.write(path, "checkpoint", {**header, "kept": [{**first, **change}, *others]}, arrays)
+        with pytest.raises(FileError, match=r"checkpoint: got '.*pass\.ckpt', .*; delete it to start anew"):
+            learn(alone, points=ko.Batches(NUMBER, take), checkpoint=path)
+
+
+SCRIPT = """
+import os, sys, time
+import jax.numpy as jnp, numpy as np, kernop as ko
+from distributed import Client, LocalCluster
+from kernop.methods.regression import Regression
+
+line = ko.Interval(0, 1)
+problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u) + 2.0 * u, on=line), ko.Dirichlet(on=line.boundary))
+f, g, pause = line.sample(600), line.boundary.sample(2), float(sys.argv[1])
+add = Regression.add
+Regression.add = lambda *given: (os.write(1, b"row\\n"), time.sleep(pause), add(*given))
+
+with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as w, Client(w) as client:
+    for path in sys.argv[2:]:
+        t = ko.learn(
+            problem, points=ko.Batches(40, lambda k: {"f": f[15 * k : 15 * k + 15], "g": g}), kernel=ko.Gaussian([0.3]),
+            inputs=[(lambda x: jnp.sin(x[..., 0]), 1.0)], client=client, checkpoint=ko.Checkpoint(path, every=0),
+            method=ko.Subspace(np.linspace(-0.2, 1.2, 9)[:, None], batch=17),
+        )
+        print(t.solutions[0].coefficients.tobytes().hex(), flush=True)
+"""
+
+
+def test_a_process_that_is_killed(tmp_path):
+    """SIGKILL of the client and its workers in the middle of a pass; others go on, to the bits of one that is whole."""
+    path, other, command = tmp_path / "pass.ckpt", tmp_path / "other.ckpt", [sys.executable, "-c", SCRIPT]
+    killed = subprocess.Popen([*command, "0.1", path], stdout=subprocess.DEVNULL)
+    try:
+        waited = time.monotonic()
+        while not path.exists():
+            assert killed.poll() is None
+            assert time.monotonic() - waited < 60
+            time.sleep(0.01)
+    finally:
+        killed.kill()
+        killed.wait()
+    nodes = storage.read(path, "checkpoint")[0]["nodes"]
+    home = sum(len(chunk) for level, i in nodes for chunk in chunks(40, 16)[i << level : (i + 1) << level])
+    printed = subprocess.run([*command, "0", path, other], check=True, capture_output=True, text=True).stdout.split()
+    found, expected = (word for word in printed if word != "row")
+    assert found == expected
+    assert 0 < home < 40
+    assert printed.index(found) == 40 - home
+    assert not any(tmp_path.glob("*.ckpt"))
 
 
 class TestLosses:

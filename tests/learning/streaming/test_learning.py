@@ -86,7 +86,8 @@ class TestChoices:
 
     @pytest.mark.parametrize("solver", ["qr", "normal"])
     def test_a_regularization_that_is_chosen_is_next_to_nothing(self, solver):
-        a = np.vstack([learn().factorisation.plan.rows.design(batch) for batch in learn().factorisation.plan.stream])
+        regression = learn().factorisation.regression
+        a = np.vstack([regression.design(regression.rows.at(batch)) for batch in regression.rows.stream])
         relative = learn(options={"solver": solver}).regularization / np.sum(a**2)
         assert relative == pytest.approx({"qr": 1e-28, "normal": np.finfo(float).eps}[solver], rel=1e-6)
 
@@ -111,7 +112,7 @@ class TestChoices:
 
     def test_stages(self, capsys):
         t = learn(progress=True)
-        assert set(t.stats) == {"stream", "solve"}
+        assert set(t.stats) == {"sample", "collocate", "examine", "factorise"}
         shown = capsys.readouterr().out
         assert "62 rows" in shown
         assert "per second" in shown
@@ -195,6 +196,16 @@ class TestErrors:
                 ArgumentError,
                 "points: got no rows of condition 'g'",
             ),
+            (
+                {"points": ko.Batches(5, take), "method": ko.Full()},
+                ArgumentTypeError,
+                r"points: got .* for Full\(\), which needs all rows at once; use method=ko\.Subspace\(batch",
+            ),
+            (
+                {"points": iter([POINTS]), "method": ko.LowRank()},
+                ArgumentTypeError,
+                r"points: got .* for LowRank\(.*\), which needs all rows at once; use method=ko\.Subspace\(batch",
+            ),
             ({"points": {"f": POINTS["f"]}}, InputNameError, "points: got none for condition 'g'"),
             ({"points": ["f", "g"]}, ArgumentTypeError, "points: got"),
             ({"inputs": (1.0, 2.0)}, InputNameError, "inputs: got 1 values"),
@@ -236,9 +247,9 @@ class TestErrors:
 
     def test_matrices_that_do_not_fit(self, monkeypatch):
         monkeypatch.setattr(errors, "SMALL", 0)
-        monkeypatch.setattr(errors, "available_memory", lambda: 4 * 8 * 12**2 - 1)
-        with pytest.raises(MemoryLimitError, match=r"centers: got matrices of 12 × 12.*use fewer centres"):
-            learn()
+        monkeypatch.setattr(errors, "available_memory", lambda: 4 * 8 * 1000**2 - 1)
+        with pytest.raises(MemoryLimitError, match=r"centers: got matrices of 1000 × 1000.*use fewer centres"):
+            learn(centers=1000)
 
     def test_a_kernel_that_is_not_finite(self):
         with pytest.raises(NonFiniteError, match=r"kernel: got .*derivatives that are not finite; use another"):

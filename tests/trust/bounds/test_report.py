@@ -9,7 +9,7 @@ import kernop as ko
 from kernop import bounds
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, ShapeError
 from kernop.basics.precision import float64
-from kernop.collocation.functionals import collocate
+from kernop.collocation.ansatz import collocate
 from kernop.trust.criteria import spectrum
 
 LINE = ko.Interval(0, 1)

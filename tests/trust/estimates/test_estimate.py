@@ -6,7 +6,7 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, ShapeError
-from kernop.language.ops import apply_operator, identity
+from kernop.language.ops import apply_operator, itself
 from kernop.trust.estimates import stability
 from kernop.trust.metrics import relative_l2, relative_linf
 
@@ -30,7 +30,7 @@ def functions(problem, u):
 PROBLEM = dirichlet(SQUARE, lambda u: -ko.laplacian(u) + ko.partial(u, 0))
 ORDINARY = dirichlet(LINE, lambda u: -ko.partial(u, 0, 2) + u)
 PLACES = SQUARE.sample(2000, "uniform", seed=77)
-TRUTH = apply_operator(identity, exact, PLACES)
+TRUTH = apply_operator(itself, exact, PLACES)
 
 
 @pytest.fixture(scope="module")

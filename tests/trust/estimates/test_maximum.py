@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.language.ops import apply_operator, identity
+from kernop.language.ops import apply_operator, itself
 from kernop.methods import Combination
 from kernop.trust.estimates.maximum import NotApplicableError, maximum_bound
 
@@ -50,6 +50,16 @@ def test_on_a_line_the_bound_is_attained(sign):
 
 def test_on_a_disk_the_bound_is_attained():
     assert bound_of_zero(dirichlet(DISK, lambda u: -3.0 * ko.laplacian(u))).linf[0] == pytest.approx(1.0 / 12.0)
+
+
+@pytest.mark.parametrize("mixed", [1.9, -1.9])
+def test_a_mixed_derivative_counts_half_in_each_corner_of_the_diffusion(mixed):
+    """−Δu − m ∂xy u has the diffusion [[1, m/2], [m/2, 1]], which is positive definite for |m| < 2."""
+    problem = dirichlet(SQUARE, lambda u: -ko.laplacian(u) - mixed * ko.partial(ko.partial(u, 0), 1))
+    assert bound_of_zero(problem).linf[0] == pytest.approx(0.125)
+    beyond = dirichlet(SQUARE, lambda u: -ko.laplacian(u) - 1.1 * mixed * ko.partial(ko.partial(u, 0), 1))
+    with pytest.raises(NotApplicableError, match="neither elliptic nor parabolic"):
+        bound_of_zero(beyond)
 
 
 def test_for_a_short_time_the_bound_is_attained():
@@ -148,7 +158,7 @@ def test_the_bound_holds_for_poor_answers():
     u = ko.learn(problem, points=200, method=ko.Subspace(centers=16))(**data)
     bound = u.error_estimate(covering=1600).bound.linf
     places = SQUARE.sample(5000, "uniform", seed=9)
-    error = np.max(np.abs(u(places.x) - apply_operator(identity, exact, places)), axis=0)
+    error = np.max(np.abs(u(places.x) - apply_operator(itself, exact, places)), axis=0)
     assert np.min(error) > 1e-4
     assert np.all(error <= bound)
     assert np.all(bound <= 100.0 * error)

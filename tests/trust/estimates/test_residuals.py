@@ -6,7 +6,7 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError
-from kernop.collocation.functionals import collocate
+from kernop.collocation.ansatz import collocate
 from kernop.trust.estimates.residuals import LeaveOneOut
 
 SQUARE = ko.Box([0, 0], [1, 1])

@@ -1,4 +1,4 @@
-"""Sources between the points: found, named, and covered by estimate and bound; and nothing is seen where nothing is."""
+"""Narrow peaks of the data between the points: located, reported and covered by the estimate; no false alarms."""
 
 import jax.numpy as jnp
 import numpy as np

@@ -1,13 +1,11 @@
-"""Learning from a stream of points: one batch of the design matrix at a time, and a few L × L matrices.
+"""Passes over batches of rows: in this process or on workers, with checkpoints.
 
-    Points ─ batch ─► √W A_k ─ add ─► accumulator (RᵀR = Σ A_kᵀ W A_k) ─ solve ─► StreamedOperator
+    Points ─ batch ─► √W A_k ─ add ─► accumulator (RᵀR = Σ A_kᵀ W A_k) ─ solve ─► Factorisation
 
 Inputs that are known in advance ride along. Later ones pass over the points again, all that wait in one go.
 """
 
 from kernop.learning.streaming.checkpoint import Checkpoint, read_checkpoint
-from kernop.learning.streaming.learning import learn_stream, make_plan
-from kernop.learning.streaming.operator import StreamedOperator
-from kernop.learning.streaming.recorded import StreamRecord
+from kernop.learning.streaming.passes import Passes
 
-__all__ = ["Checkpoint", "StreamRecord", "StreamedOperator", "learn_stream", "make_plan", "read_checkpoint"]
+__all__ = ["Checkpoint", "Passes", "read_checkpoint"]

@@ -7,23 +7,24 @@ import os
 import re
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import jax
 import numpy as np
 
 from kernop.basics import storage
-from kernop.basics.codec import ARRAY, Decoder
+from kernop.basics.codec import Decoder, Encoder, fits
 from kernop.basics.errors import FileError, FloatArray, KernopError, check_number, fail
 from kernop.basics.replacing import check_path, target_of
 from kernop.collocation.batches import Batch, fingerprint
-from kernop.learning.streaming.plan import Plan
 from kernop.methods.accumulators import Accumulator
+from kernop.methods.regression import Regression
 
 KIND = "checkpoint"
+#: What a checkpoint holds: numbers, words and arrays by name.
+State = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -47,79 +48,52 @@ class Checkpoint:
         check_path(self.path, "checkpoint")
 
 
-class Guard:
-    """The checkpoints of one pass."""
+class CheckpointFile:
+    """The file of the checkpoints of one pass.
 
-    def __init__(self, checkpoint: Checkpoint, plan: Plan) -> None:
+    Arguments:
+        regression: tells passes apart, with …
+        chunks: … the number of chunks into which the pass is cut for workers; None for one that is not cut.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, regression: Regression, chunks: int | None = None) -> None:
         storage.check_place(checkpoint.path, "checkpoint")
         self._path, self._every = target_of(checkpoint.path, "checkpoint"), checkpoint.every
-        self._signature, self._values = _identity(plan)
+        self._signature, self._values = _identity(regression, chunks)
         self._last = time.monotonic()
-        self._batches, self._read = 0, b""
 
-    def resume(self, accumulator: Accumulator, batches: Iterator[Batch]) -> int:
-        """Bring an empty accumulator to the state of the file, if there is one; how many batches it has seen.
-
-        These are taken from ``batches``, and their points compared; their rows are not made again.
-        """
+    def read(self) -> State | None:
+        """What the last checkpoint of this pass holds; None if there is none."""
         if not self._path.exists():
-            return 0
+            return None
         header, arrays = storage.read(self._path, KIND, "checkpoint")
         file = Decoder(arrays, self._refused)
-        identity = file.decode(FloatArray, {ARRAY: "identity"}, "identity")
-        if file.part(str, header, "signature") != self._signature or not self._same(identity):
-            raise self._other()
-        empty = accumulator.arrays()
-        state = {name: file.decode(FloatArray, {ARRAY: name}, name) for name in empty}
-        seen, rows = file.part(int, header, "batches"), file.part(int, header, "rows")
-        # The first versions of these files did not tell which points they had read.
-        known = file.part(str, header, "read") if "read" in header else None
+        state: State = file.decode(Mapping[str, Any], header)
         file.finish()
-        if any(state[name].shape != empty[name].shape for name in empty) or seen < 1:
-            raise self._other()
-        if self._taken(batches, seen) != rows or known not in (None, self._read.hex()):
-            raise self._other()
-        accumulator.restore(state)
-        accumulator.rows = rows
-        return seen
+        if state.get("signature") != self._signature or not self._same(state.get("identity")):
+            raise self.other()
+        return state
 
-    def _same(self, values: FloatArray) -> bool:
-        return values.shape == self._values.shape and np.allclose(values, self._values, rtol=1e-9, atol=0.0)
+    def _same(self, values: Any) -> bool:
+        known = fits(FloatArray, values) and values.shape == self._values.shape
+        return known and np.allclose(values, self._values, rtol=1e-9, atol=0.0)
 
-    def _taken(self, batches: Iterator[Batch], number: int) -> int:
-        """Read so many batches; how many points they have. Fewer if there are not so many."""
-        rows = 0
-        for batch in islice(batches, number):
-            self._note(batch)
-            rows += sum(map(len, batch.values()))
-        return rows if self._batches == number else -1
-
-    def _note(self, batch: Batch) -> None:
-        """Chain the digest of one more batch to that of all before it."""
-        own = f"{list(batch)}".encode() + fingerprint(batch.values())
-        self._read = hashlib.sha256(self._read + own).digest()
-        self._batches += 1
-
-    def _other(self) -> KernopError:
+    def other(self) -> KernopError:
+        """The error of a file that was written by another pass."""
         got = f"{os.fspath(self._path)!r}, a checkpoint of another pass"
-        remedy = "delete it to start anew, or give the same problem, points, method and inputs"
+        remedy = "delete it to start anew, or give the same problem, points, method and inputs, and a client as before"
         return fail(FileError, "checkpoint", got, remedy)
 
     def _refused(self, got: str) -> KernopError:
         return fail(FileError, "checkpoint", f"{os.fspath(self._path)!r}, {got}", "delete it to start anew")
 
-    def offer(self, accumulator: Accumulator, batch: Batch) -> None:
-        """Note that a batch was taken in, and write the state, if it is time."""
-        self._note(batch)
+    def offer(self, state: Callable[[], State]) -> None:
+        """Write what ``state`` tells, if it is time."""
         if time.monotonic() - self._last < self._every:
             return
-        header = {
-            "signature": self._signature,
-            "batches": self._batches,
-            "rows": accumulator.rows,
-            "read": self._read.hex(),
-        }
-        storage.write(self._path, KIND, header, {**accumulator.arrays(), "identity": self._values}, "checkpoint")
+        file = Encoder()
+        header = file.encode({"signature": self._signature, "identity": self._values, **state()})
+        storage.write(self._path, KIND, header, file.arrays, "checkpoint")
         self._last = time.monotonic()
 
     def remove(self) -> None:
@@ -130,6 +104,27 @@ class Guard:
             warnings.warn(f"checkpoint: {os.fspath(self._path)!r} cannot be removed ({error}).", stacklevel=2)
 
 
+def chained(read: bytes, batch: Batch) -> bytes:
+    """The digest of one more batch of points chained to that of all before it."""
+    return hashlib.sha256(read + f"{list(batch)}".encode() + fingerprint(batch.values())).digest()
+
+
+def state_of(accumulator: Accumulator) -> State:
+    """What was kept of some rows, and how many they were."""
+    return {"rows": accumulator.rows, **accumulator.arrays()}
+
+
+def restored(accumulator: Accumulator, state: Any) -> bool:
+    """Bring an empty accumulator to a state, if it is one of such an accumulator."""
+    empty = accumulator.arrays()
+    whole = isinstance(state, Mapping) and fits(int, state.get("rows")) and state["rows"] >= 1
+    if not whole or not all(fits(FloatArray, state.get(k)) and state[k].shape == v.shape for k, v in empty.items()):
+        return False
+    accumulator.restore(state)
+    accumulator.rows = state["rows"]
+    return True
+
+
 def read_checkpoint(checkpoint: Any) -> Checkpoint | None:
     """The user's ``checkpoint``: a path, or a `Checkpoint`."""
     if checkpoint is None or isinstance(checkpoint, Checkpoint):
@@ -137,20 +132,23 @@ def read_checkpoint(checkpoint: Any) -> Checkpoint | None:
     return Checkpoint(checkpoint)
 
 
-def _identity(plan: Plan) -> tuple[str, FloatArray]:
+def _identity(regression: Regression, chunks: int | None) -> tuple[str, FloatArray]:
     """What tells passes apart: a digest of what is exact, and values that other processors may round differently."""
-    expansion, batches = plan.rows.expansion, plan.stream.sampled()
+    rows, expansion, batches = regression.rows, regression.expansion, regression.rows.stream.sampled()
     leaves, structure = jax.tree.flatten(expansion.kernel)
     digest = hashlib.sha256()
     # Functions have other addresses in another process; their values below tell them apart.
     kernel = re.sub(r" at 0x[0-9a-f]+", "", str(structure))
-    for part in (plan.method.solver, plan.rows.problem.names, plan.stream.number, plan.widths, kernel):
+    solver = "qr" if regression.orthogonal else "normal"
+    cut = () if chunks is None else (chunks,)
+    for part in (solver, rows.names, rows.stream.number, rows.columns, kernel, *cut):
         digest.update(f"{part}\n".encode())
     places = (points.x for batch in batches for points in batch.values())
     for array in (*leaves, *(block.x for block in expansion.functionals.blocks), *places):
         digest.update(np.ascontiguousarray(array, dtype=np.float64).tobytes())
-    values = [block.coefficients.ravel() for batch in batches for block in plan.rows.functionals(batch).blocks]
-    values.append(np.linalg.norm(plan.rows.design(batches[0]), axis=1))
-    if plan.inputs:
-        values += [plan.rows.data(batch, plan.inputs, plan.widths).ravel() for batch in batches]
+    sampled = rows.sampled()
+    weighted = [part.weighted(regression.weights) for part in sampled]
+    values = [block.coefficients.ravel() for part in weighted for block in part.blocks]
+    values.append(np.linalg.norm(regression.design(sampled[0]), axis=1))
+    values += [regression.data(part).ravel() for part in sampled]
     return digest.hexdigest(), np.concatenate(values)

@@ -8,7 +8,7 @@ A worker that dies takes its chunks with it, and they are computed again elsewhe
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,11 +29,14 @@ from kernop.basics.linalg import one_thread
 from kernop.basics.progress import Tick
 from kernop.collocation.data import places
 from kernop.geometry import Points
-from kernop.language.ops import Operator, identity
+from kernop.language.ops import itself
+from kernop.language.unknowns import Operator
+from kernop.learning.streaming.checkpoint import CheckpointFile, chained
+from kernop.learning.streaming.home import Home, merged
 from kernop.learning.streaming.luggage import pickled, unpickled
-from kernop.learning.streaming.plan import BatchData, Plan
 from kernop.learning.streaming.versions import check_workers
 from kernop.methods.accumulators import Accumulator
+from kernop.methods.regression import Regression
 from kernop.operators.solution import Solution
 
 #: A pass is cut into this many chunks, if there are enough batches, …
@@ -47,26 +50,44 @@ ROWS_PER_FUNCTION = 4
 POINTS_AT_A_TIME = 20_000
 
 
-class OnWorkers:
-    """Passes on the workers of a client; see `Passes`."""
+class Workers:
+    """Passes, and evaluations, on the workers of a Dask client."""
 
     def __init__(self, client: Any) -> None:
         self._client = check_client(client)
 
-    def accumulate(self, plan: Plan, tick: Tick | None = None) -> Accumulator:
-        """What is left of a pass over all batches."""
+    def accumulate(
+        self, regression: Regression, tick: Tick | None = None, file: CheckpointFile | None = None
+    ) -> Accumulator:
+        """What is kept of all rows. With a file for checkpoints it comes home chunk by chunk, and is merged here."""
+        cut = chunks_of(regression)
         with self._connected():
-            there = self._send(plan)
-            parts = self._parts(_accumulated, there, chunks(plan.stream.number or 0, worthwhile(plan)))
+            there = self._send(regression)
+            if file is not None:
+                return self._brought_home(there, cut, Home(regression, len(cut), file), tick)
+            parts = self._parts(_accumulated, there, cut)
             merged = self._merged(parts)
-            self._watch(parts, tick)
+            for _ in self._completed(parts, tick):
+                pass
             return merged.result()
 
-    def moments(self, plan: Plan, data: BatchData, c: FloatArray | None) -> FloatArray:
-        """See `Passes`."""
+    def _brought_home(self, there: Any, cut: list[range], home: Home, tick: Tick | None) -> Accumulator:
+        """The same, to the same bits. Of chunks that are at home already, the points are read and compared."""
+        known = [k for k in range(len(cut)) if home.has(k)]
+        rest = [k for k in range(len(cut)) if not home.has(k)]
+        seen = self._parts(_seen, there, [cut[k] for k in known])
+        home.check({k: part.result() for k, part in zip(known, seen, strict=True)})
+        parts = self._parts(_accumulated_and_seen, there, [cut[k] for k in rest])
+        numbers = {part.key: k for k, part in zip(rest, parts, strict=True)}
+        for part in self._completed(parts, tick, len(known)):
+            home.put(numbers[part.key], *part.result())
+        return home.whole()
+
+    def moments(self, regression: Regression, c: FloatArray | None) -> FloatArray:
+        """`Regression.moments` over all batches."""
         with self._connected():
-            there = self._send((plan, data, c))
-            parts = self._parts(_moments, there, chunks(plan.stream.number or 0))
+            there = self._send((regression, c))
+            parts = self._parts(_moments, there, chunks(regression.rows.stream.number or 0))
             return np.sum([part.result() for part in parts], axis=0)
 
     def evaluate(self, u: Solution, op: Operator, points: Points) -> FloatArray:
@@ -105,25 +126,26 @@ class OnWorkers:
         while len(parts) > 1:
             pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
             # Before any chunk that has not begun: what is merged can leave the memory.
-            parts = [self._submit(_merged, *pair, priority=1) if len(pair) == 2 else pair[0] for pair in pairs]
+            parts = [self._submit(merged, *pair, priority=1) if len(pair) == 2 else pair[0] for pair in pairs]
         return parts[0]
 
-    def _watch(self, parts: list[Any], tick: Tick | None) -> None:
-        """Wait for all parts, and let go of each when it is there: once it is merged, its L × L numbers can leave."""
+    def _completed(self, parts: list[Any], tick: Tick | None, done: int = 0) -> Iterator[Any]:
+        """The parts as they are completed; each is let go of then, so that its L × L numbers can leave the memory."""
         from distributed import as_completed
 
-        waiting, total = as_completed(parts), len(parts)
+        waiting, total = as_completed(parts), done + len(parts)
         parts.clear()
-        for k, part in enumerate(waiting, start=1):
+        for k, part in enumerate(waiting, start=done + 1):
             if part.status != "finished":
                 part.result()  # raises what went wrong there, without waiting for the others
+            yield part
             if tick is not None:
                 tick(k / total, f"{k} of {total} chunks")
 
 
-def evaluate(client: Any, u: Solution, x: Any, op: Operator = identity) -> FloatArray:
+def evaluate(client: Any, u: Solution, x: Any, op: Operator = itself) -> FloatArray:
     """(P u)(x) at very many points x (M, d), spread over the workers of a Dask client: (M,), or (M, B)."""
-    return OnWorkers(client).evaluate(u, op, places(u.problem, x, "raise"))
+    return Workers(client).evaluate(u, op, places(u.problem, x, "raise"))
 
 
 def check_client(client: Any) -> Any:
@@ -148,11 +170,15 @@ def chunks(batches: int, most: int = CHUNKS) -> list[range]:
     return [range(i * batches // count, (i + 1) * batches // count) for i in range(count)]
 
 
-def worthwhile(plan: Plan) -> int:
-    """The number of chunks beyond which mergers cost too much: a power of 2, which divides among most workers."""
-    rows = (plan.stream.number or 0) * (plan.method.batch or 1)
-    enough = rows // (ROWS_PER_FUNCTION * len(plan.rows.expansion.functionals))
-    return 1 << max(1, enough).bit_length() - 1
+def chunks_of(regression: Regression) -> list[range]:
+    """The chunks of the pass that accumulates: not so many that mergers cost too much.
+
+    Their number is at most a power of 2, which divides among most workers.
+    """
+    stream = regression.rows.stream
+    rows = (stream.number or 0) * sum(map(len, stream.sampled()[0].values()))
+    enough = rows // (ROWS_PER_FUNCTION * regression.count)
+    return chunks(stream.number or 0, 1 << max(1, enough).bit_length() - 1)
 
 
 def preferred(threads: Mapping[str, int], count: int) -> list[str]:
@@ -176,32 +202,40 @@ def _cluster_errors(client: Any) -> Generator[None]:
         if client.status == "running" and not isinstance(error, lost):
             raise  # from a function of the user
         why = f"{type(error).__name__}: {error}".partition("\n")[0]
-        remedy = "connect a new client and learn again; a checkpoint without a client can go on where it was"
+        remedy = "connect a new client and learn again; with a checkpoint it goes on where it was"
         raise fail(ClusterError, "client", f"one that lost its cluster ({why})", remedy) from error
 
 
-def _accumulated(plan: Plan, batches: range) -> Accumulator:
+def _accumulated(regression: Regression, batches: range) -> Accumulator:
+    return _accumulated_and_seen(regression, batches)[0]
+
+
+def _accumulated_and_seen(regression: Regression, batches: range) -> tuple[Accumulator, str]:
+    """What is kept of a chunk, and the digest of its points."""
     # A worker runs as many tasks at a time as it has threads: each of them has one.
     with one_thread():
-        accumulator = plan.accumulator()
+        accumulator, digest = regression.accumulator(), b""
         for k in batches:
-            plan.add(accumulator, plan.stream[k])
+            batch = regression.rows.stream[k]
+            digest = chained(digest, batch)
+            regression.add(accumulator, regression.rows.at(batch, k))
     accumulator.room(0)  # lets the last batch go
-    return accumulator
+    return accumulator, digest.hex()
 
 
-def _merged(one: Accumulator, other: Accumulator) -> Accumulator:
-    # Of a copy, because Dask may need the originals again if it loses the result.
+def _seen(regression: Regression, batches: range) -> tuple[int, str]:
+    """How many rows a chunk has, and the digest of its points."""
+    number, digest = 0, b""
+    for k in batches:
+        batch = regression.rows.stream[k]
+        digest, number = chained(digest, batch), number + regression.rows.length(batch)
+    return number, digest.hex()
+
+
+def _moments(work: tuple[Regression, FloatArray | None], batches: range) -> FloatArray:
+    regression, c = work
     with one_thread():
-        both = one.copy()
-        both.merge(other)
-    return both
-
-
-def _moments(work: tuple[Plan, BatchData, FloatArray | None], batches: range) -> FloatArray:
-    plan, data, c = work
-    with one_thread():
-        return plan.moments(data, c, batches)
+        return regression.moments(c, batches)
 
 
 def _evaluated(work: tuple[Solution, Operator], points: Points) -> FloatArray:

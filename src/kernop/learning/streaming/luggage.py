@@ -6,7 +6,7 @@ import pickle
 from typing import Any
 
 from kernop.basics.errors import ArgumentTypeError, ClusterError, KernopError, fail
-from kernop.learning.streaming.plan import Plan
+from kernop.methods.regression import Regression
 
 #: What to do about a module that workers do not have.
 _BRING_MODULES = (
@@ -16,7 +16,7 @@ _BRING_MODULES = (
 
 
 def pickled(value: Any) -> bytes:
-    """A value as bytes. What cannot travel is refused, and named if it is a part of a plan."""
+    """A value as bytes. What cannot travel is refused, and named if it is a part of a regression."""
     from cloudpickle import dumps  # functions of a script or a notebook travel as code; it comes with Dask
 
     try:
@@ -43,11 +43,13 @@ def unpickled(contents: bytes) -> Any:
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
     """What users give, by the name of its argument."""
-    plan = next((part for part in (value if isinstance(value, tuple) else (value,)) if isinstance(part, Plan)), None)
-    if plan is None:
+    parts = value if isinstance(value, tuple) else (value,)
+    found = next((part for part in parts if isinstance(part, Regression)), None)
+    if found is None:
         return []
-    named = [("problem", plan.rows.problem), ("kernel", plan.rows.expansion.kernel), ("method", plan.method)]
-    return [*named, ("points", plan.stream), ("inputs", plan.inputs)]
+    rows, expansion = found.rows, found.expansion
+    named = [("problem", rows.stream.problem), ("kernel", expansion.kernel), ("method", expansion.ansatz.envelope)]
+    return [*named, ("points", rows.stream), ("inputs", rows.inputs)]
 
 
 def _travels(value: Any) -> bool:

@@ -26,7 +26,10 @@ from kernop.basics.errors import (
 from kernop.basics.precision import float64
 from kernop.collocation import assembly
 from kernop.collocation.changes import fresh
-from kernop.collocation.functionals import Functionals, collocate
+from kernop.collocation.functionals import Functionals
+from kernop.collocation.sampling import held_out
+from kernop.collocation.scales import fitted
+from kernop.collocation.units import frame_of
 from kernop.geometry import Points
 from kernop.geometry.points import concatenate
 from kernop.kernels import Kernel
@@ -161,10 +164,10 @@ def _sampled(kernel: Kernel, order: int, dim: int, x: Any) -> FloatArray:
 
 
 def _covering(problem: Problem, points: Mapping[str, Points]) -> Functionals:
-    places = {condition.name: condition.on.sample(COVERING) for condition in problem.conditions}
+    places = {c.name: held_out(c, COVERING, 0) if c.integral else c.on.sample(COVERING) for c in problem.conditions}
     for name, more in points.items():
         places[name] = concatenate([places[name], more])
-    return collocate(problem, places)
+    return fitted(problem, places, frame_of(problem))[1]
 
 
 def _not_finite(kernel: Kernel) -> KernopError:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, check_integer, describe, fail
-from kernop.collocation.data import all_values, concrete, named_inputs
-from kernop.collocation.functionals import collocate
+from kernop.collocation.data import all_values, concrete, named_inputs, real_columns
 from kernop.methods.full import FullFactorisation
 from kernop.methods.lowrank import LowRankFactorisation
 from kernop.methods.weights import repeated
@@ -127,7 +126,7 @@ def report(
     weights = dict(zip(learned.problem.names, factorisation.weights, strict=True))
     known = constants(learned.problem, factorisation.kernel, learned.points, weights)
     relative = pathwise(n, lam, known.norm, 1.0, delta)
-    functionals = collocate(learned.problem, learned.points)
+    functionals = learned.collocated
     chosen = np.unique(np.linspace(0, n - 1, min(most, n)).round().astype(np.intp))
     own = repeated(factorisation.weights, functionals)[chosen]
     seen = spectrum(factorisation.kernel, functionals.take(chosen), own, data[chosen])
@@ -170,5 +169,6 @@ def _data(learned: Learned, inputs: Any) -> FloatArray:
     """The data of all conditions at the points of T, (N, B)."""
     named = dict(inputs) if isinstance(inputs, Mapping) else {}
     values = () if isinstance(inputs, Mapping) else inputs if isinstance(inputs, tuple) else (inputs,)
-    h = all_values(learned.problem, named_inputs(learned.problem, values, named), learned.points)
-    return concrete("inputs", h).reshape(len(h), -1)
+    given = named_inputs(learned.problem, values, named)
+    h = concrete("inputs", all_values(learned.problem, given, learned.points, learned.collocated.layouts))
+    return real_columns(h)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from kernop.trust.wellposed import natural_weights
 
 #: The correction ê is itself an approximation, and compared at a finite number of points.
 SAFETY = 1.5
+NO_COMPLEX_BOUND = "a maximum principle is known for real solutions only"
 #: Warnings that a report shows.
 MOST_WARNINGS = 3
 
@@ -38,9 +40,22 @@ class Residual:
     max: Any
 
 
+@dataclass(frozen=True)
+class UnknownError:
+    """How wrong one of the unknowns is: floats, or (B,) for B inputs; see `ErrorEstimate`."""
+
+    relative_l2: Any
+    relative_linf: Any
+    l2: Any
+    linf: Any
+
+
 @dataclass(frozen=True, eq=False)
 class ErrorEstimate:
     """How wrong û is, for this input. Every figure is a float, or (B,) for B inputs.
+
+    With several unknowns ``of`` has the figures of each by name. The relative errors are then the largest of them, and
+    the absolute ones those of the unknown whose relative error is largest.
 
     Attributes:
         relative_l2, relative_linf: l2 and linf, relative to the size of the solution in the same norm over the domain,
@@ -76,6 +91,7 @@ class ErrorEstimate:
     relative_to: str
     unseen: tuple[Unseen, ...]
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
+    of: Mapping[str, UnknownError] = field(default_factory=dict[str, UnknownError])
 
     def __str__(self) -> str:
         """A table for a person, and below it what was not resolved, what is estimated and what is proved."""
@@ -93,9 +109,12 @@ class ErrorEstimate:
         return console.file.getvalue().rstrip()
 
     def _rows(self) -> list[tuple[str, Any]]:
-        of = f"of {self.relative_to}"
-        rows = [(f"relative L2 error, {of}", self.relative_l2), (f"relative L∞ error, {of}", self.relative_linf)]
-        rows += [("L2 error (root mean square)", self.l2), ("L∞ error", self.linf)]
+        rows: list[tuple[str, Any]] = []
+        for name, own in self.of.items():
+            of = f"of {self.relative_to}" if len(self.of) == 1 else f"of {name}"
+            rows += [(f"relative L2 error, {of}", own.relative_l2), (f"relative L∞ error, {of}", own.relative_linf)]
+            end = "" if len(self.of) == 1 else f", {of}"
+            rows += [(f"L2 error (root mean square){end}", own.l2), (f"L∞ error{end}", own.linf)]
         if self.bound is not None:
             rows.append(("L∞ error, bound from samples", self.bound.linf))
         for name, residual in self.residuals.items():
@@ -150,11 +169,20 @@ class Known:
 
 
 def error_estimate(
-    operator: Learned, u: Combination, known: Known, single: bool, covering: int | None, search: int | None
+    operator: Learned,
+    u: Combination,
+    known: Known,
+    *,
+    single: bool,
+    paired: bool,
+    covering: int | None,
+    search: int | None,
 ) -> ErrorEstimate:
-    """Of B solutions û.
+    """How wrong B solutions û are.
 
     Arguments:
+        single: is there one solution, whose figures are numbers?
+        paired: are the functions real parts of solutions, followed by imaginary parts?
         covering: points for the bound, None for no bound.
         search: points at which functions are searched, None for no search.
     """
@@ -162,36 +190,58 @@ def error_estimate(
     found = u.apply(knowledge.places.functionals)
     errors = knowledge.errors(residuals, found)
     size, guess, rest = errors.solution, errors.guess, errors.rest
-    looked = {} if search is None else look(operator.problem, u, known.functions, search)
+    looked = {} if search is None or paired else look(operator.problem, u, known.functions, search)
     missed, more = unseen(operator, knowledge, residuals, looked)
     total = Sizes(
         SAFETY * (guess.l2 + more.l2) + rest.l2,
         SAFETY * (guess.linf + more.linf) + rest.linf,
     )
     total = _with_doubts(total, size, operator, knowledge, residuals)
+    if paired:
+        total, size = total.paired(), size.paired()
     if not np.all(np.isfinite(total.linf)):
         raise fail(NonFiniteError, "u", "a solution whose residuals overflow", "choose units in which data is near 1")
     blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)
-    bound, why = _bound(operator, u, known, covering, looked)
+    bound, why = _bound(operator, u, known, covering, looked) if not paired else (None, NO_COMPLEX_BOUND)
+    errors_of = {
+        name: UnknownError(*(_one(values[k], single) for values in _figures(total, size)))
+        for k, name in enumerate(operator.problem.unknowns.names)
+    }
+    worst = max(errors_of.values(), key=lambda own: np.max(own.relative_l2))
     return ErrorEstimate(
-        _one(_relative(total.l2, size.l2), single),
-        _one(_relative(total.linf, size.linf), single),
-        _one(total.l2, single),
-        _one(total.linf, single),
-        {
-            name: Residual(_one(rms(residuals[rows]), single), _one(np.max(np.abs(residuals[rows]), axis=0), single))
-            for name, rows in blocks
-        },
-        knowledge.kind,
-        len(residuals),
-        dict(zip(("l2", "linf"), knowledge.constants, strict=True)),
-        knowledge.centres,
-        None if bound is None else _single_bound(bound) if single else bound,
-        why,
-        "û + ê" if knowledge.centres else "û",
-        missed,
-        operator.diagnosis,
+        relative_l2=_largest([own.relative_l2 for own in errors_of.values()]),
+        relative_linf=_largest([own.relative_linf for own in errors_of.values()]),
+        l2=worst.l2,
+        linf=worst.linf,
+        residuals={name: _residual(residuals[rows], single, paired) for name, rows in blocks},
+        source=knowledge.kind,
+        points=len(residuals),
+        stability={norm: float(np.max(c)) for norm, c in zip(("l2", "linf"), knowledge.constants, strict=True)},
+        centres=knowledge.centres,
+        bound=None if bound is None else _single_bound(bound) if single else bound,
+        why_no_bound=why,
+        relative_to="û + ê" if knowledge.centres else "û",
+        unseen=missed,
+        diagnosis=operator.diagnosis,
+        of=errors_of,
     )
+
+
+def _figures(total: Sizes, size: Sizes) -> tuple[FloatArray, ...]:
+    """relative L2, relative L∞, L2 and L∞ for each unknown, (U, B)."""
+    return _relative(total.l2, size.l2), _relative(total.linf, size.linf), total.l2, total.linf
+
+
+def _largest(figures: list[Any]) -> Any:
+    """The largest of some figures, each a number or (B,)."""
+    return figures[0] if len(figures) == 1 else reduce(np.maximum, figures)
+
+
+def _residual(rows: FloatArray, single: bool, paired: bool) -> Residual:
+    modulus = np.abs(rows)
+    if paired:
+        modulus = np.hypot(*np.split(modulus, 2, axis=1))
+    return Residual(_one(rms(modulus), single), _one(np.max(modulus, axis=0), single))
 
 
 def _with_doubts(
@@ -205,7 +255,7 @@ def _with_doubts(
     if diagnosis.stability is not None and diagnosis.stability.ill_posed:
         rows, frame = knowledge.functionals, frame_of(operator.problem)
         roots = np.sqrt(repeated(natural_weights(rows, knowledge.places.functionals, frame), rows))
-        hidden = diagnosis.stability.number * (norms(roots[:, None] * residuals) + EPS * size.l2)
+        hidden = diagnosis.stability.number * (norms(roots[:, None] * residuals) + EPS * size.l2)  # (U, B)
         total = Sizes(total.l2 + hidden, total.linf + hidden)
     return total
 

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
+from kernop.collocation.ansatz import normal_form
+from kernop.collocation.functionals import Block
 from kernop.collocation.units import frame_of
 from kernop.geometry import Ball, Box, Points, SpaceTime
 from kernop.language.fields import MultiIndex
 from kernop.language.functions import Function, evaluate_at
-from kernop.language.ops import NormalForm, normal_form
 from kernop.language.problem import Condition, Problem
 from kernop.methods import Combination
 from kernop.trust.estimates.barriers import Coefficients, best_barrier
@@ -28,7 +29,7 @@ NEGLIGIBLE = 1e-12
 TIME = "time"
 
 #: A Dirichlet condition, its normal form, and which points of a covering it has, (n,).
-Owner = tuple[Condition, NormalForm, NDArray[np.bool_]]
+Owner = tuple[Condition, Block, NDArray[np.bool_]]
 #: The data of a condition at points, (n, B).
 Data = Callable[[Condition, Points], FloatArray]
 
@@ -93,12 +94,14 @@ def maximum_bound(
         number: of points that cover the domain.
         looked: residuals where a search of the data led, by name of the condition.
     """
+    if u.expansion.ansatz.count > 1:
+        raise NotApplicableError("a maximum principle is known for one real scalar unknown only")
     equation, others = _sorted(problem)
     domain, found = _domain(equation), looked or {}
     within = _inside(equation, domain, frame_of(problem).units, number)
     _check_finite(found)
     pieces = surface(domain, max(2, round(number ** (1.0 - 1.0 / domain.dim))))
-    owners = [_owners(piece, others, u.expansion.envelope, within.covering.x) for piece in pieces]
+    owners = [_owners(piece, others, u.expansion.ansatz.envelope, within.covering.x) for piece in pieces]
     rim = [_rim(piece, own, u, data) for piece, own in zip(pieces, owners, strict=True)]
     rim += [_looked_at(condition, found[condition.name]) for condition in others if condition.name in found]
     boundary = np.max(np.stack(rim), axis=0)
@@ -185,14 +188,14 @@ def _inside(equation: Condition, domain: Box | Ball | SpaceTime, units: FloatArr
     return _Inside(covering, sign, space, b[:, -1])
 
 
-def _parts(form: NormalForm, sign: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _parts(form: Block, sign: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """a (n, d, d), b (n, d) and c (n,) of sign · L = −a:∇² + b·∇ + c."""
     unit = np.eye(form.x.shape[1], dtype=int)
     b = np.stack([_coefficient(form, index) for index in unit], axis=1)
     return -sign * _hessian(form), sign * b, sign * _coefficient(form, 0 * unit[0])
 
 
-def _coefficient(form: NormalForm, alpha: Any) -> FloatArray:
+def _coefficient(form: Block, alpha: Any) -> FloatArray:
     """φ_α at all points, (n,); 0 if α does not occur."""
     index: MultiIndex = tuple(map(int, alpha))
     if index not in form.alphas:
@@ -200,7 +203,7 @@ def _coefficient(form: NormalForm, alpha: Any) -> FloatArray:
     return form.coefficients[:, form.alphas.index(index)]
 
 
-def _hessian(form: NormalForm) -> FloatArray:
+def _hessian(form: Block) -> FloatArray:
     """The symmetric matrices A with A:∇²u the second-order part, (n, d, d)."""
     unit = np.eye(form.x.shape[1], dtype=int)
     rows = [[_coefficient(form, p + q) * (1.0 if p is q else 0.5) for q in unit] for p in unit]

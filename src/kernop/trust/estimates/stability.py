@@ -10,27 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.frozen import Kept, frozen
-from kernop.collocation.functionals import Functionals, collocate
+from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
+from kernop.collocation.functionals import Functionals, Layout
 from kernop.collocation.probes import Probes, free_waves, random_probes, together
-from kernop.collocation.sampling import can_be_fresh, sample
+from kernop.collocation.sampling import can_be_fresh, sample, top_dimension
 from kernop.collocation.units import frame_of
 from kernop.geometry import Points
 from kernop.geometry.cloud import CloudRegion
 from kernop.geometry.points import concatenate
 from kernop.geometry.sequences import shares
-from kernop.language.ops import identity, normal_form
 from kernop.language.problem import Problem
 from kernop.methods import Combination, Factorisation, Setting, Subspace
+from kernop.methods.weights import repeated
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.residuals import LeaveOneOut
 
-#: Whence residuals come.
+#: Where the residuals were computed.
 Source = Literal["fresh points", "leave-one-out"]
 
 #: The richer operator has so many centres for each function of the expansion, at least and at most so many …
@@ -51,10 +53,17 @@ SIMILAR = 0.3
 
 @dataclass(frozen=True)
 class Sizes:
-    """Root mean square over the domain, and the largest modulus there and on boundaries, for B functions: (B,)."""
+    """Root mean square over the domain, and the largest modulus there and on boundaries, of B functions.
+
+    Both are (U, B), a row for each of U unknowns: those of a vector or a complex number are of its modulus.
+    """
 
     l2: FloatArray
     linf: FloatArray
+
+    def paired(self) -> Sizes:
+        """The sizes of complex functions whose real and imaginary parts are the halves of the columns."""
+        return Sizes(*(np.hypot(*np.split(values, 2, axis=1)) for values in (self.l2, self.linf)))
 
 
 @dataclass(frozen=True)
@@ -71,14 +80,24 @@ class Errors:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where functions are compared: ``within`` points inside, uniform by measure, then points of the boundaries."""
+    """Where functions are compared: ``within`` points inside, uniform by measure, then points of the boundaries.
+
+    The functionals are all components of all unknowns there; ``owners`` tells the unknown of each block.
+    """
 
     functionals: Functionals
     within: int
+    owners: tuple[int, ...]
 
     def sizes(self, values: FloatArray) -> Sizes:
-        """Of functions with these values (n, B) at the places."""
-        return Sizes(rms(values[: self.within]), np.max(np.abs(values), axis=0))
+        """Of functions with these values (rows, B) at the places."""
+        parts = values.reshape(len(self.owners), -1, values.shape[1])
+        own = [parts[[k for k, owner in enumerate(self.owners) if owner == u]] for u in range(1 + max(self.owners))]
+        moduli = [np.abs(part[0]) if len(part) == 1 else np.linalg.norm(part, axis=0) for part in own]
+        return Sizes(
+            np.stack([rms(modulus[: self.within]) for modulus in moduli]),
+            np.stack([np.max(modulus, axis=0) for modulus in moduli]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +122,17 @@ class Learned:
         """The conditions at the points, as functionals."""
         if self.functionals is not None:
             return self.functionals
-        return collocate(self.problem, self.points, self.factorisation.expansion.envelope)
+        return collocate(self.problem, self.points, self.ansatz)
+
+    @cached_property
+    def layouts(self) -> tuple[Layout, ...]:
+        """How the values of each condition stand in rows."""
+        return condition_layouts(self.problem, self.ansatz) if self.functionals is None else self.functionals.layouts
+
+    @property
+    def ansatz(self) -> Ansatz:
+        """How the unknowns are written."""
+        return self.factorisation.expansion.ansatz
 
     @property
     def test_points(self) -> dict[str, Points]:
@@ -111,7 +140,8 @@ class Learned:
         if not can_be_fresh(self.problem):
             remedy = "leave them out: u.error_estimate() then uses the points of T, one left out at a time"
             raise fail(ArgumentError, "test_points", "a domain known only by its points, which has no others", remedy)
-        return sample(self.problem, POINTS_PER_CENTRE * _richer(self.factorisation), "halton", SEED)
+        number = POINTS_PER_CENTRE * _richer(self.factorisation) * self.ansatz.count // _rows_per_point(self)
+        return sample(self.problem, max(number, len(self.problem.conditions)), "halton", SEED)
 
 
 def rms(values: FloatArray) -> FloatArray:
@@ -121,7 +151,10 @@ def rms(values: FloatArray) -> FloatArray:
 
 
 def _richer(factorisation: Factorisation) -> int:
-    return min(MOST_CENTRES, max(FEWEST_CENTRES, RICHER * len(factorisation.expansion.functionals)))
+    """The number of centres of the richer operator, for each component."""
+    components = factorisation.expansion.ansatz.count
+    each = RICHER * len(factorisation.expansion.functionals) // components
+    return min(MOST_CENTRES // components, max(FEWEST_CENTRES, each))
 
 
 class Fresh:
@@ -139,15 +172,14 @@ class Fresh:
     kind: Source = "fresh points"
 
     def __init__(self, operator: Learned) -> None:
-        problem, envelope = operator.problem, operator.factorisation.expansion.envelope
-        frame = frame_of(problem)
+        problem, ansatz = operator.problem, operator.ansatz
         self.points = operator.test_points
-        self.functionals = collocate(problem, self.points, envelope)
+        self.functionals = collocate(problem, self.points, ansatz)
         self.places = places(operator)
         self.centres = _richer(operator.factorisation)
-        method = Subspace(centers=self.centres, envelope=envelope)
-        self._richer = self.answers = method.factorise(Setting(self.functionals, frame))
-        self._roots = np.repeat(np.sqrt(self._richer.weights), [len(block) for block in self.functionals.blocks])
+        setting = Setting(self.functionals, frame_of(problem), ansatz=ansatz)
+        self._richer = self.answers = Subspace(self.centres).factorise(setting)
+        self._roots = np.sqrt(repeated(self._richer.weights, self.functionals))
         probes = calibration(operator, self.functionals)
         u = solved(probes, operator)
         truth = applied(probes, self.places.functionals) - u.apply(self.places.functionals)
@@ -159,7 +191,7 @@ class Fresh:
     def errors(self, residuals: FloatArray, found: FloatArray) -> Errors:
         """Of solutions û with values ``found`` at the places, (m, B), and residuals at the fresh points, (n, B)."""
         guess, left = self._split(residuals)
-        rest = Sizes(self.constants[0] * left, self.constants[1] * left)
+        rest = Sizes(np.outer(self.constants[0], left), np.outer(self.constants[1], left))
         return Errors(self.places.sizes(guess), rest, self.places.sizes(found + guess))
 
     def _split(self, residuals: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -185,7 +217,7 @@ class LeftOut:
         self.functionals = operator.collocated
         self.places = places(operator)
         self.residuals = LeaveOneOut(factorisation, self.functionals)
-        self._roots = np.repeat(np.sqrt(factorisation.weights), [len(block) for block in self.functionals.blocks])
+        self._roots = np.sqrt(repeated(factorisation.weights, self.functionals))
         probes = calibration(operator, self.functionals)
         h = applied(probes, self.functionals)
         u = factorisation.answer(h).u
@@ -193,7 +225,7 @@ class LeftOut:
         truth = self.places.sizes(applied(probes, self.places.functionals) - found)
         size = rms(self._roots[:, None] * self.residuals(u, h))
         self._relative = size / self.places.sizes(found).l2
-        self._ratios = (truth.l2 / size, truth.linf / size)
+        self._ratios = (truth.l2 / size, truth.linf / size)  # (U, probes)
         self.constants = (_upper(truth.l2, size), _upper(truth.linf, size))
         frozen(vars(self))
 
@@ -204,11 +236,11 @@ class LeftOut:
         return Errors(Sizes(c2 * size, cinf * size), Sizes(0.0 * size, 0.0 * size), solution)
 
     def _constant(self, ratios: FloatArray, size: FloatArray, found: FloatArray) -> FloatArray:
-        """The largest ratio among similar probes, (B,)."""
+        """The largest ratio among similar probes for each unknown, (U, B)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            apart = np.abs(np.log(self._relative[:, None]) - np.nan_to_num(np.log(size / found)))
-        nearest = np.argsort(apart, axis=0)[: max(1, round(SIMILAR * len(ratios)))]
-        return np.max(ratios[nearest], axis=0)
+            apart = np.abs(np.log(self._relative[:, :, None]) - np.nan_to_num(np.log(size / found))[:, None, :])
+        nearest = np.argsort(apart, axis=1)[:, : max(1, round(SIMILAR * ratios.shape[1]))]
+        return np.max(np.take_along_axis(ratios[:, :, None], nearest, axis=1), axis=1)
 
 
 _fresh: Kept[Factorisation, Fresh] = Kept()
@@ -227,7 +259,8 @@ def left_out(operator: Learned) -> LeftOut:
 
 def calibration(operator: Learned, functionals: Functionals) -> Probes:
     """Random fields from well resolved to not resolved, and the free waves of the equations."""
-    frame, count = frame_of(operator.problem), len(operator.factorisation.expansion.functionals)
+    frame = frame_of(operator.problem)
+    count = len(operator.factorisation.expansion.functionals) / operator.ansatz.count
     spacing = float(np.prod((frame.high - frame.low) / frame.units) / count) ** (1.0 / operator.problem.dim)
     lengths = tuple(map(float, np.geomspace(2.0, 0.5 * min(1.0, spacing), SCALES)))
     waves = (free_waves(block, frame, SEED) for block in functionals.blocks)
@@ -246,18 +279,26 @@ def applied(probes: Probes, functionals: Functionals) -> FloatArray:
 
 def places(operator: Learned) -> Places:
     """Points inside and on the boundaries; those of a cloud if there are no others."""
-    conditions, envelope = operator.problem.conditions, operator.factorisation.expansion.envelope
-    top = max(condition.on.intrinsic_dim for condition in conditions)
-    inner = [condition.on for condition in conditions if condition.on.intrinsic_dim == top]
-    rims = [condition.on for condition in conditions if condition.on.intrinsic_dim < top]
+    top = top_dimension(operator.problem)
+    regions = list({id(c.on): c.on for c in operator.problem.conditions if not c.integral}.values())
+    inner = [region for region in regions if region.intrinsic_dim == top]
+    rims = [region for region in regions if region.intrinsic_dim < top]
     counts = shares(PLACES, [region.measure for region in inner])
     limits = [round(region.measure) if isinstance(region, CloudRegion) else PLACES for region in inner + rims]
     within = [r.sample(min(n, most), seed=SEED) for r, n, most in zip(inner, counts, limits, strict=False)]
     around = [r.sample(min(PLACES // 4, m), seed=SEED) for r, m in zip(rims, limits[len(inner) :], strict=True)]
     coordinates = concatenate([Points(part.x) for part in within + around])
-    form = normal_form(identity, coordinates, multiplier=envelope)
-    return Places(Functionals((form,)), sum(map(len, within)))
+    unknowns = operator.ansatz.unknowns
+    owners = [index for index, (_, size) in enumerate(unknowns.sizes) for _ in range(size)]
+    found = operator.ansatz.evaluations(coordinates.x)
+    return Places(found, sum(map(len, within)), tuple(owners * (len(found.blocks) // len(owners))))
 
 
-def _upper(missed: FloatArray, left: FloatArray) -> float:
-    return float(np.quantile(np.divide(missed, left, out=np.zeros_like(missed), where=left > 0.0), QUANTILE))
+def _upper(missed: FloatArray, left: FloatArray) -> FloatArray:
+    """The ratio that few probes exceed, for each unknown, (U,)."""
+    return np.quantile(np.divide(missed, left, out=np.zeros_like(missed), where=left > 0.0), QUANTILE, axis=1)
+
+
+def _rows_per_point(operator: Learned) -> int:
+    """The number of rows of the condition that has most of them at each point."""
+    return max(layout.parts for layout in operator.layouts)

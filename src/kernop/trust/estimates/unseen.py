@@ -9,12 +9,11 @@ import numpy as np
 
 from kernop.basics.errors import FloatArray, MissingFunctionError
 from kernop.basics.precision import float64
-from kernop.collocation.functionals import Functionals
+from kernop.collocation.ansatz import condition_functionals, normal_form
 from kernop.collocation.units import frame_of
 from kernop.geometry import Points
 from kernop.geometry.points import concatenate
 from kernop.language.functions import Function, evaluate, padded
-from kernop.language.ops import normal_form
 from kernop.language.problem import Condition, Problem
 from kernop.methods import Combination, Factorisation
 from kernop.trust.estimates.peaks import STEPS, Indices, Scan, Spots, Values, climb, rises, scan, searchable, widths
@@ -94,8 +93,13 @@ class Looked:
 
 
 def look(problem: Problem, u: Combination, functions: Mapping[str, Function], number: int) -> dict[str, Looked]:
-    """Search the data that is given as functions, by name of the condition, for B functions û."""
+    """Search the data that is given as functions, by name of the condition, for B functions û.
+
+    Only those of one real scalar unknown are searched.
+    """
     found: dict[str, Looked] = {}
+    if u.expansion.ansatz.count > 1:
+        return found
     for condition in problem.conditions:
         if condition.name in functions and condition.on.known and searchable(condition.on):
             values = _values(condition.name, functions[condition.name], u.width)
@@ -108,9 +112,7 @@ def look(problem: Problem, u: Combination, functions: Mapping[str, Function], nu
 
 def answer(condition: Condition, points: Points, u: Combination) -> FloatArray:
     """P û at points, (n, B)."""
-    places = points.placed(condition.on.timed)
-    form = normal_form(condition.op, places, multiplier=u.expansion.envelope, name=condition.name)
-    return u.apply(Functionals((form,)))
+    return u.apply(condition_functionals(condition, points.placed(condition.on.timed), u.expansion.ansatz))
 
 
 def _values(name: str, function: Function, width: int) -> Values:
@@ -202,7 +204,7 @@ def unseen(
         looked: those where a search led, by name of the condition.
     """
     found: list[Unseen] = []
-    l2, linf = np.zeros(residuals.shape[1]), np.zeros(residuals.shape[1])
+    l2, linf = np.zeros((2, len(knowledge.constants[0]), residuals.shape[1]))
     blocks = zip(operator.problem.conditions, knowledge.functionals.slices, strict=True)
     for condition, rows in blocks:
         if condition.name not in looked:
@@ -228,8 +230,8 @@ def _usual(operator: Learned, knowledge: Fresh | LeftOut, condition: Condition, 
         seen = rms(knowledge.residuals(u, h)[rows])
     else:
         seen = rms((h - u.apply(knowledge.functionals))[rows])
-    form = normal_form(condition.op, there.points, multiplier=u.expansion.envelope, name=condition.name)
-    residuals = probes.apply(form) - u.apply(Functionals((form,)))
+    own = condition_functionals(condition, there.points, u.expansion.ansatz)
+    residuals = applied(probes, own) - u.apply(own)
     found = rms(there.roots[:, None] * residuals)
     return float(np.max(found[seen > 0.0] / seen[seen > 0.0], initial=0.0))
 
@@ -259,7 +261,7 @@ def _gains(operator: Learned, knowledge: Fresh | LeftOut, rows: slice) -> tuple[
     sizes = _answers(knowledge.answers, knowledge.places, alone)
     size = rms(h[rows])
     kept = size > 0.0
-    return float(np.max(sizes.l2[kept] / size[kept])), float(np.max(sizes.linf[kept] / size[kept]))
+    return float(np.max(sizes.l2[:, kept] / size[kept])), float(np.max(sizes.linf[:, kept] / size[kept]))
 
 
 def _answers(factorisation: Factorisation, places: Places, h: FloatArray) -> Sizes:

@@ -160,13 +160,15 @@ class TestAgainstHeldRows:
         with pytest.raises(KeyError):
             streamed.points["nothing"]
 
+    @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[2] is not None], indirect=True)
     def test_std(self, streamed, held):
         x = held.problem.conditions[0].on.sample(20, "uniform", seed=5).x
-        if held.factorisation.noise > 0.0:
-            np.testing.assert_allclose(streamed.std(x), held.std(x), rtol=1e-6)
-        else:
-            with pytest.raises(ArgumentError, match=r"std: got .*without regularisation"):
-                streamed.std(x)
+        np.testing.assert_allclose(streamed.std(x), held.std(x), rtol=1e-6)
+
+    @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[2] is None], indirect=True)
+    def test_no_std_without_a_prior(self, streamed):
+        with pytest.raises(ArgumentError, match=r"std: got .*without regularisation"):
+            streamed.std([[0.5]])
 
     def test_update_is_streaming_all_points(self, name, streamed):
         problem = CASES[name][0]
@@ -196,7 +198,7 @@ class TestColumns:
     """Two points of the boundary among sixty of the line: the first batch has none of them."""
 
     def test_the_first_batch_has_no_boundary(self, line):
-        assert "g" not in line.factorisation.plan.stream[0]
+        assert "g" not in line.factorisation.rows.stream[0]
 
     @pytest.mark.parametrize(
         ("given", "columns"),
@@ -323,8 +325,8 @@ class TestIterators:
 class TestRepr:
     def test_is_short_and_reads_no_points(self):
         t = learn("line, qr", batch=7, points=ko.Batches(2, lambda k: points_of(ODE)))
-        t.factorisation.plan.stream._take = None
-        assert repr(t).startswith("StreamedOperator((f, g) ↦ u; 124 points, Gaussian(")
+        t.factorisation.rows.stream._take = None
+        assert repr(t).startswith("SolutionOperator((f, g) ↦ u; 124 points, Gaussian(")
         assert len(repr(t)) < 800
 
 

@@ -7,9 +7,9 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError
-from kernop.collocation.batches import chain, stream
-from kernop.learning.streaming.recorded import Recorded, StreamRecord
+from kernop.collocation.batches import chain, recorded, stream
 from kernop.operators.operator import closed
+from kernop.operators.streams import StreamRecord
 
 LINE = ko.Interval(0.0, 1.0)
 PROBLEM = ko.Problem(ko.Equation(lambda u: u, on=LINE, name="f"), ko.Dirichlet(on=LINE.boundary, name="g"))
@@ -31,10 +31,10 @@ def test_batches_are_the_same(name):
     source = SOURCES[name]()
     points = {name: source.points(name) for name in PROBLEM.names}
     starts = np.array([list(source.start(k).values()) for k in range(source.number + 1)])
-    recorded = Recorded(PROBLEM, points, starts)
-    assert recorded.counts == source.counts
-    assert len(list(recorded)) == source.number
-    for mine, theirs in zip(recorded, source, strict=True):
+    again = recorded(PROBLEM, points, starts)
+    assert again.counts == source.counts
+    assert len(list(again)) == source.number
+    for mine, theirs in zip(again, source, strict=True):
         assert list(mine) == list(theirs)
         for key, own in mine.items():
             np.testing.assert_array_equal(own.x, theirs[key].x)

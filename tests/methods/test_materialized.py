@@ -1,5 +1,6 @@
 """A streamed operator whose rows are held again, in memory or in a file: the same answers, and all others do."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -12,7 +13,6 @@ import pytest
 import kernop as ko
 from kernop.basics import errors
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, MemoryLimitError, SingularGramError
-from kernop.learning.streaming.materialized import materialize
 
 LINE = ko.Interval(0, 1)
 PROBLEM = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u) + 2.0 * u, on=LINE), ko.Dirichlet(on=LINE.boundary))
@@ -232,9 +232,11 @@ class TestErrors:
             with pytest.raises(ArgumentError, match="T: got an operator that cannot be"):
                 act()
 
-    def test_a_triangle_that_is_singular(self, plain):
-        factor = plain.factorisation
-        upper = factor.upper.copy(order="F")
+    def test_a_triangle_that_is_singular(self, plain, tmp_path):
+        upper = plain.factorisation.upper.copy(order="F")
         upper[-1, -1] = 0.0
-        with pytest.raises(SingularGramError, match=r"T: got an operator with λ = .*, whose triangle is singular"):
-            materialize(factor.plan, factor, upper, 0.0, 0.0, None)
+        singular = dataclasses.replace(plain.factorisation, upper=upper, penalty=0.0)
+        for path in (None, tmp_path / "q.npy"):
+            with pytest.raises(SingularGramError, match="T: got an operator whose triangle is singular"):
+                singular.materialized(path)
+        assert not any(tmp_path.iterdir())

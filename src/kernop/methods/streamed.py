@@ -1,0 +1,164 @@
+"""Least squares of which L × L numbers are kept, however many rows have passed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kernop.basics.errors import ArgumentError, FloatArray, KernopError, SingularGramError, fail
+from kernop.basics.linalg import EPS, add_rows, add_triangle, left_over, norms, solve_upper, transpose_solve_upper
+from kernop.collocation.rows import StreamedRows
+from kernop.methods.accumulators import Accumulator, Penalty
+from kernop.methods.base import Answer, Method
+from kernop.methods.expansion import Combination
+from kernop.methods.leastsquares import SubspaceFactorisation, penalty_root
+from kernop.methods.materialized import MaterializedFactorisation, materialized
+from kernop.methods.regression import Regression, Runner
+
+#: Corrections of later inputs end when they change the fit by less than this part, grow, or after so many passes.
+SMALL_CORRECTION, MOST_CORRECTIONS = 1e-13, 8
+#: So that data of zeros is not divided by zero.
+TINIEST = float(np.finfo(np.float64).tiny)
+#: λ when the user gives none, relative to ‖A‖²: for QR as small as the corrections of later inputs allow, for normal
+#: equations at their rounding error.
+TINY_QR, TINY_NORMAL = 1e-14**2, EPS
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedFactorisation(SubspaceFactorisation):
+    """RᵀR = AᵀWA + PᵀP; c = R⁻¹ R⁻ᵀ AᵀW h by a pass over the rows, corrected by more passes if R is from QR.
+
+    The corrections c += R⁻¹ R⁻ᵀ (AᵀW (h − A c) − PᵀP c), with the residual h − A c at every point, give the accuracy
+    of QR although Q is not kept: each shrinks the error by about ε · cond(R), and P keeps that below 1.
+
+    Arguments:
+        method: how it was learned.
+        regression: the rows, to be passed over again.
+        upper: R, (L, L).
+        penalty: P.
+        n: the number N of rows.
+        runner: who passes over the rows.
+        in_advance: the answer to the inputs that were known in advance; None if there were none.
+    """
+
+    method: Method
+    regression: Regression
+    upper: FloatArray
+    penalty: Penalty
+    n: int
+    runner: Runner
+    in_advance: Answer | None = None
+
+    @property
+    def passed_rows(self) -> int:
+        return self.n
+
+    @property
+    def rows(self) -> StreamedRows:
+        return self.regression.rows
+
+    @property
+    def rkhs(self) -> bool:
+        return self.method.rkhs
+
+    def half_solve(self, b: FloatArray) -> FloatArray:
+        return transpose_solve_upper(self.upper, b)
+
+    def answer(self, h: FloatArray) -> Answer:
+        return self.passed(self.rows.holding(h))
+
+    def passed(self, rows: StreamedRows) -> Answer:
+        if rows is self.rows and self.in_advance is not None:
+            return self.in_advance
+        rows.stream.check_again()
+        regression = replace(self.regression, rows=rows)
+        moments, squares = self._pass(regression, None)
+        y, size = transpose_solve_upper(self.upper, moments), np.sqrt(squares)
+        residual, last = left_over(size, y), np.inf
+        for _ in range(MOST_CORRECTIONS if regression.orthogonal else 0):
+            c = solve_upper(self.upper, y)
+            gradient, squares = self._pass(regression, c)
+            residual = np.sqrt(squares)
+            step = transpose_solve_upper(self.upper, gradient - self._penalty_times(c))
+            worst = np.max(norms(step) / np.maximum(norms(y), TINIEST))
+            if not worst < last:
+                break
+            y, last = y + step, worst
+            if worst <= SMALL_CORRECTION:
+                break
+        return Answer(Combination(self.expansion, y, self.upper), residual, size)
+
+    def _pass(self, regression: Regression, c: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+        found = self.runner.moments(regression, c)
+        return found[:-1], found[-1]
+
+    def _penalty_times(self, c: FloatArray) -> FloatArray:
+        if not isinstance(self.penalty, np.ndarray):
+            return self.penalty**2 * c
+        return self.penalty.T @ (self.penalty @ c)
+
+    def longer(self, rows: StreamedRows) -> StreamedFactorisation:
+        """New rows are rotated into R; the old ones are not looked at. The penalty stays; that of the RKHS is λN."""
+        regression, upper, n = replace(self.regression, rows=rows), np.array(self.upper, order="F"), self.n
+        for k in range(self.rows.stream.number or 0, rows.stream.number or 0):
+            batch = rows[k]
+            add_rows(upper, np.asfortranarray(regression.design(batch)))
+            n += len(batch)
+        ridge = self.regularization * (self.n / n if self.rkhs else 1.0)
+        return replace(self, regularization=ridge, regression=regression, upper=upper, n=n, in_advance=None)
+
+    def materialized(self, path: str | os.PathLike[str] | None) -> MaterializedFactorisation:
+        regression = replace(self.regression, rows=self.rows.given(()))
+        return materialized(regression, self.method, self.upper, self.penalty, self.regularization, self.noise, path)
+
+    def with_client(self, client: Any) -> StreamedFactorisation:
+        return replace(self, runner=self.runner.with_client(client))
+
+    def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
+        remedy = "use T(…)(x), or T.materialize() first, which holds an N × L matrix in memory or on disk"
+        raise self._refused("T.on", remedy)
+
+    def check_removal(self) -> None:
+        raise self._refused("T", "learn again from what is left")
+
+    def _refused(self, name: str, remedy: str) -> KernopError:
+        return fail(ArgumentError, name, "an operator that was learned from a stream", remedy)
+
+
+def solved(
+    method: Method, regression: Regression, accumulator: Accumulator, regularization: float | None, runner: Runner
+) -> StreamedFactorisation:
+    """The factorisation, from what was kept of all rows."""
+    square = accumulator.square
+    if not np.isfinite(square):
+        raise regression.expansion.not_finite()
+    tiny = (TINY_QR if regression.orthogonal else TINY_NORMAL) * square
+    # Below that the corrections of later inputs would diverge; normal equations say themselves that they are singular.
+    given = tiny if regularization is None else regularization
+    ridge = max(given, tiny) if regression.orthogonal else given
+    penalty = penalty_root(regression.expansion, method.rkhs, ridge, accumulator.rows)
+    if isinstance(penalty, np.ndarray) and regression.orthogonal:
+        # The norm of the kernel may leave some coefficients free, all but for rounding.
+        penalty = np.asfortranarray(penalty)
+        add_triangle(penalty, np.asfortranarray(np.sqrt(tiny) * np.eye(len(penalty))))
+    found = accumulator.solve(penalty)
+    if found.failed:
+        got = f"{ridge:g}, with which the least-squares problem has no unique solution (row {found.failed})"
+        raise fail(SingularGramError, "regularization", got, "give a larger λ, more points, or solver='qr'")
+    answer = Answer(Combination(regression.expansion, found.y, found.upper), found.residual, found.size)
+    return StreamedFactorisation(
+        regression.expansion,
+        ridge,
+        regression.weights,
+        (accumulator.rows if method.rkhs else 1) * (regularization or 0.0),
+        method,
+        regression,
+        found.upper,
+        penalty,
+        accumulator.rows,
+        runner,
+        answer if regression.rows.inputs else None,
+    )
