@@ -240,6 +240,7 @@ FACTOR = "factorisation"
 QR = f"{FACTOR}/factor"
 BLOCK = f"{FACTOR}/expansion/functionals/blocks/0"
 FIRST = ("problem", "conditions", 0)
+PLAIN = (*FIRST, "op", "plain", "blocks", 0)
 KERNEL = (FACTOR, "expansion", "kernel")
 MATERN = {"class": "Matern", "nu": 0.5, "lengthscale": 1.0}
 X = "problem/conditions/0/op/points/x"
@@ -262,17 +263,27 @@ MISFITS = {
     "another method": (edit("method", "centers", 13), "another one than that of the factorisation"),
     "another solver": (edit(FACTOR, "method", "solver", "normal"), "one with solver='normal'"),
     "a method that is none": (edit(FACTOR, "method", {"class": "Full"}), r"method is Full\(\), which it cannot be"),
-    "an order without end": (edit(*FIRST, "op", "plain", "alphas", [[0], [10**6]]), "multi-indices"),
-    "orders in disorder": (edit(*FIRST, "op", "plain", "alphas", [[2], [0]]), "multi-indices"),
+    "an order without end": (edit(*PLAIN, "terms", [[0, [0]], [0, [10**6]]]), "multi-indices"),
+    "orders in disorder": (edit(*PLAIN, "terms", [[0, [2]], [0, [0]]]), "multi-indices"),
     "weights that are not": (edit(FACTOR, "weights", [1.0, 0.0]), "not positive"),
     "a weight too many": (edit(FACTOR, "weights", [1.0, 1.0, 1.0]), "3 conditions and .* not 2"),
     "λ below 0": (edit(FACTOR, "regularization", -1.0), "regularization: got -1.0, below 0"),
     "λ a word": (edit(FACTOR, "regularization", "none"), "no number"),
     "λ true": (edit(FACTOR, "regularization", True), "no number"),
     "λ infinite": (edit(FACTOR, "regularization", 10**400), "no number"),
-    "no blocks": (edit(FACTOR, "expansion", "functionals", "blocks", []), "blocks: got none"),
+    "no blocks": (edit(FACTOR, "expansion", "functionals", "blocks", []), "layouts: got some of other blocks"),
     "functionals elsewhere": (edit("functionals", "blocks", 0, "x", {ARRAY: "points/g/x"}), "shape"),
-    "functionals of fewer": (lambda h, a: h["functionals"]["blocks"].pop(), "not at the points"),
+    "functionals of fewer": (lambda h, a: h["functionals"]["blocks"].pop(), "layouts: got some of other blocks"),
+    "functionals of fewer conditions": (
+        lambda h, a: (h["functionals"]["blocks"].pop(), h["functionals"]["layouts"].pop()),
+        "some of other conditions",
+    ),
+    "functionals of another unknown": (edit("functionals", "blocks", 0, "terms", [[0, [1]], [1, [2]]]), "unknowns"),
+    "a component without end": (edit(*PLAIN, "terms", [[0, [1]], [10**6, [2]]]), "multi-indices"),
+    "no components": (edit("functionals", "layouts", 0, "components", 0), "components: got 0"),
+    "other unknowns": (edit("problem", "unknowns", "sizes", [["v", 1]]), "other unknowns|unknowns"),
+    "a scale too many": (edit(FACTOR, "expansion", "ansatz", "scales", [1.0, 2.0]), "scales"),
+    "an integral without weights": (edit(*FIRST, "integral", True), "without weights"),
     "an object that is a list": (edit(*KERNEL, []), "kernel is .*, which it cannot be"),
     "nothing": (edit(*KERNEL, None), "kernel is missing"),
     "an unknown factor": (edit(FACTOR, "class", "magic"), "'magic'"),

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.basics.errors import ArgumentError
+from kernop.basics.errors import ArgumentError, FileError
+from kernop.basics.storage import read, write
 from kernop.collocation.batches import chain, recorded, stream
 from kernop.operators.operator import closed
 from kernop.operators.streams import StreamRecord
@@ -62,3 +63,51 @@ def test_batches_that_cannot_be_are_refused(starts, operator):
 def operator():
     points = {"f": LINE.sample(5), "g": LINE.boundary.sample(2)}
     return ko.learn(PROBLEM, points=points, method=ko.Subspace(3, batch=4))
+
+
+def streamed():
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.laplacian(u), on=LINE, name="f"), ko.Dirichlet(on=LINE.boundary, name="g")
+    )
+    method = ko.Subspace(8, batch=15, penalty="rkhs")
+    return ko.learn(problem, points=40, method=method, kernel=ko.Matern(3.5, 0.5), inputs=[(1.0, 0.0)])
+
+
+class TestFromFiles:
+    @pytest.fixture(scope="class")
+    def learned(self):
+        return streamed()
+
+    @pytest.fixture
+    def path(self, learned, tmp_path):
+        learned.save(tmp_path / "file")
+        return tmp_path / "file"
+
+    def test_it_goes_on(self, learned, path):
+        S, more = ko.load(path), {"f": [[0.4], [0.7]]}
+        assert S.n_points == learned.n_points
+        longer = learned.update(more)(1.0, 0.0)
+        np.testing.assert_array_equal(S.update(more)(1.0, 0.0).coefficients, longer.coefficients)
+        np.testing.assert_array_equal(learned.materialize().basis([[0.3]]), S.materialize().basis([[0.3]]))
+        np.testing.assert_array_equal(S.solutions[0]([[0.3]]), learned.solutions[0]([[0.3]]))
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda factor, arrays: factor.update(solutions=2),
+            lambda factor, arrays: factor.update(n=3),
+            lambda factor, arrays: factor.update(runner=None),
+            lambda factor, arrays: factor["method"].update(batch=None),
+            lambda factor, arrays: factor.update(noise="little"),
+            lambda factor, arrays: factor["solutions"][0].update(paired=True),
+            lambda factor, arrays: factor["solutions"][0].update(single=False, y={"array at": "points/f/x"}),
+            lambda factor, arrays: arrays.pop("factorisation/starts"),
+            lambda factor, arrays: factor.update(penalty={"array at": "points/f/x"}),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, path, change):
+        header, arrays = read(path, "operator")
+        change(header["factorisation"], arrays)
+        write(path, "operator", header, arrays)
+        with pytest.raises(FileError):
+            ko.load(path)
