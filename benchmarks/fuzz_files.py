@@ -216,7 +216,7 @@ def edited_comment(rng: np.random.Generator, data: bytes) -> bytes:
     """What only a person reads: this must load."""
     header, arrays = unpacked(data)
     header[str(rng.choice(["note", "β", "comment"]))] = {"by": "someone", "n": int(rng.integers(100))}
-    header["written"]["when"] = f"day {rng.integers(1000)}"
+    header["about"]["written"]["when"] = f"day {rng.integers(1000)}"
     return packed(json.dumps(header), arrays)
 
 

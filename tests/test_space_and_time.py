@@ -15,8 +15,6 @@ from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, Op
 from kernop.basics.precision import float64
 from kernop.collocation.ansatz import collocate, normal_form
 from kernop.geometry.points import concatenate
-from kernop.operators.files import Reader, Writer
-from kernop.operators.files.regions import read_region, write_region
 from kernop.trust.estimates import maximum
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers have no such module
@@ -375,12 +373,3 @@ def test_files_of_streams_and_clouds(tmp_path):
     one, other = (each(*inputs).apply(lambda v: ko.dt(v) + ko.laplacian(v), X) for each in (T, back))
     np.testing.assert_array_equal(one, other)
     np.testing.assert_allclose(one, -5.0 * VALUES, atol=1e-2)
-
-
-def test_clouds_in_files_from_before_clouds_had_times():
-    file = Writer()
-    write_region(file, ko.PointCloud(X[:40], X[40:], timed=True))
-    for timed in (True, False):
-        header = file.header if timed else {k: v for k, v in file.header.items() if k != "timed"}
-        found = read_region(Reader(header, file.arrays, ArgumentError), ko.Points(X))
-        assert (found.timed, found.boundary.timed) == (timed, timed)

@@ -2,6 +2,7 @@
 
 from kernop import errors
 from kernop.basics.errors import AccuracyWarning, IllPosedWarning
+from kernop.basics.versions import VERSION
 from kernop.collocation.batches import Batches
 from kernop.geometry import Ball, Box, Interval, PointCloud, Points, Region, SpaceTime
 from kernop.kernels import CustomKernel, Gaussian, InverseMultiquadric, Kernel, Matern, Wendland
@@ -33,18 +34,18 @@ from kernop.language.problem import (
     Robin,
 )
 from kernop.learning.learn import learn
-from kernop.learning.load import load
 from kernop.learning.refine import Report, ToleranceWarning
 from kernop.learning.streaming import Checkpoint
 from kernop.learning.tuning import Tuned, tune
 from kernop.methods import Full, LowRank, Subspace
+from kernop.operators.load import load
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.solution import Solution
 from kernop.trust import bounds
 from kernop.trust.estimates import ErrorEstimate, MaximumBound
 from kernop.trust.evidence import Evidence
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "AccuracyWarning",

@@ -16,7 +16,7 @@ from rich.table import Table
 import kernop
 from kernop.basics.errors import KernopError
 from kernop.environment import environment
-from kernop.learning.load import summary
+from kernop.operators.load import summary
 from kernop.paper import Experiment, Outcome, darcy, measure
 from kernop.paper.reproduce import CHAPTERS, Order, write
 from kernop.paper.reproduce import Chapter as Found

@@ -151,7 +151,10 @@ def test_normals_are_radial():
 
 def test_center_and_radius_can_be_read_and_not_changed():
     ball = Ball([1, 2], 3)
-    ball.center[:] = 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        ball.center[:] = 0.0
+    with pytest.raises(AttributeError):
+        ball.radius = 2.0
     assert ball.center.tolist() == [1.0, 2.0]
     assert ball.radius == 3.0
     assert [b.tolist() for b in ball.bounds] == [[-2.0, -1.0], [4.0, 5.0]]

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, eigh, lapack
 from threadpoolctl import ThreadpoolController
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.fitting import check_shape
 from kernop.basics.frozen import frozen
+from kernop.basics.stored import Lower, stored
 
 EPS = float(np.finfo(np.float64).eps)
 #: Between this number and its inverse squares keep all digits.
@@ -62,11 +64,12 @@ def one_thread() -> Generator[None]:
         _limit.leave()
 
 
+@stored("cholesky", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Cholesky:
     """A = L Lᵀ; ``lower`` holds L in its lower triangle (Fortran order), and leftovers above it."""
 
-    lower: FloatArray
+    lower: Lower
 
     def solve(self, b: FloatArray) -> FloatArray:
         """A⁻¹ b for b of shape (N,) or (N, B)."""
@@ -151,6 +154,7 @@ def cholesky(a: FloatArray) -> tuple[Cholesky, int]:
 BLOCK = 64
 
 
+@stored("orthogonal", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Orthogonal:
     """A = Q R for A of shape (m, L), m ≥ L, with Q = Π_p (I − V_p T_p V_pᵀ) over panels p of at most 64 columns.
@@ -165,6 +169,16 @@ class Orthogonal:
 
     packed: FloatArray
     t: FloatArray
+
+    def check(self) -> None:
+        """Raise unless R is regular and there is a triangle T for each panel."""
+        check_shape("packed", self.packed, None, None)
+        rows, count = self.packed.shape
+        check_shape("t", self.t, min(BLOCK, count), count)
+        if rows < count:
+            raise fail(ArgumentError, "packed", f"an array of {rows} rows", "write the file again")
+        if not np.all(np.diagonal(self.packed)):
+            raise fail(ArgumentError, "packed", "a triangle with a zero on its diagonal", "write the file again")
 
     @property
     def upper(self) -> FloatArray:
@@ -285,12 +299,20 @@ def syrk(a: FloatArray) -> FloatArray:
 PANEL = 32
 
 
+@stored("rotation", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Rotation:
     """Orthogonal Q with [R; B] = Q [R'; 0], kept as reflectors: what `add_rows` did to a triangle R."""
 
     reflectors: FloatArray  # (m, L)
     t: FloatArray
+
+    def check(self) -> None:
+        """Raise unless reflectors and their triangles have as many columns."""
+        check_shape("reflectors", self.reflectors, None, None)
+        check_shape("t", self.t, None, self.reflectors.shape[1])
+        if len(self.t) > self.t.shape[1]:
+            raise fail(ArgumentError, "t", f"an array of {len(self.t)} rows", "write the file again")
 
     def transpose_times(self, top: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Qᵀ [top; below] for top (L, B) and below (m, B)."""

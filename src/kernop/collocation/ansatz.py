@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentTypeError, FloatArray, OperatorError, fail
+from kernop.basics.fitting import check_positive
 from kernop.basics.precision import eagerly
+from kernop.basics.stored import stored
 from kernop.collocation.functionals import Block, Functionals, Layout, evaluations, tabulated, together
 from kernop.geometry import Points
 from kernop.language.fields import Term
@@ -32,15 +34,16 @@ class Tabulated(ABC):
         """op(u), or an error if the operator is not known as a function."""
 
     @property
-    def layout(self) -> Layout:
-        """How its values stand in rows."""
-        return Layout()
+    @abstractmethod
+    def components(self) -> int | None:
+        """The number of components of a vector; None for a scalar."""
 
     @abstractmethod
-    def functionals(self, points: Points, ansatz: Ansatz, name: str) -> Functionals:
+    def functionals(self, points: Points, ansatz: Ansatz, of: str | None, name: str) -> Functionals:
         """See `Ansatz.functionals`; an error if the points are not among those that are known."""
 
 
+@stored("ansatz")
 @dataclass(frozen=True)
 class Ansatz:
     """Component k of the unknowns is u_k = s_k ρ(x) v_k, with v_k in the space of a method.
@@ -59,6 +62,11 @@ class Ansatz:
     scales: tuple[float, ...] = ()
     complex: bool = False
 
+    def check(self) -> None:
+        """Raise unless there is a scale for each component, or none."""
+        if self.scales:
+            check_positive("scales", self.scales, self.unknowns.total)
+
     @property
     def count(self) -> int:
         """The number of real functions v_k."""
@@ -72,7 +80,7 @@ class Ansatz:
         points are dropped (but one).
         """
         if isinstance(op, Tabulated):
-            return op.functionals(points, self, name)
+            return op.functionals(points, self, of, name)
         if op is itself and points.weight is None:
             return self.evaluations(points.x, of)
         with eagerly():
@@ -151,7 +159,7 @@ def condition_layouts(problem: Problem, ansatz: Ansatz) -> tuple[Layout, ...]:
 
 def _layout(condition: Condition, ansatz: Ansatz) -> Layout:
     if isinstance(condition.op, Tabulated):
-        return condition.op.layout
+        return Layout(condition.op.components, ansatz.complex)
     place = condition.on.sample(1)[:1]
     forms, vector = linear_forms(condition.op, place, ansatz.unknowns, of=condition.of, name=condition.name)
     return Layout(len(forms) if vector else None, ansatz.complex)

@@ -14,15 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.fitting import REMEDY, check_shape
+from kernop.basics.stored import stored
 from kernop.language.fields import MultiIndex, Term
 
 #: Blocks of so many rows are not thinned.
 FEW = 32
+#: The highest derivative, and the most components, of functionals in a file.
+HIGHEST, MOST = 32, 1000
 #: Numbers of rows.
 Indices = NDArray[np.intp]
 
 
+@stored("block")
 @dataclass(frozen=True, eq=False)
 class Block:
     """Functionals with the same terms: Σ_{k,α} φ_{k,α}(x_i) (∂^α u_k)(x_i) at n points.
@@ -38,6 +43,18 @@ class Block:
     terms: tuple[Term, ...]
     coefficients: FloatArray
     starts: Indices | None = None
+
+    def check(self) -> None:
+        """Raise unless there is a coefficient for each point and each of sorted terms, and no sum is empty."""
+        check_shape("x", self.x, None, None)
+        check_shape("coefficients", self.coefficients, len(self.x), len(self.terms))
+        whole = all(0 <= k < MOST and len(alpha) == self.x.shape[1] and min(alpha) >= 0 for k, alpha in self.terms)
+        if not self.terms or not whole or list(self.terms) != sorted(set(self.terms)) or self.order > HIGHEST:
+            raise fail(ArgumentError, "terms", "no list of components and multi-indices", REMEDY)
+        if self.starts is not None:
+            check_shape("starts", self.starts, None)
+            if self.starts[0] != 0 or self.starts[-1] != len(self.x) or not np.all(np.diff(self.starts) > 0):
+                raise fail(ArgumentError, "starts", "numbers that are not where sums begin", REMEDY)
 
     def __len__(self) -> int:
         return len(self.x) if self.starts is None else len(self.starts) - 1
@@ -105,6 +122,7 @@ def evaluations(x: FloatArray, k: int = 0, factor: float = 1.0) -> Block:
     return Block(x, ((k, (0,) * x.shape[1]),), np.full((len(x), 1), factor))
 
 
+@stored("layout")
 @dataclass(frozen=True)
 class Layout:
     """How the values of one operator at n points stand in rows: part by part, each at all points.
@@ -118,6 +136,11 @@ class Layout:
 
     components: int | None = None
     complex: bool = False
+
+    def check(self) -> None:
+        """Raise unless there are components."""
+        if self.components is not None and not 1 <= self.components <= MOST:
+            raise fail(ArgumentError, "components", f"{self.components} of them", REMEDY)
 
     @property
     def parts(self) -> int:
@@ -147,6 +170,7 @@ class Layout:
         return rows.reshape(self.components, -1, rows.shape[1]).swapaxes(0, 1)
 
 
+@stored("functionals", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Functionals:
     """N functionals, in ordered blocks, and how the blocks belong together.
@@ -163,7 +187,15 @@ class Functionals:
     def __post_init__(self) -> None:
         if not self.layouts:
             object.__setattr__(self, "layouts", (Layout(),) * len(self.blocks))
-        assert sum(layout.parts for layout in self.layouts) == len(self.blocks)
+        if sum(layout.parts for layout in self.layouts) != len(self.blocks):
+            raise fail(ArgumentError, "layouts", "some of other blocks", "give one for each operator")
+
+    def check(self) -> None:
+        """Raise unless there are blocks, all in the same dimension, and parts of one operator have as many rows."""
+        if len({block.x.shape[1] for block in self.blocks}) != 1:
+            raise fail(ArgumentError, "blocks", "none, or some in other dimensions", REMEDY)
+        if any(len({len(block) for block in own.blocks}) > 1 for own in self.conditions):
+            raise fail(ArgumentError, "blocks", "parts of one operator with other numbers of rows", REMEDY)
 
     def __len__(self) -> int:
         return sum(map(len, self.blocks))

@@ -99,6 +99,11 @@ class StreamedRows:
         empty = np.empty((len(functionals), 0))
         return Rows(functionals, tuple(i for i, _ in found), np.hstack(data) if data else empty)
 
+    def length(self, batch: Batch) -> int:
+        """The number of rows that a batch of points gives."""
+        own = zip(self.stream.problem.conditions, self.layouts, strict=True)
+        return sum(layout.parts * (1 if c.integral else len(batch[c.name])) for c, layout in own if c.name in batch)
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the conditions."""

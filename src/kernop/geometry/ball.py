@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from kernop.basics.errors import FloatArray, ShapeError, check_array, check_number, fail
+from kernop.basics.frozen import frozen
+from kernop.basics.stored import Numbers, stored
 from kernop.geometry.points import Points
 from kernop.geometry.region import Patch, Patchwork, check_extent, slack
 
@@ -17,49 +19,49 @@ from kernop.geometry.region import Patch, Patchwork, check_extent, slack
 HIGHEST = 100
 
 
+@stored("ball")
+@dataclass(frozen=True, eq=False, repr=False)
 class Ball(Patchwork):
-    """The ball {x : |x − center| ≤ radius}: a disk for d = 2."""
+    """The ball {x : |x − center| ≤ radius}: a disk for d = 2.
 
-    def __init__(self, center: Any, radius: float) -> None:
-        middle = check_array("center", center, remedy="give d numbers")
+    Arguments:
+        center: the centre, (d,).
+        radius: the radius.
+    """
+
+    center: Numbers
+    radius: float
+
+    def __post_init__(self) -> None:
+        middle = check_array("center", self.center, remedy="give d numbers")
         if middle.ndim != 1 or middle.size == 0:
             raise fail(ShapeError, "center", f"shape {middle.shape}", "give d numbers, as in Ball([0, 0], 1)")
         if len(middle) > HIGHEST:
             raise fail(ShapeError, "center", f"{len(middle)} dimensions", f"give at most {HIGHEST}")
-        self._center = middle
-        self._radius = check_number("radius", radius, above=0.0)
+        object.__setattr__(self, "center", frozen(middle))
+        object.__setattr__(self, "radius", check_number("radius", self.radius, above=0.0))
         check_extent("center, radius", *self.bounds)
 
     @property
     def dim(self) -> int:
-        return len(self._center)
-
-    @property
-    def center(self) -> FloatArray:
-        """The centre, shape (d,)."""
-        return self._center.copy()
-
-    @property
-    def radius(self) -> float:
-        """The radius."""
-        return self._radius
+        return len(self.center)
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
-        return self._center - self._radius, self._center + self._radius
+        return self.center - self.radius, self.center + self.radius
 
     @property
     def patches(self) -> tuple[Patch, ...]:
-        d, r = self.dim, self._radius
+        d, r = self.dim, self.radius
         volume = math.pi ** (d / 2) / math.gamma(d / 2 + 1) * r**d
         return (Patch(volume, (2 * r,) if d == 1 else (r, *_sphere_sides(d, r / 2)), self._inside),)
 
     def _inside(self, t: FloatArray) -> Points:
         # A hair below the radius, so that rounding never puts a point outside.
-        r = self._radius * (1.0 - 4.0 * np.finfo(np.float64).eps)
+        r = self.radius * (1.0 - 4.0 * np.finfo(np.float64).eps)
         if self.dim == 1:
-            return Points(self._center + r * (2.0 * t - 1.0))
-        return Points(self._center + r * t[:, :1] ** (1.0 / self.dim) * unit_sphere(t[:, 1:], self.dim))
+            return Points(self.center + r * (2.0 * t - 1.0))
+        return Points(self.center + r * t[:, :1] ** (1.0 / self.dim) * unit_sphere(t[:, 1:], self.dim))
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
         return _height(self, x) <= np.max(slack(*self.bounds))
@@ -73,48 +75,44 @@ class Ball(Patchwork):
         return Sphere(self)
 
     def __repr__(self) -> str:
-        return f"Ball({self._center.tolist()}, {self._radius:g})"
+        return f"Ball({self.center.tolist()}, {self.radius:g})"
 
 
+@stored("sphere")
+@dataclass(frozen=True, eq=False, repr=False)
 class Sphere(Patchwork):
     """The surface of a ball."""
 
-    def __init__(self, ball: Ball) -> None:
-        self._ball = ball
-
-    @property
-    def ball(self) -> Ball:
-        """What is inside."""
-        return self._ball
+    ball: Ball
 
     @property
     def dim(self) -> int:
-        return self._ball.dim
+        return self.ball.dim
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
-        return self._ball.bounds
+        return self.ball.bounds
 
     @property
     def patches(self) -> tuple[Patch, ...]:
-        d, r = self.dim, self._ball.radius
+        d, r = self.dim, self.ball.radius
         if d == 1:
             return tuple(Patch(1.0, (), lambda _, s=side: self._at(np.full((1, 1), s))) for side in (-1.0, 1.0))
         area = 2.0 * math.pi ** (d / 2) / math.gamma(d / 2) * r ** (d - 1)
         return (Patch(area, _sphere_sides(d, r), lambda t: self._at(unit_sphere(t, d))),)
 
     def _at(self, direction: FloatArray) -> Points:
-        return Points(self._ball.center + self._ball.radius * direction, direction)
+        return Points(self.ball.center + self.ball.radius * direction, direction)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        return np.abs(_height(self._ball, x)) <= np.max(slack(*self.bounds))
+        return np.abs(_height(self.ball, x)) <= np.max(slack(*self.bounds))
 
     def normals(self, x: FloatArray) -> FloatArray | None:
-        outward = x - self._ball.center
+        outward = x - self.ball.center
         return outward / np.linalg.norm(outward, axis=1, keepdims=True)
 
     def __repr__(self) -> str:
-        return f"{self._ball!r}.boundary"
+        return f"{self.ball!r}.boundary"
 
 
 def _height(ball: Ball, x: FloatArray) -> FloatArray:

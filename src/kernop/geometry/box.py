@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,12 @@ from kernop.basics.errors import (
     check_array,
     check_choice,
     check_number,
+    describe,
     fail,
     naming,
 )
+from kernop.basics.frozen import frozen
+from kernop.basics.stored import Numbers, stored
 from kernop.geometry.points import Points
 from kernop.geometry.region import Patch, Patchwork, check_extent, slack
 
@@ -29,6 +32,8 @@ _NAMES: dict[int, tuple[tuple[str, str], ...]] = {
 }
 
 
+@stored("box")
+@dataclass(frozen=True, eq=False, repr=False)
 class Box(Patchwork):
     """The box {x : lo ≤ x ≤ hi} in d = len(lo) dimensions.
 
@@ -36,9 +41,12 @@ class Box(Patchwork):
     left/right (axis 0), bottom/top (last axis) and, in 3-D, front/back (axis 1).
     """
 
-    def __init__(self, lo: Any, hi: Any) -> None:
-        low = check_array("lo", lo, remedy="give d numbers")
-        high = check_array("hi", hi, remedy="give d numbers")
+    lo: Numbers
+    hi: Numbers
+
+    def __post_init__(self) -> None:
+        low = check_array("lo", self.lo, remedy="give d numbers")
+        high = check_array("hi", self.hi, remedy="give d numbers")
         if low.ndim != 1 or low.shape != high.shape or low.size == 0:
             got = f"shapes {low.shape} and {high.shape}"
             raise fail(ShapeError, "lo, hi", got, "give two sequences of d numbers, as in Box([0, 0], [1, 1])")
@@ -47,28 +55,29 @@ class Box(Patchwork):
             got = f"lo = {low[axis]:g} and hi = {high[axis]:g} on axis {axis}"
             raise fail(ArgumentError, "lo, hi", got, "give lo < hi on every axis")
         check_extent("lo, hi", low, high)
-        self._lo, self._hi = low, high
+        object.__setattr__(self, "lo", frozen(low))
+        object.__setattr__(self, "hi", frozen(high))
 
     @property
     def dim(self) -> int:
-        return len(self._lo)
+        return len(self.lo)
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
-        return self._lo.copy(), self._hi.copy()
+        return self.lo.copy(), self.hi.copy()
 
     @property
     def patches(self) -> tuple[Patch, ...]:
-        sides = self._hi - self._lo
+        sides = self.hi - self.lo
         return (Patch(float(np.prod(sides)), tuple(map(float, sides)), lambda t: Points(self._at(t))),)
 
     def _at(self, t: FloatArray) -> FloatArray:
         # lo + t (hi − lo) can round to just above hi.
-        return np.clip(self._lo + t * (self._hi - self._lo), self._lo, self._hi)
+        return np.clip(self.lo + t * (self.hi - self.lo), self.lo, self.hi)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        room = slack(self._lo, self._hi)
-        return np.all((x >= self._lo - room) & (x <= self._hi + room), axis=1)
+        room = slack(self.lo, self.hi)
+        return np.all((x >= self.lo - room) & (x <= self.hi + room), axis=1)
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         return None
@@ -94,9 +103,10 @@ class Box(Patchwork):
         return spoken | plain
 
     def __repr__(self) -> str:
-        return f"Box({self._lo.tolist()}, {self._hi.tolist()})"
+        return f"Box({self.lo.tolist()}, {self.hi.tolist()})"
 
 
+@stored("interval")
 class Interval(Box):
     """The interval [a, b]."""
 
@@ -105,45 +115,56 @@ class Interval(Box):
         with naming("a, b"):
             super().__init__([first], [last])
 
+    @property
+    def a(self) -> float:
+        """The lower end."""
+        return float(self.lo[0])
+
+    @property
+    def b(self) -> float:
+        """The upper end."""
+        return float(self.hi[0])
+
     def __repr__(self) -> str:
-        return f"Interval({self._lo[0]:g}, {self._hi[0]:g})"
+        return f"Interval({self.lo[0]:g}, {self.hi[0]:g})"
 
 
+@stored("faces")
+@dataclass(frozen=True, eq=False, repr=False)
 class Faces(Patchwork):
-    """Some faces of a box. A point on an edge or a corner belongs to one of them, and has that face's normal."""
+    """Some faces of a box. A point on an edge or a corner belongs to one of them, and has that face's normal.
 
-    def __init__(self, box: Box, faces: tuple[Face, ...]) -> None:
-        self._box = box
-        self._faces = faces
+    Arguments:
+        box: the box.
+        faces: axis and side (0: low, 1: high) of each face.
+    """
 
-    @property
-    def box(self) -> Box:
-        """The box."""
-        return self._box
+    box: Box
+    faces: tuple[Face, ...]
 
-    @property
-    def faces(self) -> tuple[Face, ...]:
-        """Axis and side (0: low, 1: high) of each face."""
-        return self._faces
+    def __post_init__(self) -> None:
+        known = all(0 <= axis < self.box.dim and side in (0, 1) for axis, side in self.faces)
+        if not self.faces or not known or len(set(self.faces)) < len(self.faces):
+            raise fail(ArgumentError, "faces", describe(self.faces), "give axis and side of some faces, each once")
 
     @property
     def dim(self) -> int:
-        return self._box.dim
+        return self.box.dim
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
-        corners = [self._corners(face) for face in self._faces]
+        corners = [self._corners(face) for face in self.faces]
         return np.min([low for low, _ in corners], axis=0), np.max([high for _, high in corners], axis=0)
 
     def _corners(self, face: Face) -> tuple[FloatArray, FloatArray]:
-        low, high = self._box.bounds
+        low, high = self.box.bounds
         axis, side = face
         low[axis] = high[axis] = (low, high)[side][axis]
         return low, high
 
     @property
     def patches(self) -> tuple[Patch, ...]:
-        return tuple(self._patch(face) for face in self._faces)
+        return tuple(self._patch(face) for face in self.faces)
 
     def _patch(self, face: Face) -> Patch:
         low, high = self._corners(face)
@@ -164,19 +185,19 @@ class Faces(Patchwork):
 
     def _distances(self, x: FloatArray) -> FloatArray:
         """How far each point is from the plane of each face, in units of what still counts as on it."""
-        bounds = self._box.bounds
+        bounds = self.box.bounds
         room = slack(*bounds)
-        return np.stack([np.abs(x[:, axis] - bounds[side][axis]) / room[axis] for axis, side in self._faces], axis=1)
+        return np.stack([np.abs(x[:, axis] - bounds[side][axis]) / room[axis] for axis, side in self.faces], axis=1)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        return (np.min(self._distances(x), axis=1) <= 1.0) & self._box.contains(x)
+        return (np.min(self._distances(x), axis=1) <= 1.0) & self.box.contains(x)
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         nearest = np.argmin(self._distances(x), axis=1)
-        return np.stack([self._normal(face) for face in self._faces])[nearest]
+        return np.stack([self._normal(face) for face in self.faces])[nearest]
 
     def __repr__(self) -> str:
-        if len(self._faces) == 2 * self.dim:
-            return f"{self._box!r}.boundary"
-        names = ", ".join(repr(f"x{axis}{'-+'[side]}") for axis, side in self._faces)
-        return f"{self._box!r}.face({names})"
+        if len(self.faces) == 2 * self.dim:
+            return f"{self.box!r}.boundary"
+        names = ", ".join(repr(f"x{axis}{'-+'[side]}") for axis, side in self.faces)
+        return f"{self.box!r}.face({names})"

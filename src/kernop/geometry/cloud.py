@@ -9,15 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import ArgumentError, FloatArray, check_coordinates, check_flag, fail
+from kernop.basics.errors import ArgumentError, FloatArray, check_coordinates, check_flag, describe, fail
+from kernop.basics.stored import stored
 from kernop.geometry.points import Points
 from kernop.geometry.region import LONGEST, SHORTEST, Predicate, Region, holds, slack
 
 
+@stored("point set")
 class CloudRegion(Region):
     """A finite set of points; sampling takes a subset without repetition."""
 
     def __init__(self, points: Points, intrinsic_dim: int, label: str) -> None:
+        if not 0 <= intrinsic_dim <= points.dim:
+            raise fail(ArgumentError, "intrinsic_dim", describe(intrinsic_dim), f"give 0 to {points.dim}")
         self._points = points
         self._intrinsic_dim = intrinsic_dim
         self._label = label
@@ -86,6 +90,7 @@ class CloudRegion(Region):
         return f"{self._label}(n={len(self._points)}, d={self.dim})"
 
 
+@stored("cloud")
 class PointCloud(CloudRegion):
     """A domain given by interior points, boundary points and, for Neumann conditions, boundary normals.
 
@@ -103,6 +108,11 @@ class PointCloud(CloudRegion):
         if not SHORTEST <= side <= LONGEST:
             got = f"points that span {side:g} at most"
             raise fail(ArgumentError, "interior, boundary", got, "give points that differ, in units of a fitting size")
+
+    def stored_arguments(self) -> dict[str, Any]:
+        """The arguments of the constructor."""
+        inner, outer = self._points, self._boundary.points
+        return {"interior": inner.x, "boundary": outer.x, "normals": outer.normal, "timed": self.timed}
 
     @property
     def boundary(self) -> CloudRegion:

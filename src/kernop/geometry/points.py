@@ -19,8 +19,10 @@ from kernop.basics.errors import (
     describe,
     fail,
 )
+from kernop.basics.stored import stored
 
 
+@stored("points")
 @dataclass(frozen=True, eq=False)
 class Points:
     """An immutable set of n points in d dimensions.

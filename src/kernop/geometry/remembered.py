@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, FloatArray, check_number, fail
+from kernop.basics.stored import stored
 from kernop.geometry.lookup import Lookup
 from kernop.geometry.points import Points
 from kernop.geometry.region import Part, Region
 
 
+@stored("part")
 class Remembered(Part):
     """Those points of ``base.where(predicate)`` that were used, where the predicate itself is lost.
 
@@ -23,8 +25,13 @@ class Remembered(Part):
     known = False
 
     def __init__(self, base: Region, points: Points, measure: float) -> None:
-        super().__init__(base, measure)
+        super().__init__(base, check_number("measure", measure, above=0.0))
         self._points, self._lookup = points, Lookup(points.x)
+
+    @property
+    def points(self) -> Points:
+        """What is known of it."""
+        return self._points
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
         return self._lookup.rows(x) >= 0

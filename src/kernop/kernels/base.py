@@ -34,6 +34,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.frozen import frozen
 from kernop.basics.precision import float64
+from kernop.basics.stored import stored
 from kernop.language.fields import MultiIndex
 
 #: Coordinates as separate arrays that broadcast against each other: XLA fuses what is done with them.
@@ -222,6 +223,7 @@ class Combination(Kernel):
         return {gamma: sign * table[delta] for gamma, (delta, sign) in found.items()}
 
 
+@stored("sum")
 class Sum(Combination):
     """K₁ + K₂."""
 
@@ -233,6 +235,7 @@ class Sum(Combination):
         return f"{self.first!r} + {self.second!r}"
 
 
+@stored("product")
 class KernelProduct(Combination):
     """K₁ K₂, with ∂^γ(K₁ K₂) = Σ_{δ ≤ γ} binom(γ, δ) ∂^δ K₁ ∂^(γ−δ) K₂."""
 
@@ -253,12 +256,13 @@ class KernelProduct(Combination):
         return f"({self.first!r}) * ({self.second!r})"
 
 
+@stored("multiple")
 class Multiple(Kernel):
     """A positive multiple of a kernel."""
 
     leaves = ("factor", "kernel")
 
-    def __init__(self, kernel: Kernel, factor: Any) -> None:
+    def __init__(self, kernel: Kernel, factor: float) -> None:
         self.factor = np.asarray(check_number("factor", factor, above=0.0))
         self.kernel = kernel
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from kernop.basics.stored import stored
 from kernop.kernels.base import Coordinates, Partials
 from kernop.kernels.radial import Radial, scale
 from kernop.language.fields import MultiIndex
 
 
+@stored("Gaussian")
 class Gaussian(Radial):
     """K(x, y) = exp(−|x − y|² / η²), η = lengthscale; the paper's convention (no factor 2)."""
 

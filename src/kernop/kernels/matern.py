@@ -11,6 +11,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from kernop.basics.errors import ArgumentError, check_number, fail
+from kernop.basics.stored import Numbers, stored
 from kernop.kernels.laurent import Laurent, combine, derivative, evaluate
 from kernop.kernels.radial import Radial
 
@@ -18,13 +19,14 @@ from kernop.kernels.radial import Radial
 LARGEST = 100.5
 
 
+@stored("Matern")
 class Matern(Radial):
     """The Matérn kernel with ν = p + 1/2, p = 0, 1, 2, …; ν = 1/2 is exp(−r), ν → ∞ a Gaussian exp(−r²/2).
 
     With s = √(2ν) |x − y| / ℓ: K = e^(−s) p!/(2p)! Σ_i (p+i)! / (i! (p−i)!) (2s)^(p−i). It has 2p derivatives.
     """
 
-    def __init__(self, nu: float, lengthscale: Any) -> None:
+    def __init__(self, nu: float, lengthscale: Numbers) -> None:
         number = check_number("nu", nu, above=0.0)
         if number % 1.0 != 0.5:
             raise fail(ArgumentError, "nu", f"{number:g}", "give a half-integer: 0.5, 1.5, 2.5, …")

@@ -6,9 +6,11 @@ import math
 from collections.abc import Collection
 from typing import Any
 
+from kernop.basics.stored import stored
 from kernop.kernels.radial import Radial
 
 
+@stored("InverseMultiquadric")
 class InverseMultiquadric(Radial):
     """K(x, y) = (1 + |x − y|² / ℓ²)^(−1/2), ℓ = lengthscale. Smooth, with long tails."""
 

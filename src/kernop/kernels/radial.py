@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kernop.basics.stored import Numbers
 from kernop.kernels.base import Coordinates, Kernel, Partials, check_axes, check_lengthscale
 from kernop.language.fields import MultiIndex
 
@@ -19,7 +20,7 @@ class Radial(Kernel):
 
     leaves = ("lengthscale",)
 
-    def __init__(self, lengthscale: Any) -> None:
+    def __init__(self, lengthscale: Numbers) -> None:
         self.lengthscale = check_lengthscale(lengthscale)
 
     @abstractmethod

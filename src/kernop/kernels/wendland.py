@@ -11,6 +11,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from kernop.basics.errors import ArgumentError, check_integer, describe, fail
+from kernop.basics.stored import Numbers, stored
 from kernop.kernels.laurent import Laurent, combine, derivative, evaluate, multiply
 from kernop.kernels.radial import Radial
 
@@ -18,13 +19,14 @@ from kernop.kernels.radial import Radial
 LARGEST = 40
 
 
+@stored("Wendland")
 class Wendland(Radial):
     """Wendland's φ_{3,k}: zero beyond |x − y| = ℓ, polynomial inside, 2k derivatives, positive definite for d ≤ 3.
 
     k = 0: (1−r)²;  k = 1: (1−r)⁴(4r+1);  k = 2: (1−r)⁶(35r²+18r+3)/3;  k = 3: (1−r)⁸(32r³+25r²+8r+1); and on.
     """
 
-    def __init__(self, k: int, lengthscale: Any) -> None:
+    def __init__(self, k: int, lengthscale: Numbers) -> None:
         self.k = check_integer("k", k, least=0)
         if self.k > LARGEST:
             raise fail(ArgumentError, "k", describe(self.k), f"give {LARGEST} at most, or use ko.Gaussian")

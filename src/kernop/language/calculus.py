@@ -21,6 +21,7 @@ from kernop.basics.errors import (
     fail,
     naming,
 )
+from kernop.basics.stored import stored
 from kernop.language.coefficients import Coefficient, PlaceFunction
 from kernop.language.fields import Field, VectorField, check_axis, described, scalar, vector
 from kernop.language.functions import Function, evaluate
@@ -90,6 +91,7 @@ def laplacian(u: Any, axes: Iterable[int] | None = None) -> Any:
     return _each("laplacian(u)", u, lambda f: _sum([_partial(f, axis, 2) for axis in _axes("laplacian(u)", chosen, f)]))
 
 
+@stored("normal derivative")
 def normal_derivative(u: Any, axes: Iterable[int] | None = None) -> Any:
     """∂u/∂n = n·∇u with the outward unit normal n; only on boundaries.
 

@@ -24,6 +24,7 @@ from kernop.basics.errors import (
     naming,
 )
 from kernop.basics.precision import eagerly
+from kernop.basics.stored import stored
 from kernop.geometry import Points
 from kernop.language.coefficients import Coefficient
 from kernop.language.fields import (
@@ -45,6 +46,7 @@ LARGEST = 1e150
 SCALAR = Unknowns()
 
 
+@stored("identity")
 def itself(u: Any) -> Any:
     """The operator u ↦ u."""
     return u
@@ -140,7 +142,7 @@ def _result(
     op: Operator, unknowns: Unknowns, of: str | None, fields: Mapping[str, Any], kind: type[FieldT], name: str
 ) -> tuple[tuple[FieldT, ...], bool]:
     """The parts of op(fields), fields of one kind again, and whether they are those of a vector."""
-    unknowns.check(op, of, name)
+    unknowns.arguments(op, of, name)
     try:
         with naming(name):
             result = unknowns.apply(op, of, fields, name)

@@ -21,6 +21,7 @@ from kernop.basics.errors import (
     fail,
     naming,
 )
+from kernop.basics.stored import stored
 from kernop.geometry import Region, SpaceTime
 from kernop.language.calculus import check_order, normal_derivative, partial
 from kernop.language.coefficients import Coefficient
@@ -28,6 +29,7 @@ from kernop.language.ops import apply_operator, itself
 from kernop.language.unknowns import Operator, Unknowns, read_unknowns
 
 
+@stored("condition")
 @dataclass(frozen=True, eq=False)
 class Condition:
     """P u = h on a region; or, if it is an integral, ∫ P u dx = h, one value for the whole region.
@@ -86,25 +88,33 @@ def Neumann(on: Region, name: str = "q", data: Any = None, of: str | None = None
     return Condition(normal_derivative, on, name, data, of)
 
 
+@stored("mixed")
 @dataclass(frozen=True)
 class Mixed:
-    """The operator α u + β ∂u/∂n."""
+    """The operator α u + β ∂u/∂n; α and β are numbers, real or complex, or functions of x."""
 
-    alpha: Coefficient
-    beta: Coefficient
+    alpha: Any
+    beta: Any
+
+    def __post_init__(self) -> None:
+        _read_coefficients(self, "alpha", "beta")
 
     def __call__(self, u: Any) -> Any:
         """α u + β ∂u/∂n of a field u."""
         return u * self.alpha + normal_derivative(u) * self.beta
 
 
+def _read_coefficients(op: Any, *names: str) -> None:
+    """Turn attributes of an operator into numbers, or into coefficients where they are functions."""
+    for name in names:
+        with naming(name):
+            found = Coefficient.of(getattr(op, name))
+        object.__setattr__(op, name, found if found.constant is None else found.constant)
+
+
 def Robin(alpha: Any, beta: Any, on: Region, name: str = "r", data: Any = None, of: str | None = None) -> Condition:
     """α u + β ∂u/∂n = r on a boundary; α and β are numbers, real or complex, or functions of x."""
-    with naming("alpha"):
-        a = Coefficient.of(alpha)
-    with naming("beta"):
-        b = Coefficient.of(beta)
-    return Condition(Mixed(a, b), on, name, data, of)
+    return Condition(Mixed(alpha, beta), on, name, data, of)
 
 
 def Initial(on: Region, name: str = "u0", order: int = 0, data: Any = None, of: str | None = None) -> Condition:
@@ -117,11 +127,15 @@ def Initial(on: Region, name: str = "u0", order: int = 0, data: Any = None, of: 
     return Condition(lambda u: partial(u, -1, order), on, name, data, of)
 
 
+@stored("weighted")
 @dataclass(frozen=True)
 class Weighted:
-    """The operator w u."""
+    """The operator w u; the weight w is a number or a function of x."""
 
-    weight: Coefficient
+    weight: Any
+
+    def __post_init__(self) -> None:
+        _read_coefficients(self, "weight")
 
     def __call__(self, u: Any) -> Any:
         """The weight times a field u."""
@@ -132,16 +146,15 @@ def Mean(on: Region, name: str = "mean", of: str | None = None, data: Any = None
     """The mean of u over a region, ∫ u dx / |D|: one number, which pure Neumann data, or a pressure, leave open."""
     if not isinstance(on, Region):
         raise fail(ArgumentTypeError, "on", describe(on), "give a region, such as a Box or its .boundary")
-    return Condition(Weighted(Coefficient.of(1.0 / on.measure)), on, name, data, of, integral=True)
+    return Condition(Weighted(1.0 / on.measure), on, name, data, of, integral=True)
 
 
 def Integral(weight: Any, on: Region, name: str = "integral", of: str | None = None, data: Any = None) -> Condition:
     """∫ w u dx over a region: one number; the weight w is a number or a function of x."""
-    with naming("weight"):
-        factor = Coefficient.of(weight)
-    return Condition(Weighted(factor), on, name, data, of, integral=True)
+    return Condition(Weighted(weight), on, name, data, of, integral=True)
 
 
+@stored("problem")
 class Problem:
     """A linear PDE, or a system of them: a list of conditions. Pure data; nothing is sampled or computed here.
 
@@ -150,7 +163,7 @@ class Problem:
         unknowns: names and numbers of components, such as {"u": 2, "p": 1}; None for one scalar unknown, u.
     """
 
-    def __init__(self, *conditions: Condition, unknowns: Mapping[str, int] | None = None) -> None:
+    def __init__(self, *conditions: Condition, unknowns: Unknowns | Mapping[str, int] | None = None) -> None:
         if not conditions:
             raise fail(ArgumentError, "conditions", "none", "give at least one, such as Equation(op, on=D)")
         for condition in conditions:
@@ -171,7 +184,7 @@ class Problem:
             raise fail(ArgumentError, "conditions", got, remedy)
         self._conditions, self._unknowns = conditions, read_unknowns(unknowns)
         for condition in conditions:
-            self._unknowns.check(condition.op, condition.of, condition.name)
+            self._unknowns.arguments(condition.op, condition.of, condition.name)
 
     @property
     def unknowns(self) -> Unknowns:

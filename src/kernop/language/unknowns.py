@@ -10,12 +10,14 @@ from functools import cached_property
 from typing import Any
 
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, OperatorError, check_integer, describe, fail
+from kernop.basics.stored import stored
 from kernop.language.fields import Field, VectorField
 
 #: An operator as the user writes it: a function of fields that returns a field.
 Operator = Callable[..., Any]
 
 
+@stored("unknowns")
 @dataclass(frozen=True)
 class Unknowns:
     """Names and numbers of components, in order; components of all unknowns are counted through.
@@ -69,17 +71,13 @@ class Unknowns:
         parts = {name: tuple(map(component, range(own.start, own.stop))) for name, own in self.slices.items()}
         return {name: own[0] if len(own) == 1 else VectorField(own) for name, own in parts.items()}
 
-    def check(self, op: Operator, of: str | None, name: str) -> None:
-        """Raise unless an operator can be applied to these unknowns."""
-        self._arguments(op, of, name)
-
     def apply(self, op: Operator, of: str | None, fields: Mapping[str, Any], name: str) -> Any:
         """op(fields): those that its parameters name, or the one that ``of`` names."""
-        chosen = self._arguments(op, of, name)
+        chosen = self.arguments(op, of, name)
         return op(fields[chosen]) if isinstance(chosen, str) else op(**{own: fields[own] for own in chosen})
 
-    def _arguments(self, op: Operator, of: str | None, name: str) -> str | tuple[str, ...]:
-        """The one unknown that ``op`` takes, or the names of several that it takes by keyword."""
+    def arguments(self, op: Operator, of: str | None, name: str) -> str | tuple[str, ...]:
+        """The one unknown that ``op`` takes, or the names of several that it takes by keyword; an error if neither."""
         known = ", ".join(self.names)
         if not callable(op):
             remedy = "give a function of a field, such as lambda u: -laplacian(u)"

@@ -20,6 +20,7 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.progress import Stages
+from kernop.basics.versions import now
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.batches import StreamPoints, check_whole, stream
 from kernop.collocation.functionals import Functionals
@@ -39,7 +40,6 @@ from kernop.methods import Method, Setting, Subspace
 from kernop.methods.base import envelope_of
 from kernop.methods.noise import Noise, read_noise
 from kernop.methods.weights import Weights, read_weights
-from kernop.operators.files.operator import now
 from kernop.operators.operator import SolutionOperator
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.resolution import Roughness, roughness

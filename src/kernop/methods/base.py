@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
+from kernop.basics.fitting import check_least, check_positive
 from kernop.basics.progress import Tick
 from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Functionals
@@ -108,6 +109,16 @@ class Factorisation(ABC):
     expansion: Expansion
     regularization: float
     weights: tuple[float, ...]
+
+    def check(self) -> None:
+        """Raise unless the parts of a factorisation that comes from a file fit each other."""
+        check_least("regularization", self.regularization, 0.0)
+        check_positive("weights", self.weights, None)
+
+    @property
+    def size(self) -> int:
+        """The number N of rows."""
+        raise NotImplementedError
 
     @property
     def kernel(self) -> Kernel:

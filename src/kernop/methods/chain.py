@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.fitting import check_permutation, check_shape
 from kernop.basics.linalg import Orthogonal, Rotation, add_rows
+from kernop.basics.stored import Upper, stored
 from kernop.methods.base import Order, RowNumbers
 
 
+@stored("chain", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Chain:
     """[A; B₁; B₂; …] = Q R, with the interface of `Orthogonal`; Q is kept as that of A and a rotation for each B.
@@ -24,8 +27,18 @@ class Chain:
 
     first: Orthogonal
     rotations: tuple[Rotation, ...]
-    upper: FloatArray
+    upper: Upper
     order: Order
+
+    def check(self) -> None:
+        """Raise unless all parts have L columns, and there are rows of data before those that were added."""
+        count = self.first.packed.shape[1]
+        check_shape("upper", self.upper, count, count)
+        for rotation in self.rotations:
+            check_shape("reflectors", rotation.reflectors, None, count)
+        check_permutation("order", self.order, len(self.order))
+        if not self.rotations or self._cuts[0] < 1:
+            raise fail(ArgumentError, "rotations", "none, or more rows than data", "write the file again")
 
     def rotated(self, b: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Qᵀ b for b of shape (N, B), with zeros for the penalty: its first L rows, and the others."""

@@ -8,13 +8,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray, KernopError, NonFiniteError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, KernopError, NonFiniteError, fail
+from kernop.basics.fitting import REMEDY
 from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS, right_solve_upper, solve_upper
+from kernop.basics.stored import stored
 from kernop.collocation import assembly
 from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Functionals
 from kernop.kernels import Kernel
+from kernop.kernels.base import check_smoothness
 
 #: Rounding errors up to this part of u count as none.
 HARMLESS = 2e-11
@@ -24,6 +27,7 @@ SAMPLE = 32
 PIECE = 2048
 
 
+@stored("expansion", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Expansion:
     """Functions v = Σ_j c_j Q_j^(2) K(·, y_j), with components v_k, in which the unknowns are written by an ansatz.
@@ -39,6 +43,13 @@ class Expansion:
     kernel: Kernel
     functionals: Functionals
     ansatz: Ansatz = PLAIN
+
+    def check(self) -> None:
+        """Raise unless the kernel is one for these functionals, and they are of functions of the ansatz."""
+        self.kernel.check_dim(self.functionals.dim)
+        check_smoothness(self.kernel, self.functionals.order, "expansion")
+        if self.functionals.count > self.ansatz.count:
+            raise fail(ArgumentError, "functionals", "some of components that the unknowns do not have", REMEDY)
 
     def matrix(self, left: Functionals) -> FloatArray:
         """E_ij = P_i applied to the j-th function, shape (M, L). ``left`` was collocated with the ansatz."""

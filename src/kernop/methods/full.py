@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, check_memory, fail
+from kernop.basics.fitting import check_permutation, check_positive, check_shape
 from kernop.basics.linalg import EPS, Cholesky, cholesky, norms, right_solve_lower, right_solve_upper
+from kernop.basics.stored import stored
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.units import Frame
@@ -20,6 +22,7 @@ from kernop.methods.weights import condition_weights, repeated
 TOO_LARGE = "use ko.LowRank() for the same estimator, the default ko.Subspace(), or fewer points"
 
 
+@stored("Full")
 @dataclass(frozen=True)
 class Full(Method):
     """û = Σ c_i P_i^(1)K with c = (G + λN W⁻¹)⁻¹ h, the minimiser of (1/N) Σ w_i |P_i u − h_i|² + λ‖u‖².
@@ -48,6 +51,7 @@ class Full(Method):
         return FullFactorisation(space, found.regularization, found.weights, factor, scales, order)
 
 
+@stored("full", by_value=False)
 @dataclass(frozen=True, eq=False)
 class FullFactorisation(Factorisation):
     """S (G + λN W⁻¹) S = Pᵀ L Lᵀ P, with S that makes the diagonal 1; the expansion is in the scaled representers.
@@ -58,6 +62,16 @@ class FullFactorisation(Factorisation):
     factor: Cholesky
     scales: FloatArray
     order: Order
+
+    @property
+    def size(self) -> int:
+        return len(self.scales)
+
+    def check(self) -> None:
+        super().check()
+        check_positive("scales", self.scales, len(self.expansion.functionals))
+        check_shape("factor", self.factor.lower, self.size, self.size)
+        check_permutation("order", self.order, self.size)
 
     def answer(self, h: FloatArray) -> Answer:
         """û = k_xᵀ L⁻ᵀ y with y = L⁻¹ S h, and h − P û = λN W⁻¹ A⁻¹ h."""

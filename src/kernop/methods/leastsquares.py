@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from kernop.basics.errors import FloatArray, SingularGramError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, SingularGramError, fail
+from kernop.basics.fitting import REMEDY, check_least, check_positive, check_shape
 from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, left_over, norms, right_solve_upper
+from kernop.basics.stored import stored
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
 from kernop.methods.accumulators import Penalty
@@ -22,12 +24,18 @@ from kernop.methods.posterior import Posterior
 from kernop.methods.weights import repeated
 
 
+@runtime_checkable
 class Refitting(Protocol):
     """A method that can fit again, with the choices that it made before."""
 
     @property
     def rkhs(self) -> bool:
         """Is the penalty the norm of the kernel's space?"""
+        ...
+
+    @property
+    def solver(self) -> str:
+        """ "qr" of the design matrix, or "normal" equations."""
         ...
 
     def fit(
@@ -52,6 +60,10 @@ class SubspaceFactorisation(Factorisation):
     """
 
     noise: float
+
+    def check(self) -> None:
+        super().check()
+        check_least("noise", self.noise, 0.0)
 
     @property
     def proper(self) -> bool:
@@ -91,8 +103,21 @@ class HeldFactorisation(SubspaceFactorisation):
         roots: √w_i, (N,).
     """
 
+    #: The solver of the method.
+    solver: ClassVar[str]
+
     method: Refitting
     roots: FloatArray
+
+    @property
+    def size(self) -> int:
+        return len(self.roots)
+
+    def check(self) -> None:
+        super().check()
+        check_positive("roots", self.roots, None)
+        if self.method.solver != self.solver:
+            raise fail(ArgumentError, "method", f"one with solver={self.method.solver!r}", REMEDY)
 
     @property
     def rkhs(self) -> bool:
@@ -140,11 +165,25 @@ class HeldFactorisation(SubspaceFactorisation):
         return design_matrix(self.expansion, functionals.take(new)) * roots[new, None], roots
 
 
+@stored("qr", by_value=False)
 @dataclass(frozen=True, eq=False)
 class QRFactorisation(HeldFactorisation):
     """[√W A; penalty] = Q R; c = R⁻¹ Q₁ᵀ √W h, where Q₁ are the first N rows of Q. Without penalty: √W A = Q R."""
 
+    solver: ClassVar[str] = "qr"
+
     factor: Orthogonal | Chain
+
+    def check(self) -> None:
+        """The rows of Q are those of data, and perhaps those of a penalty below the first of them."""
+        super().check()
+        count, first, rows = len(self.expansion.functionals), self.factor, self.size
+        if isinstance(first, Chain):
+            check_shape("order", first.order, rows)
+            first, rows = first.first, rows - sum(len(rotation.reflectors) for rotation in first.rotations)
+        check_shape("packed", first.packed, None, count)
+        if len(first.packed) not in (rows, rows + count):
+            raise fail(ArgumentError, "packed", f"an array of {len(first.packed)} rows", REMEDY)
 
     def answer(self, h: FloatArray) -> Answer:
         """û = Φ R⁻¹ y with y = Q₁ᵀ √W h; what Qᵀ has below y is what û leaves of the data."""
@@ -178,12 +217,21 @@ class QRFactorisation(HeldFactorisation):
         return replace(self, regularization=self._regularization(len(roots)), roots=roots, factor=factor)
 
 
+@stored("normal", by_value=False)
 @dataclass(frozen=True, eq=False)
 class NormalFactorisation(HeldFactorisation):
     """AᵀWA + penalty = L Lᵀ; c = (L Lᵀ)⁻¹ Aᵀ W h."""
 
+    solver: ClassVar[str] = "normal"
+
     factor: Cholesky
     design: FloatArray  # √W A
+
+    def check(self) -> None:
+        super().check()
+        count = len(self.expansion.functionals)
+        check_shape("factor", self.factor.lower, count, count)
+        check_shape("design", self.design, self.size, count)
 
     def answer(self, h: FloatArray) -> Answer:
         """û = Φ L⁻ᵀ y with y = L⁻¹ Aᵀ √W h. The residual |√W h|² − |y|² cancels: it is known to half of the digits."""

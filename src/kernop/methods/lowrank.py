@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, FloatArray, check_integer, check_memory, check_number, fail
+from kernop.basics.fitting import check_permutation, check_positive, check_shape
 from kernop.basics.linalg import (
     EPS,
     Cholesky,
@@ -19,6 +20,7 @@ from kernop.basics.linalg import (
     subtract_product,
     syrk,
 )
+from kernop.basics.stored import Lower, stored
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
 from kernop.kernels import Kernel
@@ -29,6 +31,7 @@ from kernop.methods.posterior import Posterior
 from kernop.methods.weights import repeated
 
 
+@stored("LowRank")
 @dataclass(frozen=True)
 class LowRank(Method):
     """The estimator of `Full`, with G replaced by the part of it that stands above the regularisation.
@@ -150,6 +153,7 @@ def _with_room(f: FloatArray, used: int, more: int) -> FloatArray:
     return wider
 
 
+@stored("low rank", by_value=False)
 @dataclass(frozen=True, eq=False)
 class LowRankFactorisation(Factorisation):
     """û = Σ β_j P_j K over the pivots, β = T⁻ᵀ (I + FᵀF)⁻¹ Fᵀ S h, T = F[pivots]."""
@@ -159,8 +163,22 @@ class LowRankFactorisation(Factorisation):
     scales: FloatArray
     left: FloatArray  # the diagonal of Ĝ − F Fᵀ
     factor: Cholesky
-    triangle: FloatArray
+    triangle: Lower
     order: Order
+
+    @property
+    def size(self) -> int:
+        return len(self.scales)
+
+    def check(self) -> None:
+        super().check()
+        count = len(self.expansion.functionals)
+        check_positive("scales", self.scales, None)
+        check_shape("columns", self.columns, self.size, count)
+        check_shape("left", self.left, self.size)
+        check_shape("factor", self.factor.lower, count, count)
+        check_shape("triangle", self.triangle, count, count)
+        check_permutation("order", self.order, count)
 
     @property
     def rank(self) -> int:

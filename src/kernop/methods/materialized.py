@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernop.basics.errors import FloatArray, SingularGramError, check_memory, fail
+from kernop.basics.fitting import check_positive, check_shape
 from kernop.basics.linalg import Cholesky, add_square, cholesky, left_over, norms, right_solve_upper
 from kernop.basics.matrix_file import Put, in_file
+from kernop.basics.stored import Upper, stored
 from kernop.methods.accumulators import Penalty
 from kernop.methods.base import Answer, Method
 from kernop.methods.expansion import Combination
@@ -17,6 +19,7 @@ from kernop.methods.leastsquares import SubspaceFactorisation
 from kernop.methods.regression import Regression
 
 
+@stored("materialized", by_value=False)
 @dataclass(frozen=True, eq=False)
 class MaterializedFactorisation(SubspaceFactorisation):
     """c = R⁻¹ S⁻¹ Qᵀ √W h with Q = √W A R⁻¹ and S = QᵀQ + (P R⁻¹)ᵀ(P R⁻¹), which is the identity but for rounding.
@@ -32,11 +35,23 @@ class MaterializedFactorisation(SubspaceFactorisation):
         method: how it was learned.
     """
 
-    upper: FloatArray
+    upper: Upper
     square: Cholesky
     q: FloatArray
     roots: FloatArray
     method: Method
+
+    @property
+    def size(self) -> int:
+        return len(self.roots)
+
+    def check(self) -> None:
+        super().check()
+        count = len(self.expansion.functionals)
+        check_positive("roots", self.roots, None)
+        check_shape("upper", self.upper, count, count)
+        check_shape("square", self.square.lower, count, count)
+        check_shape("q", self.q, self.size, count)
 
     def answer(self, h: FloatArray) -> Answer:
         data = self.roots[:, None] * h

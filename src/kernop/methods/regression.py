@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -73,6 +73,7 @@ class Regression:
         return total
 
 
+@runtime_checkable
 class Runner(Protocol):
     """Passes over all batches of a regression: in this process, or on workers."""
 

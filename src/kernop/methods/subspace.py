@@ -22,6 +22,7 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, orthogonal, syrk
+from kernop.basics.stored import stored
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals, evaluations
 from kernop.collocation.rows import StreamedRows
@@ -48,6 +49,7 @@ from kernop.methods.weights import Weights, condition_weights, repeated
 TINY = 1e-16
 
 
+@stored("Subspace")
 @dataclass(frozen=True, eq=False)
 class Subspace(Method):
     """u = ρ Σ_j c_j b_j with L ≪ N functions b_j; c minimises Σ w_i |P_i u − h_i|² + a small penalty.

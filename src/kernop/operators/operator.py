@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics import storage
+from kernop.basics.codec import Encoder
 from kernop.basics.errors import (
     AccuracyWarning,
     ArgumentError,
@@ -24,9 +25,12 @@ from kernop.basics.errors import (
     describe,
     fail,
 )
+from kernop.basics.fitting import REMEDY
 from kernop.basics.frozen import frozen
 from kernop.basics.precision import float64
 from kernop.basics.progress import Stages
+from kernop.basics.stored import stored
+from kernop.basics.versions import now, versions
 from kernop.collocation.ansatz import Ansatz, collocate
 from kernop.collocation.batches import StreamPoints
 from kernop.collocation.changes import added, fresh, removed
@@ -39,20 +43,25 @@ from kernop.kernels.base import check_smoothness
 from kernop.language.problem import Problem
 from kernop.language.unknowns import Operator
 from kernop.methods import Answer, Factorisation, Method, Subspace
-from kernop.operators.files import KIND, Writer, write_factorisation, write_operator, write_story
-from kernop.operators.files.streams import write_streamed
+from kernop.methods.streamed import StreamedFactorisation
+from kernop.operators.closing import Closing, enveloped
+from kernop.operators.report import Report
 from kernop.operators.shapes import by_unknown, deviations, values_of
 from kernop.operators.solution import Solution, functionals_of
+from kernop.operators.streams import cuts_of, stream_record
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates import Learned
 from kernop.trust.evidence import Evidence, evidence
 
 #: The part of the data that a solution may leave without a word, and with a penalty that the user asked for.
 PROMISE, PENALISED = 1e-3, 0.1
+#: The kind of file, and the version of what is in it: a reader refuses later ones.
+KIND, FORMAT = "operator", 2
 #: How many times the norm of the stated noise counts as noise.
 NOISE = 2.0
 
 
+@stored("operator", by_value=False)
 @dataclass(frozen=True, eq=False)
 class SolutionOperator:
     """T with u = T(f, g): learned once, applied to any data.
@@ -82,7 +91,7 @@ class SolutionOperator:
     method: Method
     factorisation: Factorisation
     stats: Mapping[str, float] = field(default_factory=dict[str, float])
-    report: Any = None
+    report: Report | None = None
     noise: Mapping[str, float] | None = None
     about: Mapping[str, Any] = field(default_factory=dict[str, Any])
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
@@ -341,19 +350,45 @@ class SolutionOperator:
         needed, an error says so, and ``load(path, problem=…)`` brings it back. A kernel of your own is refused.
         """
         storage.check_place(path)
-        file = Writer()
-        self._write(file)
-        file.finish()
-        storage.write(path, KIND, file.header, file.arrays)
+        about = {**self.about, "written": {"when": now(), **versions()}}
+        file = Encoder()
+        header = file.encode(replace(closed(self), about=about))
+        storage.write(path, KIND, {"format": FORMAT, **header}, file.arrays)
 
-    def _write(self, file: Writer) -> None:
-        if self.factorisation.rows is not None:
-            solutions = [(u.single, u.function.y, u.misfits) for u in self.solutions]
-            write_streamed(file, self.problem, self.method, self.factorisation, solutions)
-        else:
-            write_operator(file, self.problem, self.points, self.method, self.factorisation)
-            write_factorisation(file.below("factorisation"), self.factorisation)
-        write_story(file, self.stats, self.report, self.noise, {**self.about, **self.diagnosis.entries()})
+    def check(self) -> None:
+        """Raise unless points, functionals and factorisation, which come from a file, belong to the conditions."""
+        names, weights = self.problem.names, self.factorisation.weights
+        if self.points.keys() != set(names) or (self.noise is not None and self.noise.keys() != set(names)):
+            raise fail(ArgumentError, "points, noise", "other names than the conditions have", REMEDY)
+        for condition in self.problem.conditions:
+            own = self.points[condition.name]
+            if own.timed != condition.on.timed or not np.all(condition.on.contains(own.x)):
+                raise fail(ArgumentError, "points", f"some of {condition.name!r} outside its region", REMEDY)
+            if condition.integral and own.weight is None:
+                raise fail(ArgumentError, "points", f"some of the integral {condition.name!r} without weights", REMEDY)
+        if self.ansatz.unknowns != self.problem.unknowns:
+            raise fail(ArgumentError, "ansatz", "other unknowns than those of the problem", REMEDY)
+        if getattr(self.factorisation, "method", self.method) != self.method:
+            raise fail(ArgumentError, "method", "another one than that of the factorisation", REMEDY)
+        n = self._check_functionals()
+        if len(weights) != len(names) or self.factorisation.size != n:
+            got = f"one of {len(weights)} conditions and {self.factorisation.size} rows, not {len(names)} and {n}"
+            raise fail(ArgumentError, "factorisation", got, REMEDY)
+
+    def _check_functionals(self) -> int:
+        """The number of rows, if the functionals are those of the conditions at the points."""
+        functionals, conditions = self.collocated, self.problem.conditions
+        if len(functionals.layouts) != len(conditions) or functionals.count > self.ansatz.count:
+            raise fail(ArgumentError, "functionals", "some of other conditions or unknowns", REMEDY)
+        right = self.factorisation.expansion.functionals.order
+        for condition, own in zip(conditions, functionals.conditions, strict=True):
+            x = self.points[condition.name].x
+            starts = [0, len(x)] if condition.integral else None
+            if not all(np.array_equal(b.x, x) and _listed(b.starts) == starts for b in own.blocks):
+                raise fail(ArgumentError, "functionals", "some that are not at the points", REMEDY)
+            needed = max(self.method.derivatives_needed(own.order), own.order + right)
+            check_smoothness(self.kernel, needed, condition.name)
+        return len(functionals)
 
     def update(self, points: Mapping[str, Any]) -> SolutionOperator:
         """The operator learned from more points: a new one, at a fraction of the cost of learning again.
@@ -455,6 +490,34 @@ class SolutionOperator:
             if part.name != "centers" and value is not part.default and value != part.default:
                 parts.append(f"{part.name}={_shown(value)}")
         return f"{type(self.method).__name__}({', '.join(parts)})"
+
+
+def closed(operator: SolutionOperator) -> SolutionOperator:
+    """The operator without a user's functions: what is known of them at the points stands in their place."""
+    method, factorisation, functionals, cuts = operator.method, operator.factorisation, None, None
+    if isinstance(factorisation, StreamedFactorisation):
+        factorisation = stream_record(factorisation, operator.solutions)
+        cuts = cuts_of(factorisation, operator.problem.names)
+    else:
+        functionals = operator.collocated
+    points = dict(operator.points)
+    closing = Closing(operator.problem, points, operator.ansatz, functionals, cuts)
+    problem, envelope = closing.closed(), closing.envelope()
+    if envelope is not None:
+        method, factorisation = enveloped(method, factorisation, envelope)
+    return replace(
+        operator,
+        problem=problem,
+        points=points,
+        method=method,
+        factorisation=factorisation,
+        functionals=functionals,
+        solutions=(),
+    )
+
+
+def _listed(starts: NDArray[np.intp] | None) -> list[int] | None:
+    return None if starts is None else starts.tolist()
 
 
 @dataclass(frozen=True, eq=False)

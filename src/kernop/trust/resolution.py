@@ -19,6 +19,7 @@ from scipy.spatial import KDTree
 
 from kernop.basics.errors import FloatArray, JumpError, fail
 from kernop.basics.precision import eagerly
+from kernop.basics.stored import Extended, stored
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
@@ -38,6 +39,7 @@ HALVINGS, JUMP = 42, 1e-6
 FLOOR = 0.01
 
 
+@stored("roughness")
 @dataclass(frozen=True)
 class Roughness:
     """What a coefficient does between neighbouring points that its derivatives there do not say.
@@ -47,7 +49,7 @@ class Roughness:
         where: in words.
     """
 
-    part: float = 0.0
+    part: Extended = 0.0
     where: str = ""
 
     @property

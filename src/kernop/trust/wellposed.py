@@ -20,6 +20,7 @@ import numpy as np
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import norms
+from kernop.basics.stored import Extended, stored
 from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.probes import Probes, random_probes
@@ -49,6 +50,7 @@ NEARLY = 0.1
 NARROW = 0.16
 
 
+@stored("stability")
 @dataclass(frozen=True)
 class Stability:
     """How well the conditions determine u.
@@ -59,7 +61,7 @@ class Stability:
         limit: the number beyond which the problem is called ill-posed.
     """
 
-    number: float
+    number: Extended
     unseen: str
     limit: float = LIMIT
 

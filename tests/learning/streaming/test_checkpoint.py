@@ -288,7 +288,10 @@ def spoilt(value):
 
 
 CRAFTED = {
-    **{f"no {key}": (lambda header, arrays, key=key: header.pop(key)) for key in ("signature", "batches", "rows")},
+    **{
+        f"no {key}": (lambda header, arrays, key=key: header.pop(key))
+        for key in ("signature", "batches", "rows", "read")
+    },
     **{f"no array {key}": (lambda header, arrays, key=key: arrays.pop(key)) for key in ("identity", "packed")},
     **{f"batches {value}": header_with(batches=value) for value in (0, -1, 10**30, 7, 3, "four", 4.0, None, [4], True)},
     **{f"rows {value}": header_with(rows=value) for value in (0, -42, 10**30, 41, "many", 42.5, {}, False)},
@@ -341,7 +344,7 @@ class TestRefusals:
         with pytest.raises(FileError, match=r"checkpoint: got .*damaged"):
             learn(path, **given)
         path.write_bytes(whole)
-        assert file.read().integer("batches") == 5
+        assert file.read()["batches"] == 5
 
     def test_damaged_or_foreign(self, path):
         interrupt(path)
@@ -367,13 +370,6 @@ class TestRefusals:
         storage.write(path, "checkpoint", header, arrays)
         with pytest.raises(FileError, match=r"checkpoint: got '.*pass\.ckpt', .*; delete it to start anew"):
             learn(path)
-
-    def test_files_of_the_first_versions(self, path):
-        """They did not tell which points they had read."""
-        points, _ = interrupt(path)
-        header, arrays = storage.read(path, "checkpoint")
-        storage.write(path, "checkpoint", {k: v for k, v in header.items() if k != "read"}, arrays)
-        same_bits(learn(path, points=points), learn())
 
     def test_what_is_no_file(self, tmp_path):
         os.mkfifo(tmp_path / "fifo")

@@ -27,13 +27,13 @@ from kernop.basics.errors import (
     NonFiniteError,
     OutsideDomainError,
 )
+from kernop.basics.versions import versions
 from kernop.learning.streaming import cluster
 from kernop.learning.streaming.cluster import chunks, chunks_of, preferred
 from kernop.learning.streaming.home import merged
 from kernop.learning.streaming.versions import check_workers
 from kernop.methods.accumulators import NormalSums, Triangle
 from kernop.methods.regression import Regression
-from kernop.operators.files.operator import versions
 
 # The workers have no such module: what is in it travels as code.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -562,7 +562,8 @@ class TestCheckpoints:
     @pytest.mark.parametrize("change", [{"rows": 31}, {"rows": 0}, {"points": []}, {"points": ["x"] * 9}])
     def test_nodes_that_kernop_does_not_write(self, alone, path, change):
         header, arrays = storage.read(path, "checkpoint")
-        storage.write(path, "checkpoint", {**header, "node 0": {**header["node 0"], **change}}, arrays)
+        first, *others = header["kept"]
+        storage.write(path, "checkpoint", {**header, "kept": [{**first, **change}, *others]}, arrays)
         with pytest.raises(FileError, match=r"checkpoint: got '.*pass\.ckpt', .*; delete it to start anew"):
             learn(alone, points=ko.Batches(NUMBER, take), checkpoint=path)
 

@@ -7,7 +7,7 @@ import os
 import re
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +15,16 @@ import jax
 import numpy as np
 
 from kernop.basics import storage
+from kernop.basics.codec import Decoder, Encoder, fits
 from kernop.basics.errors import FileError, FloatArray, KernopError, check_number, fail
-from kernop.basics.parts import Reader, Writer
 from kernop.basics.replacing import check_path, target_of
 from kernop.collocation.batches import Batch, fingerprint
 from kernop.methods.accumulators import Accumulator
 from kernop.methods.regression import Regression
 
 KIND = "checkpoint"
+#: What a checkpoint holds: numbers, words and arrays by name.
+State = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -60,18 +62,21 @@ class CheckpointFile:
         self._signature, self._values = _identity(regression, chunks)
         self._last = time.monotonic()
 
-    def read(self) -> Reader | None:
+    def read(self) -> State | None:
         """What the last checkpoint of this pass holds; None if there is none."""
         if not self._path.exists():
             return None
         header, arrays = storage.read(self._path, KIND, "checkpoint")
-        file = Reader(header, arrays, self._refused)
-        if file.text("signature") != self._signature or not self._same(file.floats("identity", (None,))):
+        file = Decoder(arrays, self._refused)
+        state: State = file.decode(Mapping[str, Any], header)
+        file.finish()
+        if state.get("signature") != self._signature or not self._same(state.get("identity")):
             raise self.other()
-        return file
+        return state
 
-    def _same(self, values: FloatArray) -> bool:
-        return values.shape == self._values.shape and np.allclose(values, self._values, rtol=1e-9, atol=0.0)
+    def _same(self, values: Any) -> bool:
+        known = fits(FloatArray, values) and values.shape == self._values.shape
+        return known and np.allclose(values, self._values, rtol=1e-9, atol=0.0)
 
     def other(self) -> KernopError:
         """The error of a file that was written by another pass."""
@@ -82,15 +87,13 @@ class CheckpointFile:
     def _refused(self, got: str) -> KernopError:
         return fail(FileError, "checkpoint", f"{os.fspath(self._path)!r}, {got}", "delete it to start anew")
 
-    def offer(self, fill: Callable[[Writer], None]) -> None:
-        """Write what ``fill`` puts into a file, if it is time."""
+    def offer(self, state: Callable[[], State]) -> None:
+        """Write what ``state`` tells, if it is time."""
         if time.monotonic() - self._last < self._every:
             return
-        file = Writer()
-        file["signature"] = self._signature
-        file.array("identity", self._values)
-        fill(file)
-        storage.write(self._path, KIND, file.header, file.arrays, "checkpoint")
+        file = Encoder()
+        header = file.encode({"signature": self._signature, "identity": self._values, **state()})
+        storage.write(self._path, KIND, header, file.arrays, "checkpoint")
         self._last = time.monotonic()
 
     def remove(self) -> None:
@@ -106,18 +109,20 @@ def chained(read: bytes, batch: Batch) -> bytes:
     return hashlib.sha256(read + f"{list(batch)}".encode() + fingerprint(batch.values())).digest()
 
 
-def write_accumulator(file: Writer, accumulator: Accumulator) -> None:
+def state_of(accumulator: Accumulator) -> State:
     """What was kept of some rows, and how many they were."""
-    file["rows"] = accumulator.rows
-    for name, array in accumulator.arrays().items():
-        file.array(name, array)
+    return {"rows": accumulator.rows, **accumulator.arrays()}
 
 
-def read_accumulator(file: Reader, accumulator: Accumulator) -> None:
-    """Bring an empty accumulator to the state in the file."""
-    state = {name: file.floats(name, empty.shape) for name, empty in accumulator.arrays().items()}
+def restored(accumulator: Accumulator, state: Any) -> bool:
+    """Bring an empty accumulator to a state, if it is one of such an accumulator."""
+    empty = accumulator.arrays()
+    whole = isinstance(state, Mapping) and fits(int, state.get("rows")) and state["rows"] >= 1
+    if not whole or not all(fits(FloatArray, state.get(k)) and state[k].shape == v.shape for k, v in empty.items()):
+        return False
     accumulator.restore(state)
-    accumulator.rows = file.integer("rows", least=1)
+    accumulator.rows = state["rows"]
+    return True
 
 
 def read_checkpoint(checkpoint: Any) -> Checkpoint | None:

@@ -224,11 +224,11 @@ def _accumulated_and_seen(regression: Regression, batches: range) -> tuple[Accum
 
 
 def _seen(regression: Regression, batches: range) -> tuple[int, str]:
-    """How many points a chunk has, and their digest."""
+    """How many rows a chunk has, and the digest of its points."""
     number, digest = 0, b""
     for k in batches:
         batch = regression.rows.stream[k]
-        digest, number = chained(digest, batch), number + sum(map(len, batch.values()))
+        digest, number = chained(digest, batch), number + regression.rows.length(batch)
     return number, digest.hex()
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kernop.basics.codec import fits
 from kernop.basics.linalg import one_thread
-from kernop.basics.parts import Writer
-from kernop.learning.streaming.checkpoint import CheckpointFile, read_accumulator, write_accumulator
+from kernop.learning.streaming.checkpoint import CheckpointFile, State, restored, state_of
 from kernop.methods.accumulators import Accumulator
 from kernop.methods.regression import Regression
 
@@ -53,14 +53,14 @@ class Home:
                 accumulator = merged(accumulator, other) if i % 2 == 0 else merged(other, accumulator)
             level, i = level + 1, i // 2
         self._nodes[level, i] = accumulator
-        self._file.offer(self._fill)
+        self._file.offer(self._state)
 
     def whole(self) -> Accumulator:
         """What is kept of all chunks."""
         return self._nodes[len(self._levels) - 1, 0]
 
     def check(self, seen: Mapping[int, tuple[int, str]]) -> None:
-        """Refuse a file that was made from other points: of every chunk that is here, their number and digest."""
+        """Refuse a file that was made from other points: of every chunk that is here, the rows and the digest."""
         rows = {node: sum(seen[k][0] for k in self._below(*node)) for node in self._nodes}
         if any(self._digests[k] != digest for k, (_, digest) in seen.items()) or any(
             node.rows != rows[place] for place, node in self._nodes.items()
@@ -71,26 +71,34 @@ class Home:
         """The chunks of a node."""
         return range(i << level, min((i + 1) << level, self._levels[0]))
 
-    def _fill(self, file: Writer) -> None:
-        file["nodes"] = [list(place) for place in self._nodes]
-        for k, ((level, i), accumulator) in enumerate(self._nodes.items()):
-            part = file.below(f"node {k}")
-            part["points"] = [self._digests[chunk] for chunk in self._below(level, i)]
-            write_accumulator(part, accumulator)
+    def _state(self) -> State:
+        kept = [
+            {"points": [self._digests[chunk] for chunk in self._below(*place)], **state_of(accumulator)}
+            for place, accumulator in self._nodes.items()
+        ]
+        return {"nodes": list(self._nodes), "kept": kept}
 
     def _read(self, regression: Regression) -> None:
-        file = self._file.read()
-        if file is None:
+        state = self._file.read()
+        if state is None:
             return
-        for k, place in enumerate(file.list("nodes")):
-            if place not in self._places() or any(self.has(chunk) for chunk in self._below(*place)):
-                raise file.wrong("nodes", "not those of a tree")
-            part, level, i = file.below(f"node {k}"), *place
-            below = self._below(level, i)
-            self._digests |= dict(zip(below, part.list("points", len(below)), strict=True))
-            self._nodes[level, i] = regression.accumulator()
-            read_accumulator(part, self._nodes[level, i])
-        file.finish()
+        nodes: Any = state.get("nodes")
+        kept: Any = state.get("kept")
+        if not fits(tuple[tuple[int, int], ...], nodes) or not fits(tuple[Any, ...], kept) or len(nodes) != len(kept):
+            raise self._file.other()
+        for place, own in zip(nodes, kept, strict=True):
+            self._put_back(place, own, regression.accumulator())
 
-    def _places(self) -> Iterator[list[int]]:
-        return ([level, i] for level, size in enumerate(self._levels) for i in range(size))
+    def _put_back(self, place: tuple[int, int], own: Any, accumulator: Accumulator) -> None:
+        if place not in self._places() or any(self.has(chunk) for chunk in self._below(*place)):
+            raise self._file.other()
+        below = self._below(*place)
+        if not restored(accumulator, own) or not fits(tuple[str, ...], own.get("points")):
+            raise self._file.other()
+        if len(own["points"]) != len(below):
+            raise self._file.other()
+        self._digests |= dict(zip(below, own["points"], strict=True))
+        self._nodes[place] = accumulator
+
+    def _places(self) -> Iterator[tuple[int, int]]:
+        return ((level, i) for level, size in enumerate(self._levels) for i in range(size))

@@ -8,24 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from kernop.basics.codec import fits
 from kernop.basics.errors import ArgumentError, FloatArray, fail
-from kernop.basics.parts import Writer
 from kernop.basics.progress import Tick
+from kernop.basics.stored import stored
 from kernop.collocation.batches import Batch
-from kernop.learning.streaming.checkpoint import (
-    Checkpoint,
-    CheckpointFile,
-    chained,
-    read_accumulator,
-    write_accumulator,
-)
+from kernop.learning.streaming.checkpoint import Checkpoint, CheckpointFile, State, chained, restored, state_of
 from kernop.learning.streaming.cluster import Workers, chunks_of
 from kernop.methods.accumulators import Accumulator
 from kernop.methods.regression import Regression
 
 
+@stored("passes", by_value=False)
 class Passes:
     """Runs passes in this process, or on the workers of a Dask client.
+
+    Those of an operator that comes from a file run in this process.
 
     Arguments:
         client: the client; None for this process.
@@ -35,6 +33,10 @@ class Passes:
     def __init__(self, client: Any = None, checkpoint: Checkpoint | None = None) -> None:
         self._workers = None if client is None else Workers(client)
         self._checkpoint, self._file = checkpoint, None
+
+    def stored_arguments(self) -> dict[str, Any]:
+        """Neither client nor checkpoint is for later passes."""
+        return {"client": None, "checkpoint": None}
 
     def accumulate(self, regression: Regression, tick: Tick | None = None) -> Accumulator:
         """What is kept of all rows."""
@@ -69,14 +71,14 @@ def in_order(regression: Regression, tick: Tick | None = None, file: CheckpointF
     progress = _Progress(regression)
     batches = iter(regression.rows.stream)
     if file is not None:
-        progress.resume(batches, file)
+        progress.resume(regression, batches, file)
     accumulator = progress.accumulator
     rows, started = accumulator.rows, time.perf_counter()
     for batch in batches:
         regression.add(accumulator, regression.rows.at(batch))
         progress.note(batch)
         if file is not None:
-            file.offer(progress.write)
+            file.offer(progress.state)
         if tick is not None:
             rate = (accumulator.rows - rows) / (time.perf_counter() - started)
             done = progress.batches / (regression.rows.stream.number or np.inf)
@@ -94,24 +96,21 @@ class _Progress:
         """One more batch has been read."""
         self.batches, self.digest = self.batches + 1, chained(self.digest, batch)
 
-    def write(self, file: Writer) -> None:
-        """Into a checkpoint."""
-        file["batches"], file["read"] = self.batches, self.digest.hex()
-        write_accumulator(file, self.accumulator)
+    def state(self) -> State:
+        """For a checkpoint."""
+        return {"batches": self.batches, "read": self.digest.hex(), **state_of(self.accumulator)}
 
-    def resume(self, batches: Iterator[Batch], checkpoint: CheckpointFile) -> None:
+    def resume(self, regression: Regression, batches: Iterator[Batch], checkpoint: CheckpointFile) -> None:
         """Go on from a checkpoint: its points are read again and compared; their rows are not made again."""
-        file = checkpoint.read()
-        if file is None:
+        state = checkpoint.read()
+        if state is None:
             return
-        read_accumulator(file, self.accumulator)
-        number = file.integer("batches", least=1)
-        # The first versions of these files did not tell which points they had read.
-        known = file.text("read") if "read" in file else None
-        file.finish()
+        number: Any = state.get("batches")
+        if not fits(int, number) or number < 1 or not restored(self.accumulator, state):
+            raise checkpoint.other()
         rows = 0
         while self.batches < number and (batch := next(batches, None)) is not None:
             self.note(batch)
-            rows += sum(map(len, batch.values()))
-        if (self.batches, rows) != (number, self.accumulator.rows) or known not in (None, self.digest.hex()):
+            rows += regression.rows.length(batch)
+        if (self.batches, rows, self.digest.hex()) != (number, self.accumulator.rows, state.get("read")):
             raise checkpoint.other()

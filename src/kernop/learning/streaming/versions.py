@@ -6,7 +6,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from kernop.basics.errors import ClusterError, fail
-from kernop.operators.files.operator import versions
+from kernop.basics.versions import versions
 
 #: The workers of each client that were found to have our versions.
 _checked: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()

@@ -1,0 +1,250 @@
+"""What is left of a user's functions and operators when they come back from a file: their values at the points."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from jax.core import Tracer
+from numpy.typing import NDArray
+
+from kernop.basics.errors import ArgumentError, FloatArray, KernopError, MissingFunctionError, fail
+from kernop.basics.fitting import REMEDY, check_shape
+from kernop.basics.stored import ComplexArray, Numbers, stored
+from kernop.collocation.ansatz import Ansatz, Table, Tabulated
+from kernop.collocation.functionals import Block, Functionals
+from kernop.geometry import Points
+from kernop.geometry.lookup import Lookup
+from kernop.language.calculus import normal_derivative, partial
+from kernop.language.fields import Field, Term, VectorField
+from kernop.language.ops import itself
+from kernop.language.problem import Mixed, Weighted
+from kernop.language.unknowns import Operator
+
+
+@stored("values")
+@dataclass(frozen=True, eq=False, repr=False)
+class KnownFunction:
+    """A function of x whose values at some points are known, and no others.
+
+    Arguments:
+        what: what it is, for messages.
+        argument: the argument of `load` that brings it back.
+        x: the points, (n, d).
+        values: (n,), or (n, k) for vectors, and (…, B) for B functions.
+    """
+
+    what: str
+    argument: str
+    x: FloatArray
+    values: FloatArray | ComplexArray
+
+    def check(self) -> None:
+        """Raise unless there is a value for each point."""
+        check_shape("x", self.x, None, None)
+        check_shape("values", self.values, len(self.x), *[None] * (min(self.values.ndim, 3) - 1))
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup(self.x)
+
+    def __call__(self, x: Any) -> Any:
+        """The values at points that are known."""
+        if isinstance(x, Tracer):
+            raise missing(self.what, "its derivatives", self.argument)
+        rows = self._lookup.rows(np.asarray(x))
+        if np.any(rows < 0):
+            raise missing(self.what, f"its value at x = {np.asarray(x)[np.argmax(rows < 0)]}", self.argument)
+        return self.values[rows]
+
+    def __repr__(self) -> str:
+        return f"({self.what}, known at the stored points)"
+
+
+@stored("constant")
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstantOperator:
+    """P = Σ_{k,α} c_{k,α} ∂^α u_k with numbers c_{k,α}, or a vector of such sums.
+
+    Arguments:
+        takes: the names of the unknowns, whose components k are counted through.
+        terms: the A pairs (k, α).
+        coefficients: the numbers, (A,), or (parts, A) for a vector; each sum and each pair has one that is not 0.
+    """
+
+    takes: tuple[str, ...]
+    terms: tuple[Term, ...]
+    coefficients: Numbers
+
+    def __post_init__(self) -> None:
+        numbers = np.asarray(self.coefficients)
+        numbers = numbers.astype(np.complex128 if numbers.dtype.kind == "c" else np.float64)
+        rows = np.atleast_2d(numbers)
+        Block(np.zeros((1, len(self.terms[0][1]))), self.terms, np.ones((1, len(self.terms)))).check()
+        check_shape("coefficients", rows, None, len(self.terms))
+        if numbers.ndim > 2 or not np.all(np.any(rows, axis=0)) or not np.all(np.any(rows, axis=1)):
+            raise fail(ArgumentError, "coefficients", "0 in part", "leave out what is 0")
+        object.__setattr__(self, "coefficients", numbers)
+        object.__setattr__(self, "__signature__", _signature(self.takes))
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        """The operator applied to fields, in their order or by name."""
+        fields = given or tuple(named[name] for name in self.takes)
+        parts = [part for own in fields for part in (own.parts if isinstance(own, VectorField) else (own,))]
+        rows = [self._sum(parts, row) for row in np.atleast_2d(self.coefficients).tolist()]
+        return rows[0] if self.coefficients.ndim == 1 else VectorField(tuple(rows))
+
+    def _sum(self, parts: list[Field], row: list[Any]) -> Any:
+        return reduce(
+            add, [c * _derivative(parts[k], alpha) for (k, alpha), c in zip(self.terms, row, strict=True) if c]
+        )
+
+    def __repr__(self) -> str:
+        one = self.takes if len(self.takes) == 1 else ()
+        names = [one[0] if one and self.components == 1 else f"u_{k}" for k, _ in self.terms]
+        rows = np.atleast_2d(self.coefficients)
+        sums = [
+            " + ".join(f"{c:g} ∂^{alpha} {u}" for (_, alpha), u, c in zip(self.terms, names, row, strict=True) if c)
+            for row in rows
+        ]
+        return sums[0] if self.coefficients.ndim == 1 else f"({', '.join(sums)})"
+
+    @property
+    def components(self) -> int:
+        """The number of components that occur."""
+        return 1 + max(k for k, _ in self.terms)
+
+
+def _derivative(field: Any, alpha: tuple[int, ...]) -> Any:
+    for axis, times in enumerate(alpha):
+        field = partial(field, axis, times)
+    return field
+
+
+@stored("table")
+@dataclass(frozen=True, eq=False, repr=False)
+class KnownOperator(Tabulated):
+    """An operator P by its coefficients φ_{k,α} at the points of its condition.
+
+    Tables are functionals of the unknowns themselves, without scales; of complex coefficients the imaginary parts
+    follow the real parts.
+
+    Arguments:
+        condition: its name, for messages.
+        takes: the names of the unknowns.
+        points: where it is known.
+        plain: P at the points, or P itself where it needs no function of the user.
+        product: u ↦ P(ρ u) at the points, if there is an envelope ρ.
+    """
+
+    condition: str
+    takes: tuple[str, ...]
+    points: Points
+    plain: Functionals | Operator
+    product: Functionals | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__signature__", _signature(self.takes))
+
+    def check(self) -> None:
+        """Raise unless the functionals are those of one operator at the points."""
+        tables = [table for table in (self.plain, self.product) if isinstance(table, Functionals)]
+        for table in tables:
+            if len(table.layouts) != 1 or table.summed:
+                raise fail(ArgumentError, "plain, product", "functionals of several operators, or sums", REMEDY)
+            if not all(np.array_equal(block.x, self.points.x) for block in table.blocks):
+                raise fail(ArgumentError, "points", "others than those of the functionals", REMEDY)
+        if not tables:
+            raise fail(ArgumentError, "plain, product", "no table", REMEDY)
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup(_joined(self.points, self._normals))
+
+    @property
+    def _normals(self) -> bool:
+        return self.points.normal is not None
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        if isinstance(self.plain, Functionals):
+            raise self._missing("as a function")
+        return self.plain(*given, **named)
+
+    @property
+    def components(self) -> int | None:
+        table = self.plain if isinstance(self.plain, Functionals) else self.product
+        assert table is not None
+        return table.layouts[0].components
+
+    def functionals(self, points: Points, ansatz: Ansatz, of: str | None, name: str) -> Functionals:
+        if not isinstance(self.plain, Functionals) and not isinstance(ansatz.envelope, KnownFunction):
+            return ansatz.functionals(self.plain, points, of=of, name=name)
+        table = self.product if ansatz.envelope is not None else self.plain
+        if not isinstance(table, Functionals):
+            raise self._missing("with an envelope")
+        rows = np.full(len(points), -1)
+        if not self._normals or points.normal is not None:
+            rows = self._lookup.rows(_joined(points, self._normals))
+        if np.any(rows < 0):
+            raise self._missing(f"at x = {points.x[np.argmax(rows < 0)]}")
+        return ansatz.split(points.x, _tables(table, rows), self.components is not None)
+
+    def _missing(self, where: str) -> KernopError:
+        what = [f"operator of condition {self.condition!r}"] if isinstance(self.plain, Functionals) else []
+        names = ["problem"] if what else []
+        if self.product is not None:
+            what, names = [*what, "envelope"], [*names, "envelope"]
+        return missing(" and the ".join(what), where, "=…, ".join(names))
+
+    def __repr__(self) -> str:
+        return f"({shown(self)})"
+
+
+def _signature(takes: tuple[str, ...]) -> inspect.Signature:
+    """That of a function of these unknowns: by its parameters a problem knows which of them an operator takes."""
+    return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in takes])
+
+
+def _tables(table: Functionals, rows: NDArray[np.intp]) -> list[Table]:
+    """Some rows of a table as coefficients (k, α) ↦ φ_{k,α}(x_i), for each component of the operator."""
+    parts = [dict(zip(block.terms, block.coefficients[rows].T, strict=True)) for block in table.blocks]
+    if not table.layouts[0].complex:
+        return list(parts)
+    half = len(parts) // 2
+    return [_complex(real, imaginary, len(rows)) for real, imaginary in zip(parts[:half], parts[half:], strict=True)]
+
+
+def _complex(real: Table, imaginary: Table, n: int) -> Table:
+    found = {term: np.zeros(n, dtype=np.complex128) for term in (*real, *imaginary)}
+    for term, values in real.items():
+        found[term].real = values
+    for term, values in imaginary.items():
+        found[term].imag = values
+    return found
+
+
+def shown(op: Operator) -> str:
+    """The operator of a condition from a file, for a person."""
+    plain = op.plain if isinstance(op, KnownOperator) else op
+    if isinstance(plain, Mixed):
+        return f"{plain.alpha:g} u + {plain.beta:g} ∂u/∂n"
+    if isinstance(plain, Weighted):
+        return f"{plain.weight:g} u"
+    if isinstance(plain, Functionals):
+        return f"order {plain.order}, coefficients at the stored points"
+    return "u" if plain is itself else "∂u/∂n" if plain is normal_derivative else repr(plain)
+
+
+def _joined(points: Points, normals: bool) -> FloatArray:
+    """What the coefficients of an operator depend on, (n, d) or (n, 2d)."""
+    return np.hstack([points.x, points.normal]) if normals and points.normal is not None else points.x
+
+
+def missing(what: str, where: str, argument: str) -> KernopError:
+    """The error for a function that is needed and not there."""
+    got = f"an operator from a file, which does not hold the {what} ({where})"
+    return fail(MissingFunctionError, "T", got, f"load it with load(path, {argument}=…), or stay at T.points")

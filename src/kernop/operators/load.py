@@ -1,0 +1,136 @@
+"""load: an operator from its file, and the check that a problem is the one that was learned."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from kernop.basics import storage
+from kernop.basics.codec import MISFITS, Decoder
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileError,
+    KernopError,
+    MemoryLimitError,
+    describe,
+    fail,
+)
+from kernop.collocation.batches import StreamPoints
+from kernop.language.functions import Function
+from kernop.language.problem import Problem
+from kernop.methods.base import envelope_of
+from kernop.operators.agreement import check_envelope, check_problem
+from kernop.operators.closing import enveloped
+from kernop.operators.format1 import upgraded
+from kernop.operators.known import shown
+from kernop.operators.operator import FORMAT, KIND, SolutionOperator
+from kernop.operators.streams import StreamRecord
+
+
+def load(
+    path: str | os.PathLike[str], problem: Problem | None = None, envelope: Function | None = None
+) -> SolutionOperator:
+    """The operator that ``T.save(path)`` wrote: T(f, g), u(x) and ∇u(x) are the same to the last bit.
+
+    Arguments:
+        path: of the file. It is read whole or refused; nothing in it is run.
+        problem: the problem that was learned, if more is needed than the file holds: an operator with coefficients
+            that are functions, data that is a function, or a predicate, away from the stored points. It is checked
+            against what the file knows of it.
+        envelope: the envelope ρ of ``Subspace(envelope=…)``, if there was one: without it u is known at the stored
+            points only.
+    """
+    if problem is not None and not isinstance(problem, Problem):
+        raise fail(
+            ArgumentTypeError, "problem", describe(problem), "give the Problem that was learned, or leave it out"
+        )
+    if envelope is not None and not callable(envelope):
+        raise fail(ArgumentTypeError, "envelope", describe(envelope), "give the function of x, or leave it out")
+    try:
+        return _loaded(path, problem, envelope)
+    except MemoryError as error:
+        if isinstance(error, KernopError):
+            raise
+        got = f"{os.fspath(path)!r}, for which there is no memory ({error})"
+        raise fail(MemoryLimitError, "path", got, storage.MORE_MEMORY) from error
+
+
+def _loaded(path: str | os.PathLike[str], problem: Problem | None, envelope: Function | None) -> SolutionOperator:
+    header, arrays = storage.read(path, KIND)
+
+    def refuse(got: str, remedy: str = "write it again") -> KernopError:
+        return fail(FileError, "path", f"{os.fspath(path)!r}, {got}", remedy)
+
+    found = header.get("format")
+    if type(found) is not int or found not in (1, FORMAT):
+        raise refuse(*storage.other_version(found, FORMAT))
+    if found == 1:
+        try:
+            header = upgraded(header, arrays)
+        except (*MISFITS, RecursionError) as error:
+            raise refuse(f"whose parts do not fit each other ({type(error).__name__}: {error})") from error
+    file = Decoder(arrays, refuse)
+    operator = file.decode(SolutionOperator, header)
+    file.finish()
+    return _revived(_completed(operator, problem, envelope))
+
+
+def _revived(operator: SolutionOperator) -> SolutionOperator:
+    """The operator; that of a stream with rows to pass over. ``T.with_client(client)`` gives it workers again."""
+    problem, record = operator.problem, operator.factorisation
+    if not isinstance(record, StreamRecord):
+        return operator
+    factorisation, solutions = record.revived(problem, operator.points), record.solved(problem)
+    points = StreamPoints(factorisation.rows.stream)
+    return replace(operator, points=points, factorisation=factorisation, solutions=solutions)
+
+
+def _completed(operator: SolutionOperator, problem: Problem | None, envelope: Function | None) -> SolutionOperator:
+    """With the user's functions in place of what is known of them, if they are given and the same."""
+    known, points = envelope_of(operator.method), {name: operator.points[name] for name in operator.problem.names}
+    operator = replace(operator, points=points)
+    if envelope is not None:
+        if known is None:
+            raise fail(ArgumentError, "envelope", "one for an operator without envelope", "leave it out")
+        check_envelope(envelope, known, points)
+        method, factorisation = enveloped(operator.method, operator.factorisation, envelope)
+        operator = replace(operator, method=method, factorisation=factorisation)
+    if problem is None:
+        return operator
+    check_problem(problem, operator.problem, points, envelope, known)
+    return replace(operator, problem=problem)
+
+
+def summary(path: str | os.PathLike[str]) -> dict[str, str]:
+    """What a file holds, for a person."""
+    operator = load(path)
+    about = dict(operator.about)
+    written = about.pop("written", None)
+    rows = {
+        "operator": f"({', '.join(operator.problem.inputs)}) ↦ {', '.join(operator.problem.unknowns.names)}",
+        "learned": _told(about),
+        "written": _told(written) if isinstance(written, Mapping) else "",
+        "file": f"{os.path.getsize(path) / 1e6:.3g} MB, digest right",
+    }
+    for condition in operator.problem.conditions:
+        n = len(operator.points[condition.name])
+        data = "" if condition.data is None else f" = {condition.data!r}"
+        rows[f"condition {condition.name}"] = f"{shown(condition.op)}{data} on {condition.on!r}, {n} points"
+    rows |= {
+        "kernel": repr(operator.kernel),
+        "method": repr(operator.method),
+        "λ": f"{operator.regularization:.3g}",
+        "weights": ", ".join(f"{name}: {weight:.3g}" for name, weight in operator.weights.items()),
+        "functions": str(len(operator.factorisation.expansion.functionals)),
+        "seconds": ", ".join(f"{name}: {seconds:.3g}" for name, seconds in operator.stats.items()),
+    }
+    if operator.stability is not None:
+        rows["stability"] = f"{operator.stability:.3g}"
+    return rows if operator.report is None else {**rows, "tolerance": str(operator.report)}
+
+
+def _told(facts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{value}" if name == "when" else f"{name} {value}" for name, value in facts.items())

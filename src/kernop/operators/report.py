@@ -1,0 +1,119 @@
+"""What learning to a tolerance did: every attempt, and why it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kernop.basics.errors import ArgumentError, describe, fail
+from kernop.basics.stored import Extended, stored
+
+Status = Literal["met", "stagnated", "budget"]
+
+#: How much larger than those of the probes the misfit of data may be that still resemble them.
+MARGIN = 3.0
+
+
+@stored("level")
+@dataclass(frozen=True)
+class Level:
+    """One attempt.
+
+    Attributes:
+        centers, points: how many.
+        error: the worst relative error on known solutions, or, for a user's inputs, the worst relative residual at
+            held-out points.
+        seconds: what it took.
+        changes: how far each solution whose truth is not known is from that of the level before, relative; None if
+            there is no such level.
+        misfit: the largest part of their data that these solutions leave at the points.
+        roughness: what the points do not resolve of a coefficient, relative; 0 if they resolve it.
+    """
+
+    centers: int
+    points: int
+    error: Extended
+    seconds: float
+    changes: tuple[Extended, ...] | None = None
+    misfit: Extended = 0.0
+    roughness: Extended = 0.0
+
+    @property
+    def change(self) -> float | None:
+        """The largest of the changes."""
+        return max(self.changes) if self.changes else None
+
+    def __str__(self) -> str:
+        moved = "" if self.change is None else f"u changes by {self.change:.1e}, "
+        rough = f"coefficient unresolved by {self.roughness:.1e}, " if self.roughness else ""
+        sizes = f"{self.centers:6d} centres, {self.points:6d} points"
+        return f"{sizes}: error {self.error:.1e}, {moved}{rough}{self.seconds:.2f} s"
+
+
+@stored("report")
+@dataclass(frozen=True)
+class Report:
+    """What learning to a tolerance did, and why it stopped.
+
+    Attributes:
+        status: "met", "stagnated" (more centres did not help) or "budget" (more centres were not allowed).
+        tol: what was asked for.
+        levels: every attempt, in order.
+        returned: the number of the level whose operator was returned, from 0.
+        measured: on what solutions errors were measured, in words; empty for residuals of a user's inputs.
+        followed: what the solutions are whose truth is not known, such as "f = 1".
+        estimates: the estimated relative error of each of them; None if it is not known.
+    """
+
+    status: Status
+    tol: float
+    levels: tuple[Level, ...]
+    returned: int
+    measured: str = ""
+    followed: tuple[str, ...] = ()
+    estimates: tuple[Extended, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.returned < len(self.levels):
+            got = f"{describe(self.returned)} where there are {len(self.levels)} levels"
+            raise fail(ArgumentError, "returned", got, "give the number of one of them, from 0")
+
+    @property
+    def best(self) -> Level:
+        """The level of the operator that was returned."""
+        return self.levels[self.returned]
+
+    @property
+    def error(self) -> float:
+        """The measured relative error (or residual, for a user's inputs) of the operator that was returned."""
+        return self.best.error
+
+    @property
+    def met(self) -> bool:
+        """Was the tolerance met, on the solutions that `measured` names?"""
+        return self.status == "met"
+
+    @property
+    def missed(self) -> dict[str, float]:
+        """Plain data that are not solved to the tolerance, with the estimated error; only where it was measured."""
+        if not self.measured or self.estimates is None:
+            return {}
+        return {name: e for name, e in zip(self.followed, self.estimates, strict=True) if not e <= self.tol}
+
+    @property
+    def promise(self) -> float:
+        """The misfit up to which data resemble those on which the tolerance was measured."""
+        return MARGIN * max(self.tol, self.best.misfit)
+
+    def __str__(self) -> str:
+        reason = {
+            "met": "tolerance met",
+            "stagnated": "NOT met: more centres did not help",
+            "budget": "NOT met: the budget of centres is used up",
+        }[self.status]
+        what = f"error {self.error:.1e} on {self.measured}" if self.measured else f"residual {self.error:.1e} of inputs"
+        missed = ", ".join(f"{name} (estimated error {e:.0e})" for name, e in self.missed.items())
+        beyond = "corner singularities, layers, jumps" + (f"; missed for constant data: {missed}" if missed else "")
+        lines = [f"{reason}: {what}, asked for {self.tol:.1e}" + (f". Not covered: {beyond}" if self.measured else "")]
+        lines += [f"{'>' if k == self.returned else ' '} {level}" for k, level in enumerate(self.levels)]
+        return "\n".join(lines)
