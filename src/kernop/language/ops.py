@@ -45,7 +45,7 @@ LARGEST = 1e150
 SCALAR = Unknowns()
 
 
-def itself(u: Any) -> Any:
+def itself(u: Any, /) -> Any:
     """The operator u ↦ u."""
     return u
 
