@@ -28,7 +28,7 @@ from kernop.language.calculus import partial
 from kernop.language.fields import VectorField
 from kernop.language.ops import itself
 from kernop.language.problem import Condition, Problem
-from kernop.language.unknowns import Operator
+from kernop.language.unknowns import Operator, Unknowns
 from kernop.methods import Combination, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
 from kernop.operators.shapes import blanked, by_unknown, deviations, values_of
@@ -359,6 +359,14 @@ class UnknownSolution:
 
     def __repr__(self) -> str:
         return f"{self.name!r} of {self.solution!r}"
+
+
+def check_unknowns(unknowns: Unknowns) -> None:
+    """Raise if an unknown has the name of something else that a solution has: ``s.data`` would not be the unknown."""
+    for name in unknowns.names:
+        if name in dir(Solution) or name in Solution.__dataclass_fields__:
+            got = f"the name {name!r}, which means something else for a solution"
+            raise fail(ArgumentError, "unknowns", got, f"choose another one, such as {name[0]!r}")
 
 
 def functionals_of(op: Operator | None, points: Points, ansatz: Ansatz) -> Functionals:
