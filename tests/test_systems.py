@@ -52,25 +52,26 @@ def flow():
     return T, T.problem.manufacture(EXACT, T.points)
 
 
+#: The errors of u and of p that are allowed, and the difference of T(…)(x) and T.on(x)(…): normal equations square the
+#: condition number.
 METHODS = {
-    "full": (ko.Full(), 1e-4, 1e-2),
-    "lowrank": (ko.LowRank(), 1e-4, 1e-2),
-    "normal": (ko.Subspace(solver="normal"), 1e-3, 1e-1),
-    "representers": (ko.Subspace(basis="representers"), 1e-4, 1e-2),
-    "default": (None, 1e-4, 1e-2),
+    "full": (ko.Full(), 1e-4, 1e-2, 1e-10),
+    "lowrank": (ko.LowRank(), 1e-4, 1e-2, 1e-10),
+    "normal": (ko.Subspace(solver="normal"), 1e-3, 1e-1, 1e-6),
+    "representers": (ko.Subspace(basis="representers"), 1e-4, 1e-2, 1e-10),
+    "default": (None, 1e-4, 1e-2, 1e-10),
 }
 
 
-@pytest.mark.parametrize(("method", "of_u", "of_p"), METHODS.values(), ids=METHODS)
-def test_stokes_by_every_method(method, of_u, of_p):
-    T = ko.learn(stokes(), points=300, method=method)
+@pytest.mark.parametrize(("method", "of_u", "of_p", "apart"), METHODS.values(), ids=METHODS)
+def test_stokes_by_every_method(method, of_u, of_p, apart):
+    T = ko.learn(stokes(), points=250, method=method)
     data = T.problem.manufacture(EXACT, T.points)
     s, fixed = T(**data), T.on(X)(**data)
     u, p = errors(s)
     assert (u < of_u, p < of_p) == (True, True)
-    loose = 1e-6 if method == ko.Subspace(solver="normal") else 1e-9
-    np.testing.assert_allclose(fixed.u, s.u(X), rtol=0, atol=loose)
-    np.testing.assert_allclose(fixed.p, s.p(X), rtol=0, atol=loose)
+    np.testing.assert_allclose(fixed.u, s.u(X), rtol=0, atol=apart)
+    np.testing.assert_allclose(fixed.p, s.p(X), rtol=0, atol=apart)
 
 
 @pytest.mark.parametrize("viscosity", [1e-6, 1e6])
@@ -212,7 +213,7 @@ def test_updates_are_learning_from_scratch(method):
     T = ko.learn(problem, points={"f": 60, "c": 60, "g": 50, "m": 64}, regularization=lam, **options)
     new = {"f": D.sample(20, seed=5), "g": D.boundary.sample(9, seed=5)}
     more = T.update(new)
-    factor = len(T.collocated) / len(more.collocated) if method == ko.Full() else 1.0
+    factor = len(T.collocated) / len(more.collocated) if isinstance(method, ko.Full) else 1.0
     again = ko.learn(problem, points=more.points, regularization=lam * factor, **options)
     data = problem.manufacture(EXACT, more.points)
     np.testing.assert_allclose(more(**data).u(X), again(**data).u(X), rtol=0, atol=1e-6)
@@ -233,8 +234,8 @@ def test_jax_goes_through_a_fixed_operator(flow):
         np.testing.assert_allclose(batch[1], at(2.0 * f).u, rtol=0, atol=1e-10)
         slope = jax.grad(lambda f: jnp.sum(at(f).p ** 2))(f)
         step = np.random.default_rng(0).standard_normal(f.shape)
-        move = lambda h: float(jnp.sum(at(f + h * step).p ** 2))
-    assert np.sum(np.asarray(slope) * step) == pytest.approx((move(1e-4) - move(-1e-4)) / 2e-4, rel=1e-6)
+        ahead, behind = (float(jnp.sum(at(f + h * step).p ** 2)) for h in (1e-4, -1e-4))
+    assert np.sum(np.asarray(slope) * step) == pytest.approx((ahead - behind) / 2e-4, rel=1e-6)
 
 
 def test_threads_give_the_same_bits(flow):
@@ -305,7 +306,7 @@ def test_a_mean_settles_pure_neumann_data():
 
 def test_integrals_that_cannot_be_are_refused():
     cloud = ko.PointCloud(D.sample(30).x, D.boundary.sample(9).x)
-    with pytest.raises(KernopError, match="on: got PointCloud.*points have no volume: state ko.Mean"):
+    with pytest.raises(KernopError, match=r"on: got PointCloud.*points have no volume: state ko.Mean"):
         ko.Integral(1.0, cloud)
     with pytest.raises(KernopError, match="conditions: got integrals alone; state an equation"):
         ko.Problem(ko.Mean(D))
