@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import jax
 import numpy as np
 import pytest
@@ -309,3 +311,73 @@ def test_double_precision_although_jax_is_set_to_single():
     assert_close(results["cross"], wanted)
     assert_close(results["apply"], wanted)
     assert_close(results["squared_norms"], np.diagonal(wanted))
+
+
+# --- Rows that are sums over points, as integrals are; several unknowns -----------------------------------------------
+
+#: Where the rows of a block of 9 points begin: one of 4 points, one of a single point, one of 4.
+STARTS = np.array([0, 4, 5, 9])
+
+
+def summed(seed=0):
+    """Two blocks of single points around one of sums, over three components in all."""
+    rng = np.random.default_rng(seed)
+
+    def mixed(count, terms, starts=None):
+        return Block(rng.random((count, 2)), terms, rng.standard_normal((count, len(terms))), starts)
+
+    velocity, pressure = ((0, (2, 0)), (1, (0, 1)), (1, (0, 0))), ((1, (1, 0)), (2, (0, 0)))
+    return Functionals((mixed(70, velocity), mixed(9, pressure, STARTS), mixed(3, ((2, (0, 2)),))))
+
+
+def dense_system(left, right):
+    """As `dense`, for sums over points and several components, which are independent of each other."""
+    return np.block([[_dense_part(p, q) for q in right.blocks] for p in left.blocks])
+
+
+def _dense_part(p, q):
+    total = np.zeros((len(p.x), len(q.x)))
+    for k in set(p.components) & set(q.components):
+        one, other = (
+            Block(own.x, tuple((0, own.terms[j][1]) for j in own.components[k]), own.coefficients[:, own.components[k]])
+            for own in (p, q)
+        )
+        total += dense_block(one, other)
+    return _adding(p) @ total @ _adding(q).T
+
+
+def _adding(block):
+    """The matrix of zeros and ones that adds up the points of each row."""
+    if block.starts is None:
+        return np.eye(len(block.x))
+    rows = [[float(a <= i < b) for i in range(len(block.x))] for a, b in itertools.pairwise(block.starts)]
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("other", [summed(1), functionals([(65, SLOPE), (3, LAPLACE)])], ids=["sums", "points"])
+def test_sums_against_explicit_sums(other):
+    f = summed()
+    wanted = dense_system(f, other)
+    assert wanted.shape == (76, len(other))
+    assert_close(cross(KERNEL, f, other), wanted)
+    assert_close(cross(KERNEL, other, f), wanted.T)
+    c = np.random.default_rng(2).standard_normal((len(other), 2))
+    assert_close(apply(KERNEL, f, other, c), wanted @ c)
+    out = np.full(wanted.shape, np.nan, order="F")
+    assert cross(KERNEL, f, other, out=out) is out
+    assert_close(out, wanted)
+
+
+def test_the_gram_matrix_of_sums():
+    f = summed()
+    wanted = dense_system(f, f)
+    assert_close(np.tril(gram(KERNEL, f, remedy=REMEDY)), np.tril(wanted))
+    assert_close(squared_norms(KERNEL, f), np.diagonal(wanted))
+
+
+def test_components_are_independent():
+    """The rows of one unknown and of another have nothing in common, also where a tile would hold both."""
+    velocity = Functionals((block(5, SLOPE, 0),))
+    pressure = Functionals((Block(velocity.blocks[0].x, ((1, (0, 0)),), np.ones((5, 1))),))
+    np.testing.assert_array_equal(cross(KERNEL, velocity, pressure), np.zeros((5, 5)))
+    np.testing.assert_array_equal(apply(KERNEL, velocity, pressure, np.ones((5, 1))), np.zeros((5, 1)))

@@ -1,5 +1,7 @@
 """Functionals as rows: blocks, slices, scaling and selection against brute force."""
 
+import itertools
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import pytest
 import kernop as ko
 from kernop.basics.errors import ArgumentError
 from kernop.collocation.ansatz import Ansatz, collocate
-from kernop.collocation.functionals import Block, Functionals
+from kernop.collocation.functionals import Block, Functionals, Layout
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(
@@ -133,3 +135,79 @@ def test_a_condition_that_vanishes_at_all_points_is_refused(envelope):
     remedy = "involves u" if envelope is None else "the envelope ensures"
     with pytest.raises(ko.errors.OperatorError, match=f"g: got an operator that is zero at all points; .*{remedy}"):
         collocate(problem, {"g": line.boundary.sample(2)}, Ansatz(envelope=envelope))
+
+
+# ---- rows that are sums over points
+
+
+def summed():
+    """Rows at points, two sums over 3 and 2 points, and a vector of two parts with a row for each of 40 points."""
+    rng = np.random.default_rng(0)
+    zero, slope = (0, (0, 0)), (1, (1, 0))
+    points = Block(rng.random((4, 2)), (zero,), rng.standard_normal((4, 1)))
+    sums = Block(rng.random((5, 2)), (zero, slope), rng.standard_normal((5, 2)), np.array([0, 3, 5]))
+    parts = [Block(rng.random((40, 2)), (slope,), rng.standard_normal((40, 1))) for _ in range(2)]
+    return Functionals((points, sums, *parts), (Layout(), Layout(), Layout(2)))
+
+
+def field_values(rows):
+    """What the rows say of u_0 = sin(x + 2 y), u_1 = x² y, point by point and then row by row."""
+    found = []
+    for block in rows.blocks:
+        x, y = block.x.T
+        table = {(0, (0, 0)): np.sin(x + 2.0 * y), (1, (1, 0)): 2.0 * x * y}
+        single = sum(c * table[term] for term, c in zip(block.terms, block.coefficients.T, strict=True))
+        ends = range(len(x) + 1) if block.starts is None else block.starts
+        found += [single[a:b].sum() for a, b in itertools.pairwise(ends)]
+    return np.array(found)
+
+
+def test_sums_count_as_one_row():
+    rows = summed()
+    assert (len(rows), rows.count, rows.order, rows.summed) == (4 + 2 + 80, 2, 1, True)
+    assert [len(own) for own in rows.conditions] == [4, 2, 80]
+    assert len(rows.pointwise) == 4 + 5 + 80
+    assert not rows.pointwise.summed
+    np.testing.assert_allclose(rows.collected(field_values(rows.pointwise)), field_values(rows), rtol=1e-13)
+
+
+def test_sums_in_one_block_are_the_same_rows():
+    rows = summed()
+    merged = rows.merged()
+    assert len(merged.blocks) == 1
+    np.testing.assert_allclose(field_values(merged), field_values(rows), rtol=1e-13)
+
+
+@pytest.mark.parametrize("chosen", [[0, 3, 4], [4, 5], [5], [1, 5, 6, 85], list(range(86))])
+def test_rows_are_taken_with_all_of_their_points(chosen):
+    rows = summed()
+    np.testing.assert_allclose(field_values(rows.take(np.array(chosen))), field_values(rows)[chosen], rtol=1e-13)
+
+
+def test_sums_are_scaled_as_rows():
+    rows = summed()
+    factors = np.random.default_rng(1).standard_normal(len(rows))
+    np.testing.assert_allclose(field_values(rows.scaled(factors)), factors * field_values(rows), rtol=1e-13)
+
+
+def test_thinning_keeps_sums_and_all_parts_of_vectors():
+    thin = summed().thinned(40)
+    assert thin.layouts == summed().layouts
+    points, sums, *parts = thin.blocks
+    assert (len(points), len(sums), len(sums.x)) == (4, 2, 5)
+    first, second = (
+        [np.flatnonzero((own.x == x).all(axis=1))[0] for x in part.x]
+        for own, part in zip(summed().blocks[2:], parts, strict=True)
+    )
+    assert first == second
+    assert 10 <= len(first) < 40
+
+
+def test_a_sum_over_all_points_is_an_integral():
+    block = Block(np.random.default_rng(0).random((6, 2)), ((0, (0, 0)),), np.ones((6, 1)))
+    weights = np.arange(1.0, 7.0)
+    integral = block.integrated(weights)
+    assert len(integral) == 1
+    wanted = weights @ np.sin(block.x @ [1.0, 2.0])
+    np.testing.assert_allclose(field_values(Functionals((integral,))), [wanted], rtol=1e-14)
+    np.testing.assert_array_equal(integral.repeated(np.array([3.0])), np.full(6, 3.0))

@@ -161,3 +161,14 @@ def test_bad_clouds_are_refused(interior, boundary, normals, error, message):
 def test_repr_counts_the_points(cloud):
     assert repr(cloud) == "PointCloud(n=200, d=2)"
     assert repr(cloud.boundary) == "PointCloud.boundary(n=60, d=2)"
+
+
+def test_the_rule_of_a_cloud_is_all_of_its_points():
+    """A cloud has no volume: its measure is the number of its points, and its mean their average."""
+    rng = np.random.default_rng(0)
+    cloud = PointCloud(rng.random((30, 2)), rng.random((9, 2)))
+    for region, count in ((cloud, 30), (cloud.boundary, 9), (cloud.where(lambda x: x[..., 0] < 0.5), None)):
+        rule = region.quadrature(7)
+        assert len(rule) == round(region.measure) == (count or len(rule))
+        np.testing.assert_array_equal(rule.weight, 1.0)
+        np.testing.assert_array_equal(rule.x, region.points.x)

@@ -124,3 +124,29 @@ def test_normals_normalised_in_single_precision_are_accepted():
     normal = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     assert np.allclose(Points(np.zeros((50, 3)), normal).normal, normal, atol=1e-6)
+
+
+def test_weights_follow_their_points():
+    points = Points([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]], weight=[1, 2, 3])
+    assert points.weight.dtype == np.float64
+    np.testing.assert_array_equal(points[1:].weight, [2.0, 3.0])
+    np.testing.assert_array_equal(points[[2, 0]].weight, [3.0, 1.0])
+    np.testing.assert_array_equal(points.placed(False).weight, points.weight)
+    assert Points([[0.0, 1.0]]).weight is None
+    with pytest.raises(ValueError, match="read-only"):
+        points.weight[0] = 7.0
+
+
+@pytest.mark.parametrize(
+    ("weight", "error"),
+    [
+        ([1.0], ShapeError),
+        ([[1.0, 2.0]], ShapeError),
+        (1.0, ShapeError),
+        ([1.0, np.nan], NonFiniteError),
+        ([1, 2j], None),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(weight, error):
+    with pytest.raises(error or ArgumentTypeError, match=r"Points.weight: got .*one"):
+        Points([[0.0, 1.0], [2.0, 3.0]], weight=weight)

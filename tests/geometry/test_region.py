@@ -366,3 +366,99 @@ def test_bad_predicates_are_refused(region, predicate, error, message):
 def test_reprs_name_the_region():
     assert repr(Box([0, 0], [1, 1]).boundary.where(lambda x: x[..., 0] > 0.5)).startswith("Box(")
     assert "where" in repr(Ball([0], 1).where(lambda x: x[..., 0] > 0.5))
+
+
+# ---- quadrature
+
+
+def box_integrals(low, high):
+    """∫ 1 + Σ (k + 2) (x_k − m_k)² over a box and over its boundary, in closed form; m is its middle."""
+    sides, c = np.subtract(high, low), np.arange(len(low)) + 2.0
+    volume, inside = np.prod(sides), 1.0 + np.sum(c * sides**2) / 12.0
+    faces = [2.0 * volume / s * (inside + own * s**2 / 6.0) for s, own in zip(sides, c, strict=True)]
+    return volume * inside, sum(faces)
+
+
+def ball_integrals(center, radius):
+    """The same over a ball around m and over its sphere."""
+    d, c = len(center), np.arange(len(center)) + 2.0
+    volume = math.pi ** (d / 2) / math.gamma(d / 2 + 1) * radius**d
+    inside, on = (1.0 + radius**2 / n * np.sum(c) for n in (d + 2, d))
+    return volume * inside, volume * d / radius * on
+
+
+def quadratic(x, middle):
+    return 1.0 + np.square(x - middle) @ (np.arange(x.shape[1]) + 2.0)
+
+
+#: A domain, ∫ over it and over its boundary, and how exact rules of 1000 points are: in a ball the radius is a root
+#: of a parameter, and the rule is not exact for odd powers of it.
+RULES = {
+    "interval": (DOMAINS["interval"], box_integrals([-1.0], [2.0]), 1e-13),
+    "rectangle": (DOMAINS["rectangle"], box_integrals([0.0, -1.0], [3.0, 1.0]), 1e-13),
+    "box3": (DOMAINS["box3"], box_integrals([0.0, 1.0, -2.0], [1.0, 3.0, 4.0]), 1e-13),
+    "box4": (DOMAINS["box4"], box_integrals([0.0] * 4, [1.0, 2.0, 0.5, 1.0]), 1e-13),
+    "ball1": (DOMAINS["ball1"], ball_integrals([3.0], 0.5), 1e-13),
+    "disk": (DOMAINS["disk"], ball_integrals([1.0, -2.0], 1.5), 1e-13),
+    "ball3": (DOMAINS["ball3"], ball_integrals([0.0, 0.5, 1.0], 0.7), 1e-4),
+    "ball5": (DOMAINS["ball5"], ball_integrals([0.0] * 5, 2.0), 1e-2),
+    "interval x time": (DOMAINS["interval x time"], box_integrals([0.0, -1.0], [2.0, 1.5]), 1e-13),
+    "rectangle x time": (DOMAINS["rectangle x time"], box_integrals([0.0, 0.0, 0.0], [1.0, 3.0, 0.5]), 1e-13),
+}
+
+
+@pytest.mark.parametrize(("domain", "wanted", "accuracy"), RULES.values(), ids=RULES)
+def test_rules_integrate_a_quadratic_over_domain_and_boundary(domain, wanted, accuracy):
+    low, high = domain.bounds
+    for region, exact in zip((domain, domain.boundary), wanted, strict=True):
+        rule = region.quadrature(1000)
+        assert len(rule) <= 1000
+        assert rule.weight @ quadratic(rule.x, 0.5 * (low + high)) == pytest.approx(exact, rel=accuracy)
+
+
+@every_region
+def test_rules_are_points_of_the_region_with_its_measure(region):
+    rule = region.quadrature(600)
+    assert rule.weight.shape == (len(rule),)
+    assert np.all(rule.weight > 0.0)
+    assert np.sum(rule.weight) == pytest.approx(region.measure, rel=1e-12)
+    assert np.all(region.contains(rule.x))
+    assert rule.timed == region.timed
+    normals = region.normals(rule.x)
+    assert (rule.normal is None) == (normals is None)
+    if normals is not None:
+        np.testing.assert_allclose(rule.normal, normals, atol=1e-12)
+
+
+def test_rules_converge_spectrally_on_boxes():
+    """∫ exp(x + 2 y) over [0, 3] × [−1, 1]."""
+    exact = (math.exp(3.0) - 1.0) * math.sinh(2.0)
+    errors = []
+    for n in (16, 36, 100):
+        rule = DOMAINS["rectangle"].quadrature(n)
+        errors.append(abs(rule.weight @ np.exp(rule.x[:, 0] + 2.0 * rule.x[:, 1]) / exact - 1.0))
+    assert errors[0] < 1e-3
+    assert errors[1] < 1e-7
+    assert errors[2] < 1e-13
+
+
+def test_a_part_of_a_region_has_a_quasi_random_rule():
+    """∫ x over the upper half of the boundary of [0, 3] × [−1, 1]: 0 on the left side, 3 on the right, 4.5 above."""
+    rule = PIECES["upper half of rectangle"][1].quadrature(4000)
+    assert rule.weight @ rule.x[:, 0] == pytest.approx(7.5, rel=1e-2)
+
+
+@pytest.mark.parametrize("region", [Box([0, 0], [1, 1]), DOMAINS["disk"].boundary, PARTS["half box3"]], ids=repr)
+@pytest.mark.parametrize(
+    ("n", "kind"), [(0, ArgumentError), (-3, ArgumentError), (2.5, ArgumentTypeError), ("a", None)]
+)
+def test_numbers_of_nodes_are_whole_and_positive(region, n, kind):
+    with pytest.raises(kind or ArgumentTypeError, match=r"n: got .*whole number, at least 1"):
+        region.quadrature(n)
+
+
+def test_adopted_points_keep_their_weights():
+    box = Box([0, 0], [1, 1])
+    rule = box.quadrature(16)
+    np.testing.assert_array_equal(box.adopt(rule).weight, rule.weight)
+    assert box.adopt(rule.x).weight is None

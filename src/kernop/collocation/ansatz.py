@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentTypeError, FloatArray, OperatorError, fail
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, OperatorError, fail
 from kernop.basics.fitting import check_positive
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import stored
@@ -170,7 +170,9 @@ def condition_functionals(condition: Condition, points: Points, ansatz: Ansatz) 
     found = ansatz.functionals(condition.op, points, of=condition.of, name=condition.name)
     if not condition.integral:
         return found
-    assert points.weight is not None
+    if points.weight is None:
+        remedy = "give a quadrature rule: Points with weights, such as region.quadrature(1000) or T.points"
+        raise fail(ArgumentError, condition.name, "points without weights for an integral", remedy)
     return Functionals(tuple(block.integrated(points.weight) for block in found.blocks), found.layouts)
 
 

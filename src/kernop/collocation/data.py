@@ -105,10 +105,17 @@ def values_at(condition: Condition, value: Any, points: Points, layout: Layout) 
     return column
 
 
+def known_everywhere(condition: Condition, value: Any, layout: Layout) -> bool:
+    """Is data of a condition known at all points: a function, a number, numbers for a vector, or that of an integral?"""
+    if callable(value) or condition.integral or not np.iterable(value):
+        return True
+    return layout.components is not None and np.shape(value) == (layout.components,)
+
+
 def _wanted(condition: Condition, n: int, k: int | None) -> str:
     """The remedy for data of a wrong shape or kind."""
     if condition.integral:
-        return "give a number" if k is None else f"give {k} numbers"
+        return "give a number, or an array (1, B)" if k is None else f"give {k} numbers, or an array (1, {k}, B)"
     where = f"T.points[{condition.name!r}].x"
     if k is None:
         return f"give a function of x, a number, or values at {where} of shape ({n},) or ({n}, B)"

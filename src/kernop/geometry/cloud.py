@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -85,6 +86,10 @@ class CloudRegion(Region):
         if scheme == "grid":
             return self._points[np.linspace(0, len(self._points) - 1, n).round().astype(int)]
         return self._points[np.sort(rng.permutation(len(self._points))[:n])]
+
+    def quadrature(self, n: int) -> Points:
+        """All points of the cloud, whatever n, each with the weight 1."""
+        return replace(self._points, weight=np.ones(len(self._points)))
 
     def __repr__(self) -> str:
         return f"{self._label}(n={len(self._points)}, d={self.dim})"

@@ -210,7 +210,7 @@ class Patchwork(Region):
 
         In many dimensions, where n points make no product rule, quasi-Monte Carlo.
         """
-        patches = self.patches
+        n, patches = check_integer("n", n, least=1), self.patches
         axes = len(patches[0].sides)
         each = max(1, n // len(patches))
         if axes and round(each ** (1.0 / axes)) < FEWEST_NODES:

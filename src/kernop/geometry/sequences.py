@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+from scipy.special import roots_legendre
 from scipy.stats import qmc
 
 from kernop.basics.errors import FloatArray
@@ -69,7 +70,7 @@ def gauss(sides: Sequence[float], n: int) -> tuple[FloatArray, FloatArray]:
     if not sides:
         return np.zeros((1, 0)), np.ones(1)
     count = max(1, int(n ** (1.0 / len(sides)) + 1e-9))
-    node, weight = np.polynomial.legendre.leggauss(count)
+    node, weight = roots_legendre(count)
     nodes = np.stack(np.meshgrid(*[0.5 * (node + 1.0)] * len(sides), indexing="ij"), axis=-1)
     weights = np.prod(np.stack(np.meshgrid(*[0.5 * weight] * len(sides), indexing="ij"), axis=-1), axis=-1)
     return nodes.reshape(-1, len(sides)), weights.ravel()

@@ -2,6 +2,8 @@
 
 Of a vector field u with parts u_i, grad(u) is the matrix field ∂u_i/∂x_j, row by row, and div of a matrix field M the
 vector Σ_j ∂M_ij/∂x_j, so that div(grad(u)) = laplacian(u). Derivatives of a vector are those of its parts.
+
+The words take their field by position only: ``u`` in their signatures is not the name of an unknown.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from kernop.language.functions import Function, evaluate
 HIGHEST_ORDER = 16
 
 
-def partial(u: Any, axis: int, order: int = 1) -> Any:
+def partial(u: Any, /, axis: int, order: int = 1) -> Any:
     """∂^order u / ∂x_axis^order along any coordinate; in space–time the last axis is time, see `dt`."""
     return _each("partial(u)", u, lambda field: _partial(field, axis, order))
 
@@ -42,7 +44,7 @@ def _partial(field: Field, axis: int, order: int) -> Field:
     return field
 
 
-def dt(u: Any, order: int = 1) -> Any:
+def dt(u: Any, /, order: int = 1) -> Any:
     """∂^order u / ∂t^order, on a SpaceTime."""
 
     def derivative(field: Field) -> Field:
@@ -64,7 +66,7 @@ def check_order(order: Any) -> int:
     return number
 
 
-def grad(u: Any, axes: Iterable[int] | None = None) -> VectorField:
+def grad(u: Any, /, axes: Iterable[int] | None = None) -> VectorField:
     """∇u along the spatial coordinates, or along ``axes``: d parts, in space–time d − 1. Of a vector, a matrix."""
     chosen = None if axes is None else _listed("grad(u)", axes)
     if isinstance(u, VectorField) and not u.is_matrix:
@@ -73,7 +75,7 @@ def grad(u: Any, axes: Iterable[int] | None = None) -> VectorField:
     return VectorField(tuple(field.partial(axis) for axis in _axes("grad(u)", chosen, field)))
 
 
-def div(v: VectorField, axes: Iterable[int] | None = None) -> Any:
+def div(v: VectorField, /, axes: Iterable[int] | None = None) -> Any:
     """∇·v; part k of v is differentiated along spatial coordinate k, or along ``axes[k]``. Of a matrix, row by row."""
     parts, chosen = vector("div(v)", v).parts, None if axes is None else _listed("div(v)", axes)
     if v.is_matrix:
@@ -85,14 +87,14 @@ def div(v: VectorField, axes: Iterable[int] | None = None) -> Any:
     return _sum([part.partial(axis) for part, axis in zip(parts, along, strict=True)])
 
 
-def laplacian(u: Any, axes: Iterable[int] | None = None) -> Any:
+def laplacian(u: Any, /, axes: Iterable[int] | None = None) -> Any:
     """Δu over the spatial coordinates, or over ``axes``."""
     chosen = None if axes is None else _listed("laplacian(u)", axes)
     return _each("laplacian(u)", u, lambda f: _sum([_partial(f, axis, 2) for axis in _axes("laplacian(u)", chosen, f)]))
 
 
 @stored("normal derivative")
-def normal_derivative(u: Any, axes: Iterable[int] | None = None) -> Any:
+def normal_derivative(u: Any, /, axes: Iterable[int] | None = None) -> Any:
     """∂u/∂n = n·∇u with the outward unit normal n; only on boundaries.
 
     In space–time it is spatial, and belongs on walls: the normal of an initial or final slice is along time, which
@@ -103,12 +105,12 @@ def normal_derivative(u: Any, axes: Iterable[int] | None = None) -> Any:
     def derivative(field: Field) -> Field:
         chosen = _axes("normal_derivative(u)", listed, field)
         walls = axes is None and field.has_time
-        return _sum([field.partial(axis).times(_normal_part(axis, walls)) for axis in chosen])
+        return _sum([field.partial(axis).times(_normal_part(axis, walls, "normal_derivative")) for axis in chosen])
 
     return _each("normal_derivative(u)", u, derivative)
 
 
-def normal_component(v: VectorField) -> Any:
+def normal_component(v: VectorField, /) -> Any:
     """v·n for a vector field, and M n for a matrix field, such as a stress; only on boundaries.
 
     In space–time n is spatial, as for `normal_derivative`.
@@ -121,7 +123,7 @@ def normal_component(v: VectorField) -> Any:
         got = f"a vector of {len(parts)} parts in {len(field.space)} dimensions"
         raise fail(OperatorError, "normal_component(v)", got, "give one part for each spatial coordinate")
     walls = field.has_time
-    return _sum([part.times(_normal_part(axis, walls)) for axis, part in enumerate(parts)])
+    return _sum([part.times(_normal_part(axis, walls, "normal_component")) for axis, part in enumerate(parts)])
 
 
 def dot(b: Any, v: VectorField) -> Any:
@@ -228,16 +230,16 @@ def _entry(name: str, function: Function, shape: tuple[int, ...], index: tuple[i
     return lambda x, _: evaluate(name, function, x, shape)[(slice(None), *index)]
 
 
-def _normal_part(axis: int, walls: bool) -> Coefficient:
-    """n_axis; with ``walls``, only where the normal is not along time."""
+def _normal_part(axis: int, walls: bool, name: str) -> Coefficient:
+    """n_axis, for the word of this name; with ``walls``, only where the normal is not along time."""
 
     def at(_: Any, n: Any) -> Any:
         if n is None:
             remedy = "use it on a boundary; a PointCloud needs normals=, and Points need normal="
-            raise fail(OperatorError, "normal_derivative", "points without normals", remedy)
+            raise fail(OperatorError, name, "points without normals", remedy)
         if walls and not np.all(np.any(np.asarray(n)[:, :-1], axis=1)):
             remedy = "use it on the walls; on an initial or final slice give Initial(…, order=1), or dt(u)"
-            raise fail(OperatorError, "normal_derivative", "points whose normal is along time", remedy)
+            raise fail(OperatorError, name, "points whose normal is along time", remedy)
         return n[:, axis]
 
     return Coefficient(None, at)

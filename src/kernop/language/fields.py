@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import numpy as np
 
 from kernop.basics.errors import (
@@ -112,8 +113,8 @@ class Field(ABC):
             return self._times_field(other)
         if isinstance(other, VectorField):
             return VectorField(tuple(self * part for part in other.parts))
-        if isinstance(other, np.ndarray) and other.ndim in (1, 2):
-            return VectorField(tuple(self * part for part in other))
+        if isinstance(other, np.ndarray | jax.Array) and other.ndim in (1, 2):
+            return VectorField(tuple(self * part for part in np.asarray(other)))
         return self.times(Coefficient.of(other))
 
     def __truediv__(self, other: Any) -> Field:
@@ -254,8 +255,9 @@ class Known(Field):
 
         def at(x: Any, n: Any) -> Any:
             mine, theirs = self.at(x, n), other.at(x, n)
-            # A coefficient (n,) goes with each column of values (n, B).
-            return rule(mine, theirs.reshape(theirs.shape + (1,) * (mine.ndim - theirs.ndim)))
+            # Values (n,) of a coefficient, or of another function, go with each column of values (n, B).
+            axes = max(mine.ndim, theirs.ndim)
+            return rule(*(values.reshape(values.shape + (1,) * (axes - values.ndim)) for values in (mine, theirs)))
 
         return self._with(at)
 

@@ -47,7 +47,7 @@ SCALAR = Unknowns()
 
 
 @stored("identity")
-def itself(u: Any) -> Any:
+def itself(u: Any, /) -> Any:
     """The operator u ↦ u."""
     return u
 

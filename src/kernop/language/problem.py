@@ -23,6 +23,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.stored import stored
 from kernop.geometry import Region, SpaceTime
+from kernop.geometry.cloud import CloudRegion
 from kernop.language.calculus import check_order, normal_derivative, partial
 from kernop.language.coefficients import Coefficient
 from kernop.language.ops import apply_operator, itself
@@ -99,7 +100,7 @@ class Mixed:
     def __post_init__(self) -> None:
         _read_coefficients(self, "alpha", "beta")
 
-    def __call__(self, u: Any) -> Any:
+    def __call__(self, u: Any, /) -> Any:
         """α u + β ∂u/∂n of a field u."""
         return u * self.alpha + normal_derivative(u) * self.beta
 
@@ -124,7 +125,7 @@ def Initial(on: Region, name: str = "u0", order: int = 0, data: Any = None, of: 
         raise fail(ArgumentTypeError, "on", describe(on), "give its initial slice, spacetime.initial")
     if not isinstance(on, Region):
         raise fail(ArgumentTypeError, "on", describe(on), "give the initial slice of a SpaceTime")
-    return Condition(lambda u: partial(u, -1, order), on, name, data, of)
+    return Condition(lambda u, /: partial(u, -1, order), on, name, data, of)
 
 
 @stored("weighted")
@@ -137,13 +138,16 @@ class Weighted:
     def __post_init__(self) -> None:
         _read_coefficients(self, "weight")
 
-    def __call__(self, u: Any) -> Any:
+    def __call__(self, u: Any, /) -> Any:
         """The weight times a field u."""
         return u * self.weight
 
 
 def Mean(on: Region, name: str = "mean", of: str | None = None, data: Any = None) -> Condition:
-    """The mean of u over a region, ∫ u dx / |D|: one number, which pure Neumann data, or a pressure, leave open."""
+    """The mean of u over a region, ∫ u dx / |D|: one number, which pure Neumann data, or a pressure, leave open.
+
+    On a `PointCloud` it is the average over its points.
+    """
     if not isinstance(on, Region):
         raise fail(ArgumentTypeError, "on", describe(on), "give a region, such as a Box or its .boundary")
     return Condition(Weighted(1.0 / on.measure), on, name, data, of, integral=True)
@@ -151,6 +155,8 @@ def Mean(on: Region, name: str = "mean", of: str | None = None, data: Any = None
 
 def Integral(weight: Any, on: Region, name: str = "integral", of: str | None = None, data: Any = None) -> Condition:
     """∫ w u dx over a region: one number; the weight w is a number or a function of x."""
+    if isinstance(on, CloudRegion):
+        raise fail(ArgumentTypeError, "on", describe(on), "points have no volume: state ko.Mean, the average over them")
     return Condition(Weighted(weight), on, name, data, of, integral=True)
 
 
@@ -182,6 +188,9 @@ class Problem:
             got = ", ".join(f"{c.name!r} on {c.on!r}, with{'' if c.on.timed else 'out'} time" for c in conditions)
             remedy = "state all on parts of one SpaceTime; points of it are PointCloud(…, timed=True)"
             raise fail(ArgumentError, "conditions", got, remedy)
+        if all(condition.integral for condition in conditions):
+            remedy = "state an equation, which has a value at every point, beside them"
+            raise fail(ArgumentError, "conditions", "integrals alone", remedy)
         self._conditions, self._unknowns = conditions, read_unknowns(unknowns)
         for condition in conditions:
             self._unknowns.arguments(condition.op, condition.of, condition.name)

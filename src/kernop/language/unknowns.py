@@ -31,7 +31,7 @@ class Unknowns:
     def __post_init__(self) -> None:
         remedy = "give unknowns={name: number of components}, such as {'u': 2, 'p': 1}"
         for name, size in self.sizes:
-            if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+            if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name[0] == "_":
                 raise fail(ArgumentError, "unknowns", f"the name {describe(name)}", remedy)
             check_integer(f"unknowns[{name!r}]", size, least=1)
         if not self.sizes or len(dict(self.sizes)) < len(self.sizes):
@@ -86,9 +86,13 @@ class Unknowns:
             if of not in self.slices:
                 raise fail(OperatorError, name, f"of={describe(of)}", f"name one of the unknowns: {known}")
             return of
-        if self.single is not None:
-            return self.single
         taken = _parameters(op)
+        if self.single is not None:
+            if taken is not None and len(taken) > 1:
+                got = f"an operator of {len(taken)} fields, ({', '.join(taken)})"
+                remedy = f"the unknown is {known} alone; name others in Problem(…, unknowns={{name: components}})"
+                raise fail(OperatorError, name, got, remedy)
+            return self.single
         if taken and all(parameter in self.slices for parameter in taken):
             return taken
         wanted = f"the unknowns are {known}"

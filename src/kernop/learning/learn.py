@@ -41,6 +41,7 @@ from kernop.methods.base import envelope_of
 from kernop.methods.noise import Noise, read_noise
 from kernop.methods.weights import Weights, read_weights
 from kernop.operators.operator import SolutionOperator
+from kernop.operators.solution import check_unknowns
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.resolution import Roughness, roughness
 from kernop.trust.wellposed import Stability, stability
@@ -96,6 +97,7 @@ def learn(
         raise fail(
             ArgumentTypeError, "problem", describe(problem), "give a Problem(Equation(...), Dirichlet(...), ...)"
         )
+    check_unknowns(problem.unknowns)
     if method is not None and not isinstance(method, Method):
         raise fail(ArgumentTypeError, "method", describe(method), "give a method, such as ko.Full()")
     chosen = Subspace() if method is None else method

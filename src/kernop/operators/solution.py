@@ -20,7 +20,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.frozen import frozen
 from kernop.collocation.ansatz import Ansatz, condition_functionals
-from kernop.collocation.data import check_untraced, concrete, places, split_pairs, values_at
+from kernop.collocation.data import check_untraced, concrete, known_everywhere, places, split_pairs, values_at
 from kernop.collocation.functionals import Functionals, Layout
 from kernop.collocation.sampling import can_be_fresh
 from kernop.geometry import Points
@@ -28,7 +28,7 @@ from kernop.language.calculus import partial
 from kernop.language.fields import VectorField
 from kernop.language.ops import itself
 from kernop.language.problem import Condition, Problem
-from kernop.language.unknowns import Operator
+from kernop.language.unknowns import Operator, Unknowns
 from kernop.methods import Combination, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
 from kernop.operators.shapes import blanked, by_unknown, deviations, values_of
@@ -260,11 +260,16 @@ class Solution:
             got = f"{len(values)} values and the names {list(named)}"
             remedy = f"give some of ({', '.join(names)}), each once"
             raise fail(InputNameError, "error_estimate", got, remedy)
-        known = {name: value for name, value in given.items() if callable(value) or not np.iterable(value)} | added
+        layouts = dict(zip(self.problem.names, self._learned().layouts, strict=True))
+
+        def everywhere_known(name: str, value: Any) -> bool:
+            return known_everywhere(self.problem[name], value, layouts[name])
+
+        known = {name: value for name, value in given.items() if everywhere_known(name, value)} | added
         missing = [name for name in names if name not in known]
-        arrays = [name for name, value in known.items() if np.iterable(value) and not callable(value)]
+        arrays = [name for name, value in known.items() if not everywhere_known(name, value)]
         why = ", ".join(f"{name!r} was given as an array" for name in missing + arrays)
-        fresh, layouts = None, dict(zip(self.problem.names, self._learned().layouts, strict=True))
+        fresh = None
         if not missing and (added or can_be_fresh(self.problem)):
             tests = self._learned().test_points
             parts = [self._rows(c, known, tests[c.name], layouts[c.name]) for c in self.problem.conditions]
@@ -294,8 +299,8 @@ class Solution:
         condition = self.problem[name]
         check_untraced("points", points)
         places = condition.on.adopt(points, "points")
-        h = self._own(condition, places) if data is None else data
         rows = condition_functionals(condition, places, self.ansatz)
+        h = self._own(condition, places, rows.layouts[0]) if data is None else data
         found, layout = self._values(rows), rows.layouts[0]
         target = concrete("data", values_at(condition, h, places, layout))
         if target.ndim > layout.ndim and target.shape != found.shape:
@@ -303,14 +308,14 @@ class Solution:
             raise fail(ShapeError, "data", got, "give one column for each solution, or values (n,) for all")
         return found - (target[..., None] if target.ndim < found.ndim else target)
 
-    def _own(self, condition: Condition, places: Points) -> Any:
+    def _own(self, condition: Condition, places: Points, layout: Layout) -> Any:
         """The data of a condition that u solves, if it is known at these places."""
         name, given = condition.name, {condition.name: condition.data, **(self.inputs or {})}
         h = given[name]
         if h is None:
             got = f"none, and what T was given for {name!r} is not known"
             raise fail(ArgumentError, "data", got, "give a function, a number, or values at the points")
-        if callable(h) or not np.iterable(h):
+        if known_everywhere(condition, h, layout):
             return h
         if self.learned is None or not np.array_equal(self.learned.points[name].x, places.x):
             got = f"none, and {name!r} was given as an array, which is known at the points of T alone"
@@ -354,6 +359,14 @@ class UnknownSolution:
 
     def __repr__(self) -> str:
         return f"{self.name!r} of {self.solution!r}"
+
+
+def check_unknowns(unknowns: Unknowns) -> None:
+    """Raise if an unknown has the name of something else that a solution has: ``s.data`` would not be the unknown."""
+    for name in unknowns.names:
+        if name in dir(Solution) or name in Solution.__dataclass_fields__:
+            got = f"the name {name!r}, which means something else for a solution"
+            raise fail(ArgumentError, "unknowns", got, f"choose another one, such as {name[0]!r}")
 
 
 def functionals_of(op: Operator | None, points: Points, ansatz: Ansatz) -> Functionals:
