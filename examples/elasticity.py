@@ -11,7 +11,7 @@ import numpy as np
 import kernop as ko
 from kernop.plotting import pyplot, save
 
-E, nu, P, length, I = 100.0, 0.3, 1.0, 4.0, 1.0 / 12.0
+E, nu, load, length, inertia = 100.0, 0.3, 1.0, 4.0, 1.0 / 12.0
 
 
 def stress(u):
@@ -37,16 +37,16 @@ def exact(p):
     x, y = p[:, 0], p[:, 1]
     across = -y * ((6 * length - 3 * x) * x + (2 + nu) * (y**2 - 0.25))
     along = 3 * nu * y**2 * (length - x) + (4 + 5 * nu) * x / 4 + (3 * length - x) * x**2
-    return P / (6 * E * I) * np.stack([across, along], axis=1)
+    return load / (6 * E * inertia) * np.stack([across, along], axis=1)
 
 
 clamped, end = T.points["clamped"].x, T.points["load"].x
-shear = P / (2 * I) * (0.25 - end[:, 1] ** 2)
+shear = load / (2 * inertia) * (0.25 - end[:, 1] ** 2)
 u = T(force=0.0, clamped=exact(clamped), load=np.stack([0 * shear, shear], axis=1), free=0.0)
 x = beam.sample(2000, "uniform", seed=1).x
 error = np.abs(u(x) - exact(x)).max() / np.abs(exact(x)).max()
 section = lambda u: ko.dot([1.0, 0.0], stress(u))  # (σ_xx, σ_xy)
-bending = -P * (length - x[:, 0]) * x[:, 1] / I
+bending = -load * (length - x[:, 0]) * x[:, 1] / inertia
 error_stress = np.abs(u.apply(section, x)[:, 0] - bending).max() / np.abs(bending).max()
 print(f"relative error: displacement {error:.1e}, bending stress {error_stress:.1e}")
 assert error < 1e-7
