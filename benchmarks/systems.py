@@ -117,11 +117,13 @@ def stokes() -> Case:
     def peer(cells: int) -> Peer:
         setup = lambda: Stokes(np.linspace(0.0, 1.0, cells + 1), GRID)
         fem = setup()
-        nodes = ko.Points(fem.nodes[::2])
-        at = problem.manufacture(exact, {"f": nodes, "g": ko.Points(fem.nodes[fem.boundary]), "mean": rule})
-        f, mean = interleave(at["f"]), at["mean"]
+        (k, b), (q, c) = WAVES[0], WAVES[3]
+        x = fem.nodes[::2]
+        push = q * np.cos(x @ q + c)[:, None]  # ∇p, (n, 2, B)
+        f = interleave(np.sum(k**2, axis=0) * np.asarray(flow(x)) + push)
+        mean = np.tensordot(rule.weight, np.sin(rule.x @ q + c), axes=1)
         own = fem.boundary % 2
-        g = at["g"][np.arange(len(own)), own]
+        g = np.asarray(flow(fem.nodes[fem.boundary]))[np.arange(len(own)), own]
 
         def solve() -> dict[str, np.ndarray]:
             found, m = fem.solve(f, g), 2 * len(GRID)
@@ -150,11 +152,15 @@ def elasticity(nu: float) -> Case:
     def peer(cells: int) -> Peer:
         setup = lambda: Elasticity(np.linspace(0.0, 1.0, cells + 1), GRID, mu, lame)
         fem = setup()
-        nodes, edge = ko.Points(fem.nodes[::2], timed=False), fem.nodes[fem.right][::2]
-        normal = np.tile([1.0, 0.0], (len(edge), 1))
-        f = ko.apply_operator(problem["f"].op, displacement, nodes, unknowns={"u": 2})
-        t = ko.apply_operator(problem["t"].op, displacement, ko.Points(edge, normal, timed=False), unknowns={"u": 2})
-        g = interleave(np.asarray(displacement(nodes.x)))[fem.fixed]
+        x, edge = fem.nodes[::2], fem.nodes[fem.right][::2]
+        (k, b), (q, c) = WAVES[1], WAVES[2]  # of u₁ and u₂
+        first, second = np.sin(x @ k + b), np.sin(x @ q + c)
+        swell = lambda i: (mu + lame) * (k[0] * k[i] * first + q[1] * q[i] * second)  # of −(λ + μ) ∂ᵢ div u
+        force = [mu * np.sum(k**2, axis=0) * first + swell(0), mu * np.sum(q**2, axis=0) * second + swell(1)]
+        rise, climb = np.cos(edge @ k + b), np.cos(edge @ q + c)
+        pull = [(2.0 * mu + lame) * k[0] * rise + lame * q[1] * climb, mu * (k[1] * rise + q[0] * climb)]
+        f, t = np.stack(force, axis=1), np.stack(pull, axis=1)
+        g = interleave(np.asarray(displacement(x)))[fem.fixed]
         data = [interleave(f), interleave(t)]
         return Peer(setup, lambda: {"u": stacked(fem.peer.solve(data, g))}, fem.peer.size)
 

@@ -11,7 +11,7 @@ import numpy as np
 import kernop as ko
 from kernop.plotting import pyplot, save
 
-E, nu, load, length, inertia = 100.0, 0.3, 1.0, 4.0, 1.0 / 12.0
+E, nu, load, length, inertia = 1000.0, 0.3, 1.0, 4.0, 1.0 / 12.0
 
 
 def stress(u):
@@ -54,6 +54,6 @@ assert error_stress < 1e-6
 
 with suppress(ko.errors.MissingExtraError):
     figure, axis = pyplot().subplots(figsize=(8, 3), layout="constrained")
-    axis.tripcolor(*(x + u(x)).T, bending, cmap="coolwarm", shading="gouraud")
+    axis.scatter(*(x + u(x)).T, c=bending, cmap="coolwarm", s=9)
     axis.set(aspect="equal", title="the cantilever, bent, and its bending stress")
     save(figure, "out/examples/elasticity.png")
