@@ -336,6 +336,13 @@ def test_a_batch_as_wide_as_the_number_of_points_is_not_transposed():
     assert np.allclose(apply_operator(lambda u: V * u, u, POINTS), np.outer(np.exp(X) * Y * X, np.arange(5)))
 
 
+def test_unknowns_are_named_as_for_a_problem():
+    points = Points(np.array([[0.5, 2.0], [1.0, 3.0]]), timed=False)
+    known = {"u": lambda x: jnp.stack([x[..., 0] ** 2, x[..., 1]], axis=-1), "p": lambda x: x[..., 0] * x[..., 1]}
+    found = apply_operator(lambda u, p: laplacian(u) + grad(p), known, points, unknowns={"u": 2, "p": 1})
+    np.testing.assert_allclose(found, [[2.0 + 2.0, 0.5], [2.0 + 3.0, 1.0]], rtol=1e-14)
+
+
 def test_a_constant_is_a_known_function():
     assert np.array_equal(apply_operator(lambda u: laplacian(u) + 2 * u, lambda x: 3.0, POINTS), np.full(5, 6.0))
 

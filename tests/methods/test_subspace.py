@@ -389,3 +389,12 @@ def test_centres_that_coincide_count_once():
     twice = np.vstack([centres, centres[3:7], centres[:1]])
     one, other = (ko.learn(problem, points=60, method=ko.Subspace(z))(1.0, 0.0) for z in (centres, twice))
     np.testing.assert_array_equal(other.coefficients, one.coefficients)
+
+
+def test_a_complex_problem_is_resolved_by_as_many_functions_as_a_real_one():
+    def translates(alpha):
+        robin = ko.Robin(alpha, 1.0, on=SQUARE.boundary)
+        operator = ko.learn(ko.Problem(ko.Equation(poisson, on=SQUARE), robin), points=200)
+        return {len(block) for block in operator.factorisation.expansion.functionals.blocks}
+
+    assert translates(1.0j) == translates(1.0) == {100}

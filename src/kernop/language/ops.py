@@ -36,7 +36,7 @@ from kernop.language.fields import (
     described,
 )
 from kernop.language.functions import Function, evaluate, padded
-from kernop.language.unknowns import Operator, Unknowns
+from kernop.language.unknowns import Operator, Unknowns, read_unknowns
 
 FieldT = TypeVar("FieldT", Unknown, Known)
 
@@ -105,7 +105,7 @@ def apply_operator(
     points: Points,
     *,
     name: str = "op",
-    unknowns: Unknowns = SCALAR,
+    unknowns: Mapping[str, int] | Unknowns = SCALAR,
     of: str | None = None,
 ) -> NDArray[Any]:
     """(P u)(x_i) for a known function u, by automatic differentiation; (n,), or (n, B) if u gives B functions.
@@ -113,12 +113,13 @@ def apply_operator(
     This is how data for a manufactured solution is made: f = P u to rounding. Points of a region (``region.sample(n)``,
     ``region.adopt(x)``) know whether the last coordinate is time; others say it, ``Points(x, timed=False)``.
 
-    With several unknowns u is a dictionary of functions by name; that of an unknown with k components gives (n, k), or
-    (n, k, B), and so does an operator that returns a vector.
+    With several ``unknowns``, as for `Problem`, u is a dictionary of functions by name; that of an unknown with k
+    components gives (n, k), or (n, k, B), and so does an operator that returns a vector.
     """
     if not isinstance(points, Points):
         raise fail(ArgumentTypeError, "points", describe(points), "give Points, such as region.sample(100)")
-    return _finite(_applied(op, unknowns, of, _functions(u, unknowns), points, name), "a result", points, name)
+    own = read_unknowns(unknowns)
+    return _finite(_applied(op, own, of, _functions(u, own), points, name), "a result", points, name)
 
 
 def _functions(u: Any, unknowns: Unknowns) -> dict[str, Function]:

@@ -169,10 +169,12 @@ class Subspace(Method):
     def expansion(self, setting: Setting, functionals: Functionals, n: int) -> Expansion:
         """The functions b_j for n rows; representers are some of these functionals.
 
-        Every component of the unknowns has the same translates.
+        Every component of the unknowns has the same translates. The default counts complex rows and coefficients as
+        one number, not two: a complex problem is resolved as well as a real one.
         """
-        each = setting.ansatz.count
-        number = self.centers if isinstance(self.centers, int | np.integer) else max(1, default_number(n) // each)
+        each, components = setting.ansatz.count, setting.ansatz.unknowns.total
+        default = max(1, default_number(n * components // each) // components)
+        number = self.centers if isinstance(self.centers, int | np.integer) else default
         if self.basis == "representers":
             kernel = setting.kernel or wide_gaussian(setting.frame)
             chosen = functionals.spread(int(number) * each)
