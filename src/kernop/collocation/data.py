@@ -106,7 +106,7 @@ def values_at(condition: Condition, value: Any, points: Points, layout: Layout) 
 
 
 def known_everywhere(condition: Condition, value: Any, layout: Layout) -> bool:
-    """Is data of a condition known at all points: a function, a number, numbers for a vector, or that of an integral?"""
+    """Is data known at all points: a function, a number, the numbers of a vector, or the value of an integral?"""
     if callable(value) or condition.integral or not np.iterable(value):
         return True
     return layout.components is not None and np.shape(value) == (layout.components,)

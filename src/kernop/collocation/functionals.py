@@ -87,7 +87,7 @@ class Block:
             return Block(self.x[rows], self.terms, self.coefficients[rows])
         chosen = np.arange(len(self))[rows]
         sizes = np.diff(self.starts)[chosen]
-        points = np.concatenate([np.arange(self.starts[r], self.starts[r + 1]) for r in chosen])
+        points = np.concatenate([np.arange(*self.starts[r : r + 2].tolist()) for r in chosen.tolist()])
         return Block(self.x[points], self.terms, self.coefficients[points], np.concatenate([[0], np.cumsum(sizes)]))
 
     @property

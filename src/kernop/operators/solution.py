@@ -136,15 +136,16 @@ class Solution:
         if self.problem.unknowns.single is None:
             names = " and ".join(f"s.{name}.grad(x)" for name in self.problem.unknowns.names)
             raise fail(ArgumentError, "u.grad", "a solution with several unknowns", f"ask each of them: {names}")
-        return self._grad(self.problem.unknowns.single, places(self.problem, x, outside), outside)
+        return self.gradient(self.problem.unknowns.single, places(self.problem, x, outside), outside)
 
-    def _grad(self, name: str, points: Points, outside: str) -> FloatArray:
+    def gradient(self, name: str, points: Points, outside: str) -> FloatArray:
+        """The derivatives of one unknown along all coordinates, as `grad` gives them."""
         own = self.problem.unknowns.slices[name]
-        parts = [self._gradient(name, k - own.start, k, points) for k in range(own.start, own.stop)]
+        parts = [self._derivatives(name, k - own.start, k, points) for k in range(own.start, own.stop)]
         found = parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
         return self._blank(found, points, outside)
 
-    def _gradient(self, name: str, part: int, k: int, points: Points) -> FloatArray:
+    def _derivatives(self, name: str, part: int, k: int, points: Points) -> FloatArray:
         """The derivatives of one component, (M, d) or (M, d, B)."""
         rows = self.ansatz.gradients(points.x, k)
         if rows is None:  # with an envelope, by the product rule
@@ -343,7 +344,7 @@ class UnknownSolution:
 
     def grad(self, x: Any, *, outside: str = "raise") -> FloatArray:
         """The derivatives along all coordinates: (M, d), or (M, k, d); with a last axis B for B inputs."""
-        return self.solution._grad(self.name, places(self.solution.problem, x, outside), outside)
+        return self.solution.gradient(self.name, places(self.solution.problem, x, outside), outside)
 
     def apply(self, op: Operator, x: Any, *, outside: str = "raise") -> FloatArray:
         """(P u)(x) for any linear operator P of this unknown."""
