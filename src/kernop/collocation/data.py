@@ -107,9 +107,8 @@ def values_at(condition: Condition, value: Any, points: Points, layout: Layout) 
 
 def known_everywhere(condition: Condition, value: Any, layout: Layout) -> bool:
     """Is data of a condition known at all points: a function, a number, numbers for a vector, or that of an integral?"""
-    if callable(value) or condition.integral or not np.iterable(value):
-        return True
-    return layout.components is not None and np.shape(value) == (layout.components,)
+    numbers = () if layout.components is None else (layout.components,)
+    return callable(value) or condition.integral or np.shape(value) in ((), numbers)
 
 
 def _wanted(condition: Condition, n: int, k: int | None) -> str:
