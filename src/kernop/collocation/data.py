@@ -106,7 +106,7 @@ def values_at(condition: Condition, value: Any, points: Points, layout: Layout) 
 
 
 def known_everywhere(condition: Condition, value: Any, layout: Layout) -> bool:
-    """Is data of a condition known at all points: a function, a number, numbers for a vector, or that of an integral?"""
+    """Is data known at all points: a function, a number, numbers for a vector, or the value of an integral?"""
     numbers = () if layout.components is None else (layout.components,)
     return callable(value) or condition.integral or np.shape(value) in ((), numbers)
 
