@@ -176,7 +176,7 @@ def check_array(name: str, value: Any, *, remedy: str, copy: bool = True, comple
         wanted = "numbers are needed" if complex_too else "real numbers are needed"
         raise fail(ArgumentTypeError, name, f"an array of dtype {array.dtype}", f"{wanted}; {remedy}")
     # A broadcast array takes no memory, and its sum forever.
-    if array.size > LARGE and (copy or array.dtype not in (np.float64, np.complex128) or 0 in array.strides):
+    if array.size > LARGE and (copy or array.dtype.str[1:] not in ("f8", "c16") or 0 in array.strides):
         check_memory(name, array.size, describe(array), "give fewer at once")
     array = _doubles(array, copy)
     if not _finite_squares(array):  # one fast pass for good data; the count only when there may be bad ones

@@ -147,9 +147,10 @@ PLAIN = Ansatz()
 def normal_form(op: Operator, points: Points, *, ansatz: Ansatz = PLAIN, name: str = "op") -> Block:
     """The one block of a real scalar operator at points: the table (k, α) ↦ φ_{k,α}(x_i)."""
     found = ansatz.functionals(op, points, name=name)
-    if len(found.blocks) > 1:
+    block, *others = found.blocks
+    if others:
         raise fail(OperatorError, name, "an operator with several parts", "give a real scalar one")
-    return found.blocks[0]
+    return block
 
 
 def condition_layouts(problem: Problem, ansatz: Ansatz) -> tuple[Layout, ...]:

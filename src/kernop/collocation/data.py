@@ -106,10 +106,9 @@ def values_at(condition: Condition, value: Any, points: Points, layout: Layout) 
 
 
 def known_everywhere(condition: Condition, value: Any, layout: Layout) -> bool:
-    """Is data known at all points: a function, a number, the numbers of a vector, or the value of an integral?"""
-    if callable(value) or condition.integral or not np.iterable(value):
-        return True
-    return layout.components is not None and np.shape(value) == (layout.components,)
+    """Is data known at all points: a function, a number, numbers for a vector, or the value of an integral?"""
+    numbers = () if layout.components is None else (layout.components,)
+    return callable(value) or condition.integral or np.shape(value) in ((), numbers)
 
 
 def _wanted(condition: Condition, n: int, k: int | None) -> str:

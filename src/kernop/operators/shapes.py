@@ -47,7 +47,7 @@ def by_unknown(values: Any, unknowns: Unknowns) -> Any:
 
 @lru_cache
 def _tuple(names: tuple[str, ...]) -> Any:
-    return namedtuple("Values", names)
+    return NamedTuple("Values", [(name, Any) for name in names])  # pyright: ignore
 
 
 def blanked(values: Any, inside: NDArray[np.bool_]) -> Any:
