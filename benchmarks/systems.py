@@ -117,7 +117,7 @@ def stokes() -> Case:
     def peer(cells: int) -> Peer:
         setup = lambda: Stokes(np.linspace(0.0, 1.0, cells + 1), GRID)
         fem = setup()
-        (k, b), (q, c) = WAVES[0], WAVES[3]
+        (k, _), (q, c) = WAVES[0], WAVES[3]
         x = fem.nodes[::2]
         push = q * np.cos(x @ q + c)[:, None]  # ∇p, (n, 2, B)
         f = interleave(np.sum(k**2, axis=0) * np.asarray(flow(x)) + push)
