@@ -83,8 +83,6 @@ CASES = {
 SOME = SQUARE.sample(7, seed=5).x
 QUIET = ("ignore::kernop.errors.AccuracyWarning", "ignore::kernop.errors.IllPosedWarning")
 pytestmark = pytest.mark.filterwarnings(*QUIET)
-    "ignore::kernop.errors.AccuracyWarning", "ignore::kernop.errors.IllPosedWarning"
-)
 
 
 @pytest.fixture(scope="module", params=CASES)

@@ -294,23 +294,24 @@ class Solution:
         condition = self.problem[name]
         check_untraced("points", points)
         places = condition.on.adopt(points, "points")
-        h = self._own(condition, places) if data is None else data
         rows = condition_functionals(condition, places, self.ansatz)
         found, layout = self._values(rows), rows.layouts[0]
+        h = self._own(condition, places, layout) if data is None else data
         target = concrete("data", values_at(condition, h, places, layout))
         if target.ndim > layout.ndim and target.shape != found.shape:
             got = f"data of shape {target.shape} for values of shape {found.shape}"
             raise fail(ShapeError, "data", got, "give one column for each solution, or values (n,) for all")
         return found - (target[..., None] if target.ndim < found.ndim else target)
 
-    def _own(self, condition: Condition, places: Points) -> Any:
+    def _own(self, condition: Condition, places: Points, layout: Layout) -> Any:
         """The data of a condition that u solves, if it is known at these places."""
         name, given = condition.name, {condition.name: condition.data, **(self.inputs or {})}
         h = given[name]
         if h is None:
             got = f"none, and what T was given for {name!r} is not known"
             raise fail(ArgumentError, "data", got, "give a function, a number, or values at the points")
-        if callable(h) or not np.iterable(h):
+        everywhere = ((), () if layout.components is None else (layout.components,))
+        if callable(h) or np.shape(h) in everywhere:
             return h
         if self.learned is None or not np.array_equal(self.learned.points[name].x, places.x):
             got = f"none, and {name!r} was given as an array, which is known at the points of T alone"
