@@ -8,7 +8,7 @@ import kernop as ko
 from kernop.basics.errors import ArgumentError, SingularGramError
 from kernop.basics.precision import float64
 from kernop.collocation import assembly
-from kernop.collocation.ansatz import Ansatz, collocate, normal_form
+from kernop.collocation.ansatz import collocate, normal_form
 from kernop.collocation.functionals import Functionals
 
 SQUARE = ko.Box([0, 0], [1, 1])
@@ -83,7 +83,7 @@ def by_numpy(operator, data):
     """u(X) with [√W A; P] c = [√W h; 0] in the sense of least squares, by the SVD."""
     t = operator.factorisation
     kernel, basis = t.kernel, t.expansion.functionals
-    a = assembly.cross(kernel, collocate(operator.problem, operator.points, t.expansion.envelope), basis)
+    a = assembly.cross(kernel, collocate(operator.problem, operator.points, t.expansion.ansatz), basis)
     roots = np.sqrt(np.repeat(list(operator.weights.values()), [len(h) for h in data]))
     penalty = np.sqrt(operator.regularization) * np.eye(len(basis))
     if operator.method.penalty == "rkhs":
@@ -91,7 +91,7 @@ def by_numpy(operator, data):
         penalty = np.sqrt(operator.regularization * len(a) * np.maximum(values, 0.0))[:, None] * vectors.T
     right = np.concatenate([roots * np.concatenate(data), np.zeros(len(basis))])
     c = np.linalg.lstsq(np.vstack([roots[:, None] * a, penalty]), right, rcond=None)[0]
-    left = Functionals((normal_form(lambda u: u, ko.Points(X), ansatz=Ansatz(envelope=t.expansion.envelope)),))
+    left = Functionals((normal_form(lambda u: u, ko.Points(X), ansatz=t.expansion.ansatz),))
     return assembly.cross(kernel, left, basis) @ c
 
 
