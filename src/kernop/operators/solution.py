@@ -303,6 +303,7 @@ class Solution:
         rows = condition_functionals(condition, places, self.ansatz)
         h = self._own(condition, places, rows.layouts[0]) if data is None else data
         found, layout = self._values(rows), rows.layouts[0]
+        h = self._own(condition, places, layout) if data is None else data
         target = concrete("data", values_at(condition, h, places, layout))
         if target.ndim > layout.ndim and target.shape != found.shape:
             got = f"data of shape {target.shape} for values of shape {found.shape}"
