@@ -111,7 +111,7 @@ def refused(kind, message, function, *arguments, **named):
 class TestPromises:
     """One test for each row of the table."""
 
-    @pytest.mark.parametrize("value", [None, "abc", b"abc", object(), {}, 1j, [[1.0], [1.0, 2.0]], (k for k in ())])
+    @pytest.mark.parametrize("value", [None, "abc", b"abc", object(), {}, [[1.0], [1.0, 2.0]], (k for k in ())])
     def test_wrong_type(self, value):
         refused(ArgumentTypeError, "lengthscale: got", ko.Gaussian, value)
         refused(ArgumentTypeError, "f: got", operator(), value, 0.0)
@@ -182,7 +182,7 @@ class TestPromises:
     def test_not_linear(self):
         for op in (lambda u: u * u, lambda u: u + 1.0, lambda u: u**2, lambda u: jnp.sin(u)):
             refused(NonlinearOperatorError, "op: got", operator().on, X, op)
-        for op in (lambda u: 1.0, lambda u: None, lambda u: ko.grad(u), lambda u: 0.0 * u):
+        for op in (lambda u: 1.0, lambda u: None, lambda u: ko.grad(ko.grad(u)), lambda u: 0.0 * u):
             refused(OperatorError, "op: got", operator().on, X, op)
 
     def test_rough_kernel(self):
@@ -193,7 +193,6 @@ class TestPromises:
         [
             (lambda x: None, ArgumentTypeError),
             (lambda x: "abc", ArgumentTypeError),
-            (lambda x: 1j, ArgumentTypeError),
             (lambda x: np.array([None] * len(x)), ArgumentTypeError),
             (lambda: 1.0, ArgumentTypeError),
             (int, ArgumentTypeError),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ShapeError
-from kernop.collocation.ansatz import collocate
+from kernop.collocation.ansatz import Ansatz, collocate
 from kernop.collocation.batches import stream
 from kernop.collocation.rows import StreamedRows
 
@@ -58,7 +58,8 @@ class TestFunctionals:
         assert part.data.shape == (22, 0)
 
     def test_an_envelope(self):
-        found = StreamedRows(stream(PROBLEM, POINTS, "halton", 0, 9), lambda x: x[..., 0])[0].functionals.blocks[0]
+        ansatz = Ansatz(envelope=lambda x: x[..., 0])
+        found = StreamedRows(stream(PROBLEM, POINTS, "halton", 0, 9), ansatz)[0].functionals.blocks[0]
         np.testing.assert_allclose(found.coefficients, np.stack([-2.0 + 0.0 * found.x[:, 0], -found.x[:, 0]], axis=1))
 
 
@@ -69,7 +70,7 @@ class TestData:
             {"f": np.arange(20.0), "g": np.arange(14.0).reshape(7, 2)},
         ]
         found = rows().given(inputs)
-        assert found.widths == (None, 2)
+        assert [columns.width for columns in found.columns] == [None, 2]
         assert found.width == 3
         for k, part in enumerate(all_rows(found)):
             x = np.concatenate([block.x[:, 0] for block in part.functionals.blocks])
@@ -90,7 +91,7 @@ class TestData:
     def test_widths_do_not_depend_on_which_conditions_a_batch_has(self):
         wide = {"f": 1.0, "g": lambda x: np.stack([x[..., 0]] * 3, axis=-1)}
         found = rows(points=ko.Batches(1, lambda k: {"f": POINTS["f"]})).given([wide])
-        assert found.widths == (3,)
+        assert [columns.width for columns in found.columns] == [3]
         assert found[0].data.shape == (20, 3)
 
     def test_values_without_a_place(self):

@@ -283,8 +283,8 @@ def test_refusals(op, kind, message):
         (velocity, ArgumentTypeError, "give a dictionary with a function for each of the unknowns: u, p, w"),
         ({"u": velocity}, ArgumentTypeError, "u: got functions of u; give a function for each"),
         ({**FUNCTIONS, "q": pressure}, ArgumentTypeError, "got functions of u, p, w, q"),
-        ({**FUNCTIONS, "u": pressure}, ShapeError, r"return 2 components, shape \(n, 2\)"),
-        ({**FUNCTIONS, "u": triple}, ShapeError, r"return 2 components"),
+        ({**FUNCTIONS, "u": pressure}, ShapeError, r"return \(n, 2\) or \(n, 2, B\) for an unknown with 2 components"),
+        ({**FUNCTIONS, "u": triple}, ShapeError, r"return \(n, 2\) or \(n, 2, B\)"),
         ({**FUNCTIONS, "p": 3.0}, ArgumentTypeError, "give a function of x"),
     ],
 )

@@ -124,12 +124,12 @@ SILENT = "an operator that does not say which unknowns it takes; the unknowns ar
 @pytest.mark.parametrize("op", [lambda v: v, lambda *all: all, lambda **all: all, lambda: 0, max, ko.div, ko.laplacian])
 def test_an_operator_that_does_not_say_what_it_takes_is_refused(op):
     with pytest.raises(OperatorError, match=SILENT):
-        FLOW.check(op, None, "f")
+        FLOW.arguments(op, None, "f")
 
 
 def test_an_operator_of_something_else_is_refused():
     with pytest.raises(OperatorError, match="f: got an operator with a parameter 'q'; the unknowns are u, p"):
-        FLOW.check(lambda u, q: u, None, "f")
+        FLOW.arguments(lambda u, q: u, None, "f")
 
 
 def test_an_operator_of_several_for_one_unknown_is_refused():
@@ -139,7 +139,7 @@ def test_an_operator_of_several_for_one_unknown_is_refused():
 
 def test_of_names_one_of_the_unknowns():
     with pytest.raises(OperatorError, match="f: got of='q'; name one of the unknowns: u, p"):
-        FLOW.check(lambda u: u, "q", "f")
+        FLOW.arguments(lambda u: u, "q", "f")
     with pytest.raises(ArgumentTypeError, match="of: got 3; give the name of an unknown"):
         ko.Dirichlet(D.boundary, of=3)
 

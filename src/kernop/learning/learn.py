@@ -184,13 +184,16 @@ class _Task:
         return StreamPoints(stream(self.problem, points, self.sampling, self.seed, method.batch))
 
     def _rows(
-        self, method: Method, placed: Mapping[str, Points], known: Sequence[Input] = ()
+        self, method: Method, placed: Mapping[str, Points], known: Sequence[Input] = (), ansatz: Ansatz | None = None
     ) -> tuple[Ansatz, Functionals | StreamedRows]:
         """How the unknowns are written, and the conditions at the points: all rows now, or batch by batch."""
         if isinstance(placed, StreamPoints):
             ansatz, _ = fitted(self.problem, self._seen(placed), self.frame, envelope_of(method))
             return ansatz, StreamedRows(placed.stream, ansatz).given(known)
-        ansatz, functionals = fitted(self.problem, placed, self.frame, envelope_of(method))
+        if ansatz is None:
+            ansatz, functionals = fitted(self.problem, placed, self.frame, envelope_of(method))
+        else:
+            functionals = collocate(self.problem, placed, ansatz)
         for name, own in zip(self.problem.names, functionals.conditions, strict=True):
             if self.kernel is not None:
                 check_smoothness(self.kernel, method.derivatives_needed(own.order), name)
@@ -253,13 +256,17 @@ class _Task:
         if given is not None:
             most = min(most, max(1, sum(map(len, given.values())) // 2))
 
+        ansatz: Ansatz | None = None  # of the first level, by which all are measured
+
         def grown(centers: int, n: int) -> SolutionOperator:
+            nonlocal ansatz
             larger = replace(growing, centers=centers)
             with stage("sample"):
                 shares = share_out(self.problem, self._points_for(n), whole_clouds=True)
                 placed = given or self._placed(larger, shares)
             with stage("collocate"):
-                (ansatz, rows), found = self._rows(larger, placed), Diagnosis(None, self.roughness(placed))
+                ansatz, rows = self._rows(larger, placed, ansatz=ansatz)
+                found = Diagnosis(None, self.roughness(placed))
             return self._factorised(larger, placed, rows, ansatz, found, stage)
 
         return refine(
