@@ -197,6 +197,24 @@ def language() -> list[Call]:
             {"axes": ("laplacian", "axis")},
         ),
         Call("dt", lambda order: ko.apply_operator(lambda u: ko.dt(u, order), sine, ROD.sample(6)), {"order": 2}),
+        Call(
+            "identity",
+            lambda m: of_operator(lambda u: ko.trace(u * ko.identity(m))),
+            {"m": 2},
+            {"m": ("identity", "trace")},
+        ),
+        Call(
+            "sym, transpose",
+            lambda axes: of_operator(lambda u: ko.trace(ko.sym(ko.transpose(ko.grad(ko.grad(u, axes), axes))))),
+            {"axes": (0, 1)},
+            {"axes": ("grad", "trace", "sym")},
+        ),
+        Call(
+            "normal_component",
+            lambda axes: of_operator(lambda u: ko.normal_component(ko.grad(u, axes))),
+            {"axes": (0, 1)},
+            {"axes": ("grad", "normal_component")},
+        ),
         Call("partial", lambda axis, order: of_operator(lambda u: ko.partial(u, axis, order)), {"axis": 1, "order": 2}),
         Call(
             "dot",
@@ -247,6 +265,7 @@ def conditions() -> list[Call]:
         "op": ("second", "op"),
         "data": ("data", "second"),
         "alpha": ("second",),
+        "weight": ("second",),
         "beta": ("second",),
         "on": ("on", "second", "conditions", "problem", "axis"),
     }
@@ -268,6 +287,10 @@ def conditions() -> list[Call]:
         Call("Dirichlet", made(ko.Dirichlet), rest, words),
         Call("Neumann", made(ko.Neumann), {**rest, "data": sine}, words),
         Call("Robin", made(ko.Robin), {"alpha": 1.0, "beta": coefficient, **rest}, words),
+        Call("Mean", made(ko.Mean), {"on": SQUARE, "name": "second", "data": 0.0}, words),
+        Call(
+            "Integral", made(ko.Integral), {"weight": coefficient, "on": SQUARE, "name": "second", "data": 0.0}, words
+        ),
         Call("Initial", initial, {"on": cylinder.initial, "name": "second", "order": 0, "data": 0.0}, words),
         Call(
             "Problem",

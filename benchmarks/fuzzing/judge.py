@@ -64,7 +64,9 @@ def numbers(result: Any) -> list[np.ndarray[Any, Any]]:
         return numbers(list(result.values()))
     if isinstance(result, list | tuple):
         return [array for part in result for array in numbers(part)]
-    return [] if result is None else [np.asarray(result, dtype=np.float64)]
+    if result is None:
+        return []
+    return [np.asarray(result, dtype=np.complex128 if np.iscomplexobj(result) else np.float64)]
 
 
 def judge(case: Case, expected: list[np.ndarray[Any, Any]]) -> Verdict:
