@@ -13,6 +13,7 @@ from kernop.basics.linalg import norms
 from kernop.collocation.ansatz import PLAIN, Ansatz, condition_functionals
 from kernop.collocation.data import concrete, split_pairs, values_at
 from kernop.collocation.functionals import Block, Functionals
+from kernop.collocation.functionals import together as stacked
 from kernop.collocation.inputs import read_inputs
 from kernop.collocation.probes import bumps, free_waves, oscillations, random_probes, together
 from kernop.collocation.sampling import between, held_out, interior, top_dimension
@@ -85,15 +86,26 @@ class OnProbes:
     method has one). None of them has corner singularities or boundary layers, so the plain data that people try first
     are solved as well: each condition in turn has data 1, and all others 0. Their truth is not known, but what they
     change from one operator to a richer one is.
+
+    Arguments:
+        rows: the conditions at some points, of which the free waves are sought; None collocates them.
     """
 
-    def __init__(self, problem: Problem, frame: Frame, seed: int = 0, ansatz: Ansatz = PLAIN) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        frame: Frame,
+        seed: int = 0,
+        ansatz: Ansatz = PLAIN,
+        rows: Functionals | None = None,
+    ) -> None:
         self._problem = problem
         inside = interior(problem, HELD_OUT // 2, seed + 1)
         around = [between(condition.on, HELD_OUT // 8, seed + 1).x for condition in _boundaries(problem)]
         self._places = ansatz.evaluations(np.concatenate([inside.x, *around]))
         self._inside = len(inside)
-        self._fields = _fields(problem, frame, seed + 1, ansatz)
+        known = _plain_rows(problem, seed + 1, ansatz) if rows is None else rows
+        self._fields = _fields(problem, frame, seed + 1, known)
         self._truth = self._all(self._places)
 
     @property
@@ -199,11 +211,16 @@ def _boundaries(problem: Problem) -> list[Condition]:
     return [c for c in problem.conditions if c.on.intrinsic_dim < top_dimension(problem) and not c.integral]
 
 
-def _fields(problem: Problem, frame: Frame, seed: int, ansatz: Ansatz) -> list[Fields]:
-    level = min(problem.dim, len(PERIODS)) - 1
+def _plain_rows(problem: Problem, seed: int, ansatz: Ansatz) -> Functionals:
+    """The conditions at a few points, without an envelope."""
     plain = replace(ansatz, envelope=None)
-    rows = [condition_functionals(c, held_out(c, HELD_OUT // 8, seed), plain) for c in problem.conditions]
-    free = (free_waves(block, frame, seed) for own in rows for block in own.blocks)
+    points = {c.name: held_out(c, HELD_OUT // 8, seed) for c in problem.conditions}
+    return stacked([condition_functionals(c, points[c.name], plain) for c in problem.conditions])
+
+
+def _fields(problem: Problem, frame: Frame, seed: int, rows: Functionals) -> list[Fields]:
+    level = min(problem.dim, len(PERIODS)) - 1
+    free = (free_waves(block, frame, seed) for block in rows.blocks)
     waves = together((random_probes(frame, seed), *free))
     places = interior(problem, BUMPS, seed).x
     return [waves, oscillations(frame, PERIODS[level], seed), bumps(frame, WIDTHS[level], places)]

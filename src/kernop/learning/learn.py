@@ -102,15 +102,16 @@ def learn(
         raise fail(ArgumentTypeError, "method", describe(method), "give a method, such as ko.Full()")
     chosen = Subspace() if method is None else method
     stated = None if noise is None else _stated(noise, problem, regularization, weights)
+    wanted = chosen.default_weights if weights is None else weights
     task = _Task(
-        problem,
-        _kernel(kernel, problem.dim),
-        None if regularization is None else check_number("regularization", regularization, least=0.0),
-        stated.weights if stated else read_weights(chosen.default_weights if weights is None else weights, problem),
-        stated,
-        frame_of(problem),
-        sampling,
-        check_integer("seed", seed, least=0),
+        problem=problem,
+        kernel=_kernel(kernel, problem.dim),
+        regularization=None if regularization is None else check_number("regularization", regularization, least=0.0),
+        weights=stated.weights if stated else read_weights(wanted, problem),
+        noise=stated,
+        frame=frame_of(problem),
+        sampling=sampling,
+        seed=check_integer("seed", seed, least=0),
     )
     passes = _passes(chosen, checkpoint, client)
     with Stages(progress) as stage:
@@ -146,7 +147,7 @@ def _warn(found: Diagnosis, report: Report | None, level: int) -> None:
         warnings.warn(str(report), ToleranceWarning, stacklevel=level)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _Task:
     """What is common to learning once and to a tolerance; arguments as for `learn`, checked."""
 
@@ -232,16 +233,15 @@ class _Task:
         if passes is not None:
             passes.complete()
         operator = SolutionOperator(
-            self.problem,
-            placed,
-            method,
-            factorisation,
-            stage.seconds,
-            None,
-            self._levels,
-            self._about,
-            found,
-            rows if isinstance(rows, Functionals) else None,
+            problem=self.problem,
+            points=placed,
+            method=method,
+            factorisation=factorisation,
+            stats=stage.seconds,
+            noise=self._levels,
+            about=self._about,
+            diagnosis=found,
+            functionals=rows if isinstance(rows, Functionals) else None,
         )
         return operator.with_solutions()
 
@@ -273,7 +273,7 @@ class _Task:
             grown,
             wanted,
             most,
-            lambda operator: self._measure(inputs, operator.ansatz),
+            lambda operator: self._measure(inputs, operator),
             self.problem.dim,
             stage.say,
         )
@@ -287,10 +287,12 @@ class _Task:
         ]
         return round(n * self.problem.unknowns.total * len(parts) / sum(parts))
 
-    def _measure(self, inputs: Any, ansatz: Ansatz) -> Measure:
-        if inputs is None:
-            return OnProbes(self.problem, self.frame, self.seed, ansatz)
-        return OnInputs(self.problem, self.frame, inputs, self.seed, ansatz)
+    def _measure(self, inputs: Any, operator: SolutionOperator) -> Measure:
+        ansatz = operator.ansatz
+        if inputs is not None:
+            return OnInputs(self.problem, self.frame, inputs, self.seed, ansatz)
+        rows = operator.collocated if ansatz.envelope is None else None
+        return OnProbes(self.problem, self.frame, self.seed, ansatz, rows)
 
     def roughness(self, points: Mapping[str, Points]) -> Roughness:
         """How rough the coefficients are that are differentiated, at these points."""

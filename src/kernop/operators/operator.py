@@ -62,7 +62,7 @@ NOISE = 2.0
 
 
 @stored("operator", by_value=False)
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SolutionOperator:
     """T with u = T(f, g): learned once, applied to any data.
 
@@ -260,7 +260,17 @@ class SolutionOperator:
         """The solution that an answer of the factorisation is; if paired, to the real and imaginary parts of data."""
         answer_of = answer.paired() if paired else answer
         left, size = answer_of.misfit, answer_of.size
-        return Solution(self.problem, answer.u, single, self.learned, data, inputs, left, size, paired)
+        return Solution(
+            problem=self.problem,
+            function=answer.u,
+            single=single,
+            learned=self.learned,
+            data=data,
+            inputs=inputs,
+            misfits=left,
+            sizes=size,
+            paired=paired,
+        )
 
     def on(self, x: Any, op: Operator | None = None, *, outside: str = "raise") -> FixedOperator:
         """T followed by evaluation of ``op(u)`` at x (M, d), precomputed: one matrix (M, N), or two if that is less.

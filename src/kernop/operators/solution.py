@@ -39,7 +39,7 @@ from kernop.trust.evidence import data_scale
 COVERING, SEARCH = 10_000, 2**18
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Solution:
     """A solution u, or B of them: a function of x with its derivatives.
 

@@ -117,9 +117,9 @@ class StreamRecord(SubspaceFactorisation):
         """The solutions of inputs that were known in advance."""
         return tuple(
             Solution(
-                problem,
-                Combination(self.expansion, own.y, None if own.misfit is None else self.upper),
-                own.single,
+                problem=problem,
+                function=Combination(self.expansion, own.y, None if own.misfit is None else self.upper),
+                single=own.single,
                 misfits=own.misfit,
                 paired=own.paired,
             )

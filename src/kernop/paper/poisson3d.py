@@ -113,7 +113,7 @@ class Study:
                 for label in self.labels:
                     ridge = REGULARIZATIONS[label](accumulator.rows)
                     answer = solved(method, regression, accumulator, ridge, Passes()).passed(rows)
-                    values = Solution(PROBLEM, answer.u, single=False)(self._grid)
+                    values = Solution(problem=PROBLEM, function=answer.u, single=False)(self._grid)
                     found[label]["l2"].append(float(np.mean(relative_l2(values, exact))))
                     found[label]["linf"].append(float(np.mean(relative_linf(values, exact))))
         return {"dataset": dataset, "seconds": time.perf_counter() - started, "errors": found}

@@ -28,7 +28,7 @@ from kernop.collocation.units import Frame
 from kernop.methods import Setting, Subspace
 
 #: Functions of the space for d = 1, 2, 3, …; rows for each: at the first look at most, at the second, and at least.
-FUNCTIONS, ROWS, FEWEST_ROWS = (60, 250, 400, 800), (12, 6), 2
+FUNCTIONS, ROWS, FEWEST_ROWS = (60, 250, 400, 800), (8, 6), 2
 #: A wave that the space resolves only just can look like a resonance, few points inside a thin domain like a missing
 #: condition; and what is hardly seen shows more in a larger space. So numbers beyond the first are measured again with
 #: this many times more functions, at points of their own, and that decides.

@@ -253,7 +253,7 @@ def test_wrong_arguments(operator, batch, ordinary):
         batch.error_estimate(covering=3)
     u = ordinary(1.0, 0.0)
     with pytest.raises(ArgumentError, match="does not know its operator"):
-        ko.Solution(u.problem, u.function, True).error_estimate()
+        ko.Solution(problem=u.problem, function=u.function, single=True).error_estimate()
 
 
 def test_an_ill_posed_problem_adds_what_its_conditions_hardly_see():

@@ -30,7 +30,7 @@ from kernop.trust.criteria import spectrum
 from kernop.trust.estimates import Learned
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BoundsReport:
     """What is known of an operator before it is applied; `print` it. Norms are those of the RKHS.
 

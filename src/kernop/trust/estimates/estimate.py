@@ -50,7 +50,7 @@ class UnknownError:
     linf: Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ErrorEstimate:
     """How wrong û is, for this input. Every figure is a float, or (B,) for B inputs.
 

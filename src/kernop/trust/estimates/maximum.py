@@ -34,7 +34,7 @@ Owner = tuple[Condition, Block, NDArray[np.bool_]]
 Data = Callable[[Condition, Points], FloatArray]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class MaximumBound:
     """sup|u − û| ≤ boundary + constant · interior.
 
