@@ -10,7 +10,7 @@ import numpy as np
 from common import console, save, table
 
 import kernop as ko
-from kernop.trust.wellposed import LIMIT
+from kernop.trust.wellposed import LIMIT, STEADY_LIMIT
 
 LINE, SQUARE, DISK, CUBE = ko.Interval(0, 1), ko.Box([0, 0], [1, 1]), ko.Ball([0, 0], 1), ko.Box([0] * 3, [1] * 3)
 FOUR = ko.Box([0] * 4, [1] * 4)
@@ -66,7 +66,36 @@ def corner(x: Any) -> Any:
     return (x[..., 0] == 0) & (x[..., 1] < 0.2)
 
 
+def elastic(ratio: float, *conditions: Any) -> ko.Problem:
+    """Plane strain of a square, Young's modulus 1; conditions of their stress."""
+    lame, shear = ratio / ((1 + ratio) * (1 - 2 * ratio)), 0.5 / (1 + ratio)
+
+    def stress(u: Any) -> Any:
+        strain = ko.sym(ko.grad(u))
+        return 2 * shear * strain + lame * ko.trace(strain) * ko.identity(strain)
+
+    stated = [condition(stress) if callable(condition) else condition for condition in conditions]
+    return ko.Problem(ko.Equation(lambda u: -ko.div(stress(u)), on=SQUARE), *stated, unknowns={"u": 2})
+
+
+def traction(*sides: str) -> Any:
+    return lambda stress: ko.Condition(lambda u: ko.normal_component(stress(u)), on=SQUARE.face(*sides), name="t")
+
+
+def stokes(*conditions: Any) -> ko.Problem:
+    return ko.Problem(
+        ko.Equation(lambda u, p: -ko.laplacian(u) + ko.grad(p), on=SQUARE, name="f"),
+        ko.Equation(lambda u: ko.div(u), on=SQUARE, name="c"),
+        ko.Dirichlet(SQUARE.boundary, of="u"),
+        *conditions,
+        unknowns={"u": 2, "p": 1},
+    )
+
+
 WELL_POSED = {
+    "Stokes": stokes(ko.Mean(SQUARE, of="p")),
+    "elasticity": elastic(0.3, ko.Dirichlet(SQUARE.face("left")), traction("right", "top", "bottom")),
+    "nearly incompressible": elastic(0.499, ko.Dirichlet(SQUARE.face("left")), traction("right", "top", "bottom")),
     "Poisson, line": dirichlet(minus_laplacian, LINE),
     "Poisson, square": dirichlet(minus_laplacian, SQUARE),
     "Poisson, disk": dirichlet(minus_laplacian, DISK),
@@ -136,6 +165,8 @@ ILL_POSED = {
     "wave of speed 0.7, both times": problem(
         wave(0.7), ROD, ko.Dirichlet(ROD.walls), ko.Initial(ROD.initial), ko.Dirichlet(ROD.final, "end")
     ),
+    "Stokes without a mean": stokes(),
+    "elasticity, tractions alone": elastic(0.3, traction("left", "right", "top", "bottom")),
     "transport without inflow": problem(transport, ROD, ko.Initial(ROD.initial)),
     "transport with outflow": problem(
         transport, ROD, ko.Dirichlet(ROD.walls.where(lambda x: x[..., 0] > 0.5)), ko.Initial(ROD.initial)
@@ -143,25 +174,28 @@ ILL_POSED = {
 }
 
 
-def measured(problems: dict[str, ko.Problem]) -> dict[str, float]:
-    found: dict[str, float] = {}
+def measured(problems: dict[str, ko.Problem]) -> dict[str, tuple[float, bool]]:
+    """T.stability of each problem, and whether it is called ill-posed."""
+    found: dict[str, tuple[float, bool]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, stated in problems.items():
-            found[name] = float(ko.learn(stated).stability or np.nan)
+            stability = ko.learn(stated).diagnosis.stability
+            found[name] = (float(stability.number), stability.ill_posed) if stability else (np.nan, False)
     return found
 
 
 def main() -> None:
     well, ill = measured(WELL_POSED), measured(ILL_POSED)
     for title, found in (("Well-posed", well), ("Ill-posed", ill)):
-        rows = [[name, f"{number:.1e}", "warned" if number > LIMIT else ""] for name, number in found.items()]
+        rows = [[name, f"{number:.1e}", "warned" if warned else ""] for name, (number, warned) in found.items()]
         table(title, ["problem", "T.stability", ""], rows)
-    missed = [name for name, number in ill.items() if number <= LIMIT]
+    steady = [name for name, (number, warned) in well.items() if number > LIMIT and not warned]
+    missed = [name for name, (_, warned) in ill.items() if not warned]
     console.print(
-        f"well-posed: at most {max(well.values()):.0f}; ill-posed: at least "
-        f"{min(number for number in ill.values() if number > LIMIT):.0f} but for {len(missed)} ({', '.join(missed)}); "
-        f"the limit is {LIMIT:g}"
+        f"well-posed: at most {max(number for number, _ in well.values() if number <= LIMIT):.0f}, or steady "
+        f"({', '.join(steady)}); ill-posed: at least {min(number for number, warned in ill.values() if warned):.0f} "
+        f"but for {len(missed)} ({', '.join(missed)}); the limit is {LIMIT:g}, {STEADY_LIMIT:g} for steady ones"
     )
     save("wellposed", {"well-posed": well, "ill-posed": ill})
 
