@@ -266,8 +266,7 @@ class _Task:
                 placed = given or self._placed(larger, shares)
             with stage("collocate"):
                 ansatz, rows = self._rows(larger, placed, ansatz=ansatz)
-                found = Diagnosis(None, self.roughness(placed))
-            return self._factorised(larger, placed, rows, ansatz, found, stage)
+            return self._factorised(larger, placed, rows, ansatz, Diagnosis(), stage)
 
         return refine(
             grown,
@@ -276,6 +275,7 @@ class _Task:
             lambda operator: self._measure(inputs, operator),
             self.problem.dim,
             stage.say,
+            lambda operator: replace(operator, diagnosis=Diagnosis(None, self.roughness(operator.points))),
         )
 
     def _points_for(self, n: int) -> int:

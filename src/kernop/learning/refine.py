@@ -88,13 +88,15 @@ def refine(
     measure_of: Callable[[SolutionOperator], Measure],
     dim: int,
     tick: Callable[[str], None],
+    examined: Callable[[SolutionOperator], SolutionOperator] = lambda operator: operator,
 ) -> SolutionOperator:
     """Grow the number of centres until the error meets ``tol``, nothing gets better, or the budget is used up.
 
     ``build(centers, points)`` learns one level, and ``measure_of`` tells from the first one how all are measured.
     Nothing of a level is of use to the next: another number of centres has another spacing, so another lengthscale, so
     another matrix; only the compiled functions are shared. When the known solutions meet the tolerance, those of
-    constant data are followed further as long as they can meet it too.
+    constant data are followed further as long as they can meet it too. ``examined`` looks at the coefficients of the
+    first level, where a jump is refused at once, and of those that would be accepted.
     """
     levels: list[Level] = []
     measure: Measure | None = None
@@ -107,6 +109,8 @@ def refine(
         operator = build(centers, POINTS_PER_CENTRE * centers)
         measure = measure or measure_of(operator)
         found = measure(operator)
+        if not levels or found.error <= tol:
+            operator = examined(operator)
         rough = operator.diagnosis.roughness
         level = Level(
             centers,
@@ -137,6 +141,8 @@ def refine(
             break
         before, centers = found, _next(centers, budget)
     operator, returned = best
+    if operator.diagnosis.roughness is None:
+        operator = examined(operator)
     report = Report(
         status, tol, tuple(levels), returned, measure.known, measure.unknown, _estimates(levels[: returned + 1])
     )
