@@ -1,5 +1,7 @@
 """Complex coefficients, data and solutions, from the problem to the answer: plane waves with an impedance boundary."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -179,3 +181,10 @@ REFUSED = {
 def test_what_must_be_real_or_finite(attempt):
     with pytest.raises(KernopError, match=r"real number|positive number|complex values|finite"):
         attempt()
+
+
+def test_threads_give_the_same_bits(sound):
+    T, data = sound
+    expected = T(**data)(X).tobytes()
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(lambda _: T(**data)(X).tobytes(), range(32))) == {expected}

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import kernop as ko
 from kernop import (
     Ball,
     Box,
@@ -310,3 +311,23 @@ def test_bad_schemes_and_seeds_are_refused(points, arguments, error, message):
 def test_more_points_than_a_cloud_has_are_refused_by_condition():
     with pytest.raises(ArgumentError, match=r"points\['g'\]: n: got 41 points of a cloud that has 40"):
         sample(cloud_problem(), {"f": 10, "g": 41})
+
+
+class TestRules:
+    """Points of an integral that a user gives."""
+
+    PROBLEM = ko.Problem(ko.Equation(lambda u: u, on=ko.Box([0, 0], [2, 1])), ko.Mean(ko.Box([0, 0], [2, 1]), name="m"))
+
+    def taken(self, points):
+        return sample(self.PROBLEM, {"f": 5, "m": points})["m"]
+
+    def test_a_rule_is_taken_as_it_is(self):
+        rule = self.PROBLEM["m"].on.quadrature(25)
+        np.testing.assert_array_equal(self.taken(rule).weight, rule.weight)
+
+    @pytest.mark.parametrize("factor", [None, 0.5, 1.1, -1.0])
+    def test_other_weights_are_refused(self, factor):
+        rule = self.PROBLEM["m"].on.quadrature(25)
+        wrong = ko.Points(rule.x, weight=None if factor is None else factor * rule.weight)
+        with pytest.raises(ArgumentError, match=r"points\['m'\]: got (points without weights|weights that add up to)"):
+            self.taken(wrong)

@@ -33,6 +33,8 @@ DEFAULT_POINTS = 2000
 BOUNDARY_DENSITY = 2.0
 #: Points of the quadrature rule of an integral, on a line, on a surface, and beyond.
 QUADRATURE = (64, 1024, 8000)
+#: How far the weights of a user's rule may add up to something else than the measure, which may be an estimate.
+RULE = 0.05
 #: Points that clouds give by themselves.
 MOST_OF_CLOUDS = 20_000
 
@@ -125,15 +127,25 @@ def _points_of(condition: Condition, wanted: Any, scheme: str, seed: int) -> Poi
         raise fail(ArgumentTypeError, name, describe(wanted), "give a number, Points, or an array (n, d)")
     if isinstance(wanted, Points) or np.iterable(wanted):
         adopted = condition.on.adopt(wanted, name)
-        if condition.integral and adopted.weight is None:
-            remedy = "give a number of them, or Points with weights, such as region.quadrature(1000)"
-            raise fail(ArgumentError, name, "points without weights for an integral", remedy)
+        if condition.integral:
+            _check_rule(adopted, condition.on, name)
         return adopted
     count = check_integer(name, wanted, least=0)
     if count == 0:
         raise fail(ArgumentError, name, "0", "every condition needs at least one point")
     with naming(name):
         return condition.on.quadrature(count) if condition.integral else condition.on.sample(count, scheme, seed)
+
+
+def _check_rule(points: Points, region: Region, name: str) -> None:
+    """Raise unless points have weights that integrate 1 to the measure of their region, to a few per cent."""
+    remedy = "give a number of them, or Points with weights, such as region.quadrature(1000)"
+    if points.weight is None:
+        raise fail(ArgumentError, name, "points without weights for an integral", remedy)
+    total = float(np.sum(points.weight))
+    if not abs(total - region.measure) <= RULE * region.measure:
+        got = f"weights that add up to {total:g} on a region of measure {region.measure:g}"
+        raise fail(ArgumentError, name, got, remedy)
 
 
 def share_out(problem: Problem, total: int, *, whole_clouds: bool = False) -> dict[str, int]:
