@@ -8,9 +8,9 @@ from kernop.basics.errors import ArgumentError, NonFiniteError
 from kernop.collocation.batches import stream
 from kernop.collocation.functionals import Functionals, evaluations
 from kernop.collocation.rows import StreamedRows
-from kernop.methods import Expansion
 from kernop.methods.accumulators import NormalSums, Triangle
 from kernop.methods.regression import Regression, balanced
+from kernop.methods.spaces import KernelFunctions
 
 LINE = ko.Interval(0, 1)
 PROBLEM = ko.Problem(
@@ -20,7 +20,7 @@ PROBLEM = ko.Problem(
 )
 ETA, CENTRES = 0.3, np.linspace(-0.2, 1.2, 9)[:, None]
 WEIGHTS = (0.25, 4.0, 9.0)
-EXPANSION = Expansion(ko.Gaussian([ETA]), Functionals((evaluations(CENTRES),)))
+EXPANSION = KernelFunctions(ko.Gaussian([ETA]), Functionals((evaluations(CENTRES),)))
 POINTS = {"f": LINE.sample(30), "g": LINE.boundary.sample(2), "q": LINE.boundary.sample(2)}
 INPUTS = [{"f": lambda x: x[..., 0] ** 2, "g": 1.0}, {"f": 2.0, "g": lambda x: np.stack([x[..., 0]] * 2, axis=-1)}]
 
@@ -121,6 +121,6 @@ class TestBalanced:
 
     def test_a_kernel_that_is_not_finite(self):
         broken = ko.CustomKernel(lambda x, y: ((x - y) @ (x - y)) ** 0.5)
-        expansion = Expansion(broken, Functionals((evaluations(POINTS["f"].x),)))
+        expansion = KernelFunctions(broken, Functionals((evaluations(POINTS["f"].x),)))
         with pytest.raises(NonFiniteError, match=r"kernel: got .*not finite; use another"):
             balanced(self.rows(POINTS), expansion)

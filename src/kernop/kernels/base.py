@@ -157,9 +157,9 @@ def check_axes(lengths: Any, dim: int) -> None:
         raise fail(ShapeError, "lengthscale", got, f"give one number, or {dim}")
 
 
-def check_smoothness(kernel: Kernel, order: int, name: str) -> None:
-    """Raise unless the kernel has ``order`` derivatives."""
-    if order > kernel.smoothness:
+def check_smoothness(kernel: Kernel | None, order: int, name: str) -> None:
+    """Raise unless the kernel has ``order`` derivatives; None, for functions of no kernel, has all."""
+    if kernel is not None and order > kernel.smoothness:
         got = f"{kernel!r}, which has {kernel.smoothness:g} derivatives, where condition {name!r} needs {order}"
         raise fail(RoughKernelError, "kernel", got, kernel.smoother(order))
 

@@ -121,9 +121,9 @@ class Factorisation(ABC):
         raise NotImplementedError
 
     @property
-    def kernel(self) -> Kernel:
-        """The kernel that was given or chosen."""
-        return self.expansion.kernel
+    def kernel(self) -> Kernel | None:
+        """The kernel that was given or chosen; None if the functions are of no kernel."""
+        return self.expansion.prior
 
     @abstractmethod
     def answer(self, h: FloatArray) -> Answer:

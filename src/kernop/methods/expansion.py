@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, NonFiniteError, fail
-from kernop.basics.fitting import REMEDY
 from kernop.basics.frozen import frozen
-from kernop.basics.linalg import EPS, right_solve_upper, solve_upper
-from kernop.basics.stored import stored
-from kernop.collocation import assembly
-from kernop.collocation.ansatz import PLAIN, Ansatz
+from kernop.basics.linalg import EPS, Cholesky, right_solve_upper, solve_upper
+from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.functionals import Functionals
 from kernop.kernels import Kernel
-from kernop.kernels.base import check_smoothness
 
+#: By rows, or by columns for LAPACK.
+Order = Literal["C", "F"]
 #: Rounding errors up to this part of u count as none.
 HARMLESS = 2e-11
 #: Functionals at which rounding errors are looked at, before a way to evaluate is chosen for all …
@@ -27,42 +28,60 @@ SAMPLE = 32
 PIECE = 2048
 
 
-@stored("expansion", by_value=False)
-@dataclass(frozen=True, eq=False)
-class Expansion:
-    """Functions v = Σ_j c_j Q_j^(2) K(·, y_j), with components v_k, in which the unknowns are written by an ansatz.
+class Expansion(ABC):
+    """A space of functions v = Σ_j c_j φ_j, with components v_k, in which the unknowns are written by an ansatz.
 
-    Components are independent: K is the identity times a scalar kernel, and Q_j may act on several of them.
-
-    Arguments:
-        kernel: K.
-        functionals: the Q_j, L of them.
-        ansatz: how the unknowns are made of v.
+    Whoever has functionals P_i has the matrix P_i φ_j; nobody needs to know what the functions are.
     """
 
-    kernel: Kernel
-    functionals: Functionals
-    ansatz: Ansatz = PLAIN
+    #: How the unknowns are made of the components of v.
+    ansatz: Ansatz
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """The number L of functions."""
 
     def check(self) -> None:
-        """Raise unless the kernel is one for these functionals, and they are of functions of the ansatz."""
-        self.kernel.check_dim(self.functionals.dim)
-        check_smoothness(self.kernel, self.functionals.order, "expansion")
-        if self.functionals.count > self.ansatz.count:
-            raise fail(ArgumentError, "functionals", "some of components that the unknowns do not have", REMEDY)
+        """Raise unless the parts of an expansion that comes from a file fit each other."""
+        return
 
-    def matrix(self, left: Functionals) -> FloatArray:
-        """E_ij = P_i applied to the j-th function, shape (M, L). ``left`` was collocated with the ansatz."""
-        return assembly.cross(self.kernel, left, self.functionals)
+    @abstractmethod
+    def with_ansatz(self, ansatz: Ansatz) -> Expansion:
+        """The same functions, of which the unknowns are made in another way."""
+
+    @abstractmethod
+    def matrix(self, left: Functionals, *, order: Order = "C", out: FloatArray | None = None) -> FloatArray:
+        """E_ij = P_i φ_j, shape (M, L), by rows or by columns; into ``out`` if it is given.
+
+        ``left`` was collocated with the ansatz.
+        """
 
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
         """E c without holding E; c is (L, B)."""
-        return assembly.apply(self.kernel, left, self.functionals, c)
+        return np.concatenate([self.matrix(left.take(rows)) @ c for rows in pieces(len(left))])
+
+    @property
+    def prior(self) -> Kernel | None:
+        """The kernel whose functions they are, the covariance of a prior; None if they are of no kernel."""
+        return None
+
+    def check_order(self, order: int, name: str) -> None:
+        """Raise unless operators of this order, of the condition ``name``, can be applied to the functions."""
+        return
+
+    def norm_factor(self) -> Cholesky:
+        """M = L Lᵀ with ‖Σ c_j φ_j‖² = cᵀ M c in the space of the kernel."""
+        remedy = "use penalty='coefficients', or a basis of kernel functions"
+        raise fail(ArgumentError, "penalty", "'rkhs' with functions that are not of a kernel", remedy)
+
+    @property
+    @abstractmethod
+    def signature(self) -> tuple[str, tuple[FloatArray, ...]]:
+        """Words and numbers that tell this space from others."""
 
     def not_finite(self) -> KernopError:
-        """The error of a kernel without the derivatives that the rows ask for."""
-        got = f"{self.kernel!r} with derivatives that are not finite"
-        return fail(NonFiniteError, "kernel", got, "use another, such as ko.Gaussian")
+        """The error of functions without the derivatives that the rows ask for."""
+        return fail(NonFiniteError, "basis", f"{self!r} with derivatives that are not finite", "use fewer functions")
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +130,15 @@ class Combination:
         values, rounding = e @ c, EPS * (np.abs(e) @ np.abs(c))
         if np.all(np.max(rounding, axis=0) <= HARMLESS * np.max(np.abs(values), axis=0)):
             return values if len(sample) == len(left) else self.expansion.apply(left, c)
-        pieces = (np.arange(start, min(start + PIECE, len(left))) for start in range(0, len(left), PIECE))
-        return np.concatenate([self._carefully(left.take(rows), self.upper) for rows in pieces])
+        return np.concatenate([self._carefully(left.take(rows), self.upper) for rows in pieces(len(left))])
 
     def _carefully(self, left: Functionals, upper: FloatArray) -> FloatArray:
         return right_solve_upper(upper, ordered(self.expansion.matrix(left), self.order)) @ self.y
+
+
+def pieces(n: int) -> Iterator[NDArray[np.intp]]:
+    """The numbers of n rows, some at a time."""
+    return (np.arange(start, min(start + PIECE, n)) for start in range(0, n, PIECE))
 
 
 def ordered(e: FloatArray, order: NDArray[np.intp] | None) -> FloatArray:

@@ -15,8 +15,9 @@ from kernop.collocation.functionals import Functionals
 from kernop.collocation.units import Frame
 from kernop.kernels import Gaussian, Kernel
 from kernop.methods.base import Answer, Factorisation, Method, Order, RowNumbers, Setting, others, woven
-from kernop.methods.expansion import Combination, Expansion
+from kernop.methods.expansion import Combination
 from kernop.methods.posterior import Posterior
+from kernop.methods.spaces import KernelFunctions
 from kernop.methods.weights import condition_weights, repeated
 
 TOO_LARGE = "use ko.LowRank() for the same estimator, the default ko.Subspace(), or fewer points"
@@ -47,13 +48,24 @@ class Full(Method):
         factor, failed = cholesky(matrix)
         check_pivots(factor, failed, found.regularization, scales)
         order = np.arange(len(scales))
-        space = Expansion(kernel, unit, setting.ansatz)
+        space = KernelFunctions(kernel, unit, setting.ansatz)
         return FullFactorisation(space, found.regularization, found.weights, factor, scales, order)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFactorisation(Factorisation):
+    """One whose functions are those of a kernel, which is the covariance of its prior."""
+
+    expansion: KernelFunctions
+
+    @property
+    def kernel(self) -> Kernel:
+        return self.expansion.kernel
 
 
 @stored("full", by_value=False)
 @dataclass(frozen=True, eq=False)
-class FullFactorisation(Factorisation):
+class FullFactorisation(KernelFactorisation):
     """S (G + λN W⁻¹) S = Pᵀ L Lᵀ P, with S that makes the diagonal 1; the expansion is in the scaled representers.
 
     The permutation P puts rows that came later below those that were there: (P h)_i = h[order[i]].
@@ -69,7 +81,7 @@ class FullFactorisation(Factorisation):
 
     def check(self) -> None:
         super().check()
-        check_positive("scales", self.scales, len(self.expansion.functionals))
+        check_positive("scales", self.scales, len(self.expansion))
         check_shape("factor", self.factor.lower, self.size, self.size)
         check_permutation("order", self.order, self.size)
 

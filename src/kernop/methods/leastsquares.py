@@ -9,12 +9,11 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, SingularGramError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import REMEDY, check_least, check_positive, check_shape
 from kernop.basics.frozen import frozen
-from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, left_over, norms, right_solve_upper
+from kernop.basics.linalg import Cholesky, Orthogonal, left_over, norms, right_solve_upper
 from kernop.basics.stored import stored
-from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
 from kernop.methods.accumulators import Penalty
 from kernop.methods.base import Answer, Factorisation, RowNumbers, others, woven
@@ -82,7 +81,7 @@ class SubspaceFactorisation(Factorisation):
         spread = np.sqrt(self.noise or 1.0) * self.half_solve(b)
         if not (self.proper and self.rkhs):
             return Posterior(None, left, np.empty((0, len(left))), spread)
-        return Posterior(self.kernel, left, norm_factor(self.expansion).half_solve(b), spread)
+        return Posterior(self.kernel, left, self.expansion.norm_factor().half_solve(b), spread)
 
     @property
     @abstractmethod
@@ -125,7 +124,7 @@ class HeldFactorisation(SubspaceFactorisation):
 
     @property
     def freedom(self) -> int:
-        return len(self.roots) - (0 if self.proper else len(self.expansion.functionals))
+        return len(self.roots) - (0 if self.proper else len(self.expansion))
 
     def misfit(self, h: FloatArray) -> FloatArray:
         """The least of (|√W (A c − h)|² + penalty) / σ², because Σ = A (PᵀP / σ²)⁻¹ Aᵀ + σ² W⁻¹."""
@@ -133,8 +132,8 @@ class HeldFactorisation(SubspaceFactorisation):
 
     def log_determinant(self) -> float:
         """log det Σ = (N − L) log σ² − Σ log w_i + log det RᵀR − log det M, with M = I for the penalty λ‖c‖²."""
-        free = len(self.roots) - len(self.expansion.functionals)
-        prior = norm_factor(self.expansion).log_determinant if self.rkhs else 0.0
+        free = len(self.roots) - len(self.expansion)
+        prior = self.expansion.norm_factor().log_determinant if self.rkhs else 0.0
         weights = 2.0 * float(np.sum(np.log(self.roots)))
         return free * float(np.log(self.noise)) - weights + self.normal_log_determinant() - prior
 
@@ -177,7 +176,7 @@ class QRFactorisation(HeldFactorisation):
     def check(self) -> None:
         """The rows of Q are those of data, and perhaps those of a penalty below the first of them."""
         super().check()
-        count, first, rows = len(self.expansion.functionals), self.factor, self.size
+        count, first, rows = len(self.expansion), self.factor, self.size
         if isinstance(first, Chain):
             check_shape("order", first.order, rows)
             first, rows = first.first, rows - sum(len(rotation.reflectors) for rotation in first.rotations)
@@ -229,7 +228,7 @@ class NormalFactorisation(HeldFactorisation):
 
     def check(self) -> None:
         super().check()
-        count = len(self.expansion.functionals)
+        count = len(self.expansion)
         check_shape("factor", self.factor.lower, count, count)
         check_shape("design", self.design, self.size, count)
 
@@ -268,7 +267,7 @@ class NormalFactorisation(HeldFactorisation):
 
 def design_matrix(expansion: Expansion, functionals: Functionals) -> FloatArray:
     """A_ij = P_i b_j, (n, L), finite; in Fortran order."""
-    design = assembly.cross(expansion.kernel, functionals, expansion.functionals, order="F")
+    design = expansion.matrix(functionals, order="F")
     with np.errstate(over="ignore"):
         size = np.linalg.norm(design)
     if not np.isfinite(size):
@@ -280,16 +279,4 @@ def penalty_root(expansion: Expansion, rkhs: bool, regularization: float, n: int
     """P with ‖P c‖² the penalty for n rows: λN‖u‖² in the space of the kernel, or λ‖c‖²."""
     if not rkhs:
         return float(np.sqrt(regularization))
-    return np.sqrt(regularization * n) * np.tril(norm_factor(expansion).lower).T
-
-
-def norm_factor(expansion: Expansion) -> Cholesky:
-    """M = L Lᵀ, the Gram matrix of the trial functions in the space of the kernel: ‖Σ c_j b_j‖² = cᵀ M c."""
-    matrix = assembly.gram(expansion.kernel, expansion.functionals, remedy="use fewer centres")
-    matrix[np.diag_indices(len(matrix))] *= 1.0 + 4.0 * len(matrix) * EPS
-    factor, failed = cholesky(matrix)
-    if failed:
-        got = f"penalty='rkhs' with a Gram matrix of the centres that is singular (pivot {failed})"
-        remedy = "use penalty='coefficients', fewer centres, or a rougher kernel"
-        raise fail(SingularGramError, "penalty", got, remedy)
-    return factor
+    return np.sqrt(regularization * n) * np.tril(expansion.norm_factor().lower).T

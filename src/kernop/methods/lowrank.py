@@ -24,10 +24,11 @@ from kernop.basics.stored import Lower, stored
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
 from kernop.kernels import Kernel
-from kernop.methods.base import Answer, Factorisation, Method, Order, RowNumbers, Setting, others, woven
-from kernop.methods.expansion import Combination, Expansion
-from kernop.methods.full import ridge, squared_norms, wide_gaussian
+from kernop.methods.base import Answer, Method, Order, RowNumbers, Setting, others, woven
+from kernop.methods.expansion import Combination
+from kernop.methods.full import KernelFactorisation, ridge, squared_norms, wide_gaussian
 from kernop.methods.posterior import Posterior
+from kernop.methods.spaces import KernelFunctions
 from kernop.methods.weights import repeated
 
 
@@ -87,7 +88,7 @@ class LowRank(Method):
             got = f"{found.regularization:g}, above which nothing of the Gram matrix stands"
             raise fail(ArgumentError, "regularization, tol", got, "give smaller ones, or use ko.Full()")
         return LowRankFactorisation(
-            Expansion(kernel, scaled.take(np.sort(pivots)), setting.ansatz),
+            KernelFunctions(kernel, scaled.take(np.sort(pivots)), setting.ansatz),
             found.regularization,
             found.weights,
             self,
@@ -155,7 +156,7 @@ def _with_room(f: FloatArray, used: int, more: int) -> FloatArray:
 
 @stored("low rank", by_value=False)
 @dataclass(frozen=True, eq=False)
-class LowRankFactorisation(Factorisation):
+class LowRankFactorisation(KernelFactorisation):
     """û = Σ β_j P_j K over the pivots, β = T⁻ᵀ (I + FᵀF)⁻¹ Fᵀ S h, T = F[pivots]."""
 
     method: LowRank
@@ -172,7 +173,7 @@ class LowRankFactorisation(Factorisation):
 
     def check(self) -> None:
         super().check()
-        count = len(self.expansion.functionals)
+        count = len(self.expansion)
         check_positive("scales", self.scales, None)
         check_shape("columns", self.columns, self.size, count)
         check_shape("left", self.left, self.size)
@@ -257,7 +258,7 @@ class LowRankFactorisation(Factorisation):
             factor=regularised(columns),
         )
 
-    def _with_pivots(self, chosen: Functionals) -> Expansion:
+    def _with_pivots(self, chosen: Functionals) -> KernelFunctions:
         """The expansion and more pivots behind it; in one block, lest many small updates leave many small blocks."""
         if not len(chosen):
             return self.expansion

@@ -47,7 +47,7 @@ class MaterializedFactorisation(SubspaceFactorisation):
 
     def check(self) -> None:
         super().check()
-        count = len(self.expansion.functionals)
+        count = len(self.expansion)
         check_positive("roots", self.roots, None)
         check_shape("upper", self.upper, count, count)
         check_shape("square", self.square.lower, count, count)

@@ -10,9 +10,7 @@ import numpy as np
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.progress import Tick
-from kernop.collocation import assembly
 from kernop.collocation.rows import Rows, StreamedRows
-from kernop.kernels.base import check_smoothness
 from kernop.methods.accumulators import Accumulator, NormalSums, Triangle
 from kernop.methods.expansion import Expansion
 from kernop.methods.weights import equalising
@@ -37,7 +35,7 @@ class Regression:
     @property
     def count(self) -> int:
         """The number L of functions."""
-        return len(self.expansion.functionals)
+        return len(self.expansion)
 
     def accumulator(self) -> Accumulator:
         """An empty one."""
@@ -52,10 +50,10 @@ class Regression:
 
     def design(self, rows: Rows, out: FloatArray | None = None) -> FloatArray:
         """√W A of a batch, (n, L)."""
-        left, right = rows.weighted(self.weights), self.expansion.functionals
+        left = rows.weighted(self.weights)
         for k, own in zip(rows.conditions, left.conditions, strict=True):  # the order may depend on where points are
-            check_smoothness(self.expansion.kernel, own.order + right.order, self.rows.names[k])
-        return assembly.cross(self.expansion.kernel, left, right, out=out)
+            self.expansion.check_order(own.order, self.rows.names[k])
+        return self.expansion.matrix(left, out=out)
 
     def data(self, rows: Rows) -> FloatArray:
         """√W h of a batch, (n, B)."""

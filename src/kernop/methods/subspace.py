@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -42,9 +42,13 @@ from kernop.methods.leastsquares import (
     penalty_root,
 )
 from kernop.methods.regression import Regression, balanced
+from kernop.methods.spaces import DirectSum, KernelFunctions, Polynomials
+from kernop.methods.spaces.polynomials import total_degree
 from kernop.methods.streamed import solved
 from kernop.methods.weights import Weights, condition_weights, repeated
 
+#: Which functions.
+Basis = Literal["translates", "representers", "polynomials"]
 #: The rows tiny · I below A, relative to the Frobenius norm of A.
 TINY = 1e-16
 
@@ -58,7 +62,8 @@ class Subspace(Method):
         centers: how many functions for each component of the unknowns, or their centres (L, d), of which those that
             coincide count once; None chooses from the number of points.
         basis: "translates", b_j = K(z_j, ·) at quasi-random centres in and around the domain; or "representers",
-            b_j = P_j^(1)K(x_j, ·) at L of the points, spread evenly.
+            b_j = P_j^(1)K(x_j, ·) at L of the points, spread evenly; or "polynomials" of the largest total degree that
+            has at most L of them, in the box around the domain: the limit of wide Gaussians, without a kernel.
         envelope: ρ, a function of x that vanishes where u must; then leave that condition out of the problem.
         solver: "qr" of the design matrix, or "normal" equations (the paper's; squares the condition number).
         penalty: "coefficients", λ‖c‖² (the paper's), or "rkhs", λN‖u‖² in the space of the kernel.
@@ -69,14 +74,14 @@ class Subspace(Method):
     """
 
     centers: Any = None
-    basis: Literal["translates", "representers"] = "translates"
+    basis: Basis = "translates"
     envelope: Function | None = None
     solver: Literal["qr", "normal"] = "qr"
     penalty: Literal["coefficients", "rkhs"] = "coefficients"
     batch: int | None = None
 
     def __post_init__(self) -> None:
-        check_choice("basis", self.basis, ("translates", "representers"))
+        check_choice("basis", self.basis, get_args(Basis))
         check_choice("solver", self.solver, ("qr", "normal"))
         check_choice("penalty", self.penalty, ("coefficients", "rkhs"))
         if self.batch is not None:
@@ -94,8 +99,11 @@ class Subspace(Method):
             object.__setattr__(self, "centers", check_integer("centers", self.centers, least=1))
         elif self.centers is not None:
             object.__setattr__(self, "centers", _distinct(check_coordinates("centers", self.centers)))
-            if self.basis == "representers":
-                raise fail(ArgumentError, "centers", describe(self.centers), "give a number of representers")
+            if self.basis != "translates":
+                raise fail(ArgumentError, "centers", describe(self.centers), f"give a number of {self.basis}")
+        if self.basis == "polynomials" and self.rkhs:
+            remedy = "use penalty='coefficients', or basis='translates'"
+            raise fail(ArgumentError, "penalty", "'rkhs' with polynomials, which are not of a kernel", remedy)
 
     @property
     def default_weights(self) -> str:
@@ -137,7 +145,7 @@ class Subspace(Method):
             else rows.sampled()[0].functionals
         )
         expansion = self.expansion(setting, first, n)
-        count = len(expansion.functionals)
+        count = len(expansion)
         check_memory("centers", 4 * count**2, f"matrices of {count} × {count}", "use fewer centres")
         weights = balanced(rows, expansion) if setting.weights is None else setting.weights
         return Regression(rows, expansion, weights, self.solver == "qr")
@@ -151,7 +159,7 @@ class Subspace(Method):
         noise: float,
     ) -> HeldFactorisation:
         """Least squares in a given expansion."""
-        n, count = len(functionals), len(expansion.functionals)
+        n, count = len(functionals), len(expansion)
         size = 2 * (n + count) * count
         check_memory("points", size, f"a design matrix of {n} × {count}", "use fewer centres or points")
         design = design_matrix(expansion, functionals)
@@ -179,7 +187,9 @@ class Subspace(Method):
             kernel = setting.kernel or wide_gaussian(setting.frame)
             chosen = functionals.spread(int(number) * each)
             scaled = chosen.scaled(1.0 / np.sqrt(assembly.squared_norms(kernel, chosen)))
-            return Expansion(kernel, scaled, setting.ansatz)
+            return KernelFunctions(kernel, scaled, setting.ansatz)
+        if self.basis == "polynomials":
+            return polynomials(setting, int(number))
         given = self.centers if isinstance(self.centers, np.ndarray) else None
         if given is not None and given.shape[1] != functionals.dim:
             remedy = f"give centres in {functionals.dim} dimensions"
@@ -187,7 +197,7 @@ class Subspace(Method):
         chosen = fill(setting.frame, int(number) if given is None else len(given))
         z = chosen.z if given is None else given
         translates = Functionals(tuple(evaluations(z, k) for k in range(each)))
-        return Expansion(setting.kernel or Gaussian(chosen.lengthscale), translates, setting.ansatz)
+        return KernelFunctions(setting.kernel or Gaussian(chosen.lengthscale), translates, setting.ansatz)
 
     def _penalty_rows(self, expansion: Expansion, design: FloatArray, regularization: float) -> FloatArray:
         """P as a matrix, (L, L)."""
@@ -218,6 +228,18 @@ class Subspace(Method):
             got = f"{regularization:g}, with which the normal equations are singular"
             raise fail(SingularGramError, "regularization", got, "use solver='qr', or a larger λ")
         return factor
+
+
+def polynomials(setting: Setting, number: int) -> Expansion:
+    """Polynomials of total degree in the box of the problem, at most so many for each component."""
+    if setting.kernel is not None:
+        remedy = "leave it out, or use basis='translates'"
+        raise fail(ArgumentError, "kernel", f"{setting.kernel!r} with polynomials, which are of no kernel", remedy)
+    frame, ansatz = setting.frame, setting.ansatz
+    half = 0.5 * np.where(frame.high > frame.low, frame.high - frame.low, frame.units)
+    centre, degrees = 0.5 * (frame.low + frame.high), total_degree(len(half), number)
+    parts = tuple(Polynomials(centre, half, degrees, k, ansatz) for k in range(ansatz.count))
+    return parts[0] if len(parts) == 1 else DirectSum(parts)
 
 
 def _distinct(centers: FloatArray) -> FloatArray:

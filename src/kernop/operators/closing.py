@@ -161,7 +161,7 @@ def enveloped(method: Method, factorisation: Factorisation, envelope: Function) 
     if envelope_of(method) is None:
         return method, factorisation
     expansion = factorisation.expansion
-    changes: dict[str, Any] = {"expansion": replace(expansion, ansatz=replace(expansion.ansatz, envelope=envelope))}
+    changes: dict[str, Any] = {"expansion": expansion.with_ansatz(replace(expansion.ansatz, envelope=envelope))}
     held = replace(method, envelope=envelope)  # pyright: ignore[reportCallIssue, reportArgumentType]
     if hasattr(factorisation, "method"):
         changes["method"] = held

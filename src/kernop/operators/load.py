@@ -120,11 +120,11 @@ def summary(path: str | os.PathLike[str]) -> dict[str, str]:
         data = "" if condition.data is None else f" = {condition.data!r}"
         rows[f"condition {condition.name}"] = f"{shown(condition.op)}{data} on {condition.on!r}, {n} points"
     rows |= {
-        "kernel": repr(operator.kernel),
+        "kernel": operator.space,
         "method": repr(operator.method),
         "λ": f"{operator.regularization:.3g}",
         "weights": ", ".join(f"{name}: {weight:.3g}" for name, weight in operator.weights.items()),
-        "functions": str(len(operator.factorisation.expansion.functionals)),
+        "functions": str(len(operator.factorisation.expansion)),
         "seconds": ", ".join(f"{name}: {seconds:.3g}" for name, seconds in operator.stats.items()),
     }
     if operator.stability is not None:

@@ -120,8 +120,8 @@ class SolutionOperator:
         return None if self.diagnosis.stability is None else self.diagnosis.stability.number
 
     @property
-    def kernel(self) -> Kernel:
-        """The kernel that was given or chosen."""
+    def kernel(self) -> Kernel | None:
+        """The kernel that was given or chosen; None for polynomials."""
         return self.factorisation.kernel
 
     @property
@@ -390,14 +390,13 @@ class SolutionOperator:
         functionals, conditions = self.collocated, self.problem.conditions
         if len(functionals.layouts) != len(conditions) or functionals.count > self.ansatz.count:
             raise fail(ArgumentError, "functionals", "some of other conditions or unknowns", REMEDY)
-        right = self.factorisation.expansion.functionals.order
         for condition, own in zip(conditions, functionals.conditions, strict=True):
             x = self.points[condition.name].x
             starts = [0, len(x)] if condition.integral else None
             if not all(np.array_equal(b.x, x) and _listed(b.starts) == starts for b in own.blocks):
                 raise fail(ArgumentError, "functionals", "some that are not at the points", REMEDY)
-            needed = max(self.method.derivatives_needed(own.order), own.order + right)
-            check_smoothness(self.kernel, needed, condition.name)
+            self.factorisation.expansion.check_order(own.order, condition.name)
+            check_smoothness(self.kernel, self.method.derivatives_needed(own.order), condition.name)
         return len(functionals)
 
     def update(self, points: Mapping[str, Any]) -> SolutionOperator:
@@ -487,14 +486,19 @@ class SolutionOperator:
         inputs = ", ".join(self.problem.inputs)
         outputs = ", ".join(self.problem.unknowns.names)
         outputs = f"({outputs})" if "," in outputs else outputs
-        return f"SolutionOperator(({inputs}) ↦ {outputs}; {sizes}, {self.kernel!r}, {self.how})"
+        return f"SolutionOperator(({inputs}) ↦ {outputs}; {sizes}, {self.space}, {self.how})"
+
+    @property
+    def space(self) -> str:
+        """The functions in which u is written, in short: their kernel, or what else they are."""
+        return repr(self.kernel or self.factorisation.expansion)
 
     @property
     def how(self) -> str:
         """The method in short: how many functions u is written in, and what of it is not the default."""
-        translates = isinstance(self.method, Subspace)
-        count = len(self.factorisation.expansion.functionals) // (self.ansatz.count if translates else 1)
-        parts = [f"{count} {'centres' if translates else 'functions'}"]
+        space, own = self.factorisation.expansion, isinstance(self.method, Subspace)
+        count = len(space) // (self.ansatz.count if own else 1)
+        parts = [f"{count} {'centres' if own and space.prior is not None else 'functions'}"]
         for part in fields(self.method) if is_dataclass(self.method) else ():
             value = getattr(self.method, part.name)
             if part.name != "centers" and value is not part.default and value != part.default:

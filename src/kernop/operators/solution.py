@@ -114,7 +114,7 @@ class Solution:
     def __repr__(self) -> str:
         number = "" if self.single else f"{self.width} of them, "
         left = "" if self.misfits is None else f", leaves {np.max(self.misfits):.1e} of the data"
-        space = f"{len(self.function.y)} functions, {self.expansion.kernel!r}"
+        space = f"{len(self.function.y)} functions, {self.expansion.prior or self.expansion!r}"
         unknowns = ", ".join(self.problem.unknowns.names)
         return f"Solution(x ↦ {unknowns if ',' in unknowns else 'u(x)'} in {self.problem.dim}-D; {number}{space}{left})"
 

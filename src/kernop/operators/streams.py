@@ -79,7 +79,7 @@ class StreamRecord(SubspaceFactorisation):
 
     def check(self) -> None:
         super().check()
-        count, steps = len(self.expansion.functionals), np.diff(self.starts, axis=0)
+        count, steps = len(self.expansion), np.diff(self.starts, axis=0)
         check_shape("upper", self.upper, count, count)
         check_shape("starts", self.starts, None, len(self.weights))
         if np.any(self.starts[0]) or np.any(steps < 0) or not len(steps) or not np.all(np.any(steps, axis=1)):

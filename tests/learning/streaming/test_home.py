@@ -11,12 +11,12 @@ from kernop.collocation.functionals import Functionals, evaluations
 from kernop.collocation.rows import StreamedRows
 from kernop.learning.streaming.checkpoint import CheckpointFile
 from kernop.learning.streaming.home import Home, merged
-from kernop.methods import Expansion
 from kernop.methods.regression import Regression
+from kernop.methods.spaces import KernelFunctions
 
 LINE = ko.Interval(0, 1)
 PROBLEM = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=LINE))
-EXPANSION = Expansion(ko.Gaussian([0.3]), Functionals((evaluations(np.linspace(0, 1, 4)[:, None]),)))
+EXPANSION = KernelFunctions(ko.Gaussian([0.3]), Functionals((evaluations(np.linspace(0, 1, 4)[:, None]),)))
 REGRESSION = Regression(StreamedRows(stream(PROBLEM, {"f": LINE.sample(70)}, "halton", 0, 7)), EXPANSION, (1.0,))
 
 

@@ -48,7 +48,7 @@ def _parts(value: Any) -> list[tuple[str, Any]]:
     if found is None:
         return []
     rows, expansion = found.rows, found.expansion
-    named = [("problem", rows.stream.problem), ("kernel", expansion.kernel), ("method", expansion.ansatz.envelope)]
+    named = [("problem", rows.stream.problem), ("kernel", expansion.prior), ("method", expansion.ansatz.envelope)]
     return [*named, ("points", rows.stream), ("inputs", rows.inputs)]
 
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, check_integer, describe, fail
 from kernop.collocation.data import all_values, concrete, named_inputs, real_columns
-from kernop.methods.full import FullFactorisation
-from kernop.methods.lowrank import LowRankFactorisation
+from kernop.methods.full import KernelFactorisation
 from kernop.methods.weights import repeated
 from kernop.trust.bounds.constants import Constants, constants
 from kernop.trust.bounds.inequalities import (
@@ -118,6 +117,7 @@ def report(
     """
     learned = _check(operator)
     factorisation, n = learned.factorisation, sum(map(len, learned.points.values()))
+    assert isinstance(factorisation, KernelFactorisation)
     most, lam = check_integer("rows", rows, least=1), factorisation.regularization
     delta = check_probability(delta)
     if gamma is not None:
@@ -155,7 +155,7 @@ def _check(operator: Any) -> Learned:
     learned = getattr(operator, "learned", None)
     if not isinstance(learned, Learned):
         raise fail(ArgumentTypeError, "operator", describe(operator), "give an operator from ko.learn")
-    if not isinstance(learned.factorisation, FullFactorisation | LowRankFactorisation):
+    if not isinstance(learned.factorisation, KernelFactorisation):
         got = f"one learned by {operator.method!r}, of which the theorems do not speak"
         raise fail(ArgumentError, "operator", got, "learn with method=ko.Full() or ko.LowRank()")
     if not learned.factorisation.regularization > 0.0:

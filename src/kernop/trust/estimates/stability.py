@@ -153,7 +153,7 @@ def rms(values: FloatArray) -> FloatArray:
 def _richer(factorisation: Factorisation) -> int:
     """The number of centres of the richer operator, for each component."""
     components = factorisation.expansion.ansatz.count
-    each = RICHER * len(factorisation.expansion.functionals) // components
+    each = RICHER * len(factorisation.expansion) // components
     return min(MOST_CENTRES // components, max(FEWEST_CENTRES, each))
 
 
@@ -260,7 +260,7 @@ def left_out(operator: Learned) -> LeftOut:
 def calibration(operator: Learned, functionals: Functionals) -> Probes:
     """Random fields from well resolved to not resolved, and the free waves of the equations."""
     frame = frame_of(operator.problem)
-    count = len(operator.factorisation.expansion.functionals) / operator.ansatz.count
+    count = len(operator.factorisation.expansion) / operator.ansatz.count
     spacing = float(np.prod((frame.high - frame.low) / frame.units) / count) ** (1.0 / operator.problem.dim)
     lengths = tuple(map(float, np.geomspace(2.0, 0.5 * min(1.0, spacing), SCALES)))
     waves = (free_waves(block, frame, SEED) for block in functionals.blocks)

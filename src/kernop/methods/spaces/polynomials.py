@@ -1,0 +1,140 @@
+"""Spaces of polynomials, the flat limit of the Gaussian: products of Legendre polynomials in a box."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.fitting import REMEDY, check_positive, check_shape
+from kernop.basics.stored import stored
+from kernop.collocation.ansatz import PLAIN, Ansatz
+from kernop.collocation.functionals import Block, Functionals
+from kernop.methods.expansion import Expansion, Order
+
+#: Points whose values are computed at a time, so that they stay in the processor's cache.
+STRIP = 256
+
+
+@stored("polynomials", by_value=False)
+@dataclass(frozen=True, eq=False)
+class Polynomials(Expansion):
+    """Component k as v_k = Σ_ν c_ν Π_j √(2ν_j + 1) P_{ν_j}((x_j − m_j) / s_j), with Legendre's P; others are 0.
+
+    The functions are orthonormal in the mean over the box of centre m and half sides s. Wide Gaussians span the same
+    space in the limit, with a condition number that grows beyond all bounds; these have a moderate one.
+
+    Arguments:
+        centre: m, (d,).
+        half: s, (d,).
+        degrees: the multi-indices ν, (L, d).
+        component: k.
+        ansatz: how the unknowns are made of v.
+    """
+
+    centre: FloatArray
+    half: FloatArray
+    degrees: NDArray[np.int64]
+    component: int = 0
+    ansatz: Ansatz = PLAIN
+
+    def __len__(self) -> int:
+        return len(self.degrees)
+
+    def __repr__(self) -> str:
+        return f"Polynomials(degree {int(np.max(np.sum(self.degrees, axis=1)))})"
+
+    def check(self) -> None:
+        check_shape("centre", self.centre, None)
+        check_positive("half", self.half, len(self.centre))
+        check_shape("degrees", self.degrees, None, len(self.centre))
+        if len(self.degrees) == 0 or np.min(self.degrees) < 0 or len(np.unique(self.degrees, axis=0)) < len(self):
+            raise fail(ArgumentError, "degrees", "none, negative ones, or some that occur twice", REMEDY)
+        if not 0 <= self.component < self.ansatz.count:
+            raise fail(ArgumentError, "component", f"{self.component}, which the unknowns do not have", REMEDY)
+
+    def with_ansatz(self, ansatz: Ansatz) -> Polynomials:
+        return replace(self, ansatz=ansatz)
+
+    def matrix(self, left: Functionals, *, order: Order = "C", out: FloatArray | None = None) -> FloatArray:
+        found = np.empty((len(left), len(self)), order=order) if out is None else out
+        for rows, block in left:
+            if self.component not in block.components:
+                found[rows] = 0.0
+            elif block.starts is not None:
+                found[rows] = block.collected(self._values(block, np.empty((len(block.x), len(self)))))
+            else:
+                self._values(block, found[rows])
+        return found
+
+    def _values(self, block: Block, out: FloatArray) -> FloatArray:
+        """Σ_α φ_α(x_i) (∂^α p_j)(x_i) of the terms of our component, one strip of points after the other."""
+        columns = block.components[self.component]
+        alphas = [block.terms[k][1] for k in columns]
+        for start in range(0, len(block.x), STRIP):
+            strip = slice(start, start + STRIP)
+            tables = self._tables(block.x[strip], np.max(alphas, axis=0))
+            out[strip] = sum(
+                self._product(tables, alpha) * block.coefficients[strip, k]
+                for k, alpha in zip(columns, alphas, strict=True)
+            ).T  # pyright: ignore[reportAttributeAccessIssue]
+        return out
+
+    def _tables(self, x: FloatArray, orders: NDArray[np.int64]) -> list[FloatArray]:
+        """For each axis the derivatives of all polynomials up to an order: (order + 1, p + 1, n)."""
+        z = (x - self.centre) / self.half
+        axes = zip(z.T, self.half, self._highest.tolist(), orders.tolist(), strict=True)
+        return [legendre(own, p, m) / (half ** np.arange(m + 1))[:, None, None] for own, half, p, m in axes]
+
+    def _product(self, tables: list[FloatArray], alpha: tuple[int, ...]) -> FloatArray:
+        """∂^α of every function at the points of the tables, (L, n)."""
+        first, *others = (table[k][nu] for table, k, nu in zip(tables, alpha, self._columns, strict=True))
+        for other in others:
+            first *= other
+        return first
+
+    @cached_property
+    def _highest(self) -> NDArray[np.int64]:
+        return np.max(self.degrees, axis=0)
+
+    @cached_property
+    def _columns(self) -> list[NDArray[np.int64]]:
+        return [np.ascontiguousarray(column) for column in self.degrees.T]
+
+    @property
+    def signature(self) -> tuple[str, tuple[FloatArray, ...]]:
+        return f"polynomials of component {self.component}", (self.centre, self.half, self.degrees.astype(np.float64))
+
+
+def legendre(z: FloatArray, degree: int, order: int) -> FloatArray:
+    """√(2n + 1) P_n^(m)(z_i) for n ≤ degree and m ≤ order: (order + 1, degree + 1, points).
+
+    Three-term recurrence for the values, and P_n^(m) = P_{n−2}^(m) + (2n − 1) P_{n−1}^(m−1) for derivatives.
+    """
+    found = np.zeros((order + 1, degree + 1, len(z)))
+    found[0, 0] = 1.0
+    for n in range(1, degree + 1):
+        below = found[0, n - 2] if n > 1 else 0.0
+        found[0, n] = ((2 * n - 1) * z * found[0, n - 1] - (n - 1) * below) / n
+        if order:
+            found[1:, n] = (2 * n - 1) * found[:-1, n - 1]
+        if order and n > 1:
+            found[1:, n] += found[1:, n - 2]
+    return found * np.sqrt(2.0 * np.arange(degree + 1) + 1.0)[:, None]
+
+
+def total_degree(dim: int, number: int) -> NDArray[np.int64]:
+    """The multi-indices of the largest total degree that has at most so many, and at least the constant: (L, d)."""
+    degree = 0
+    while comb(degree + 1 + dim, dim) <= number:
+        degree += 1
+    found = np.zeros((1, 0), dtype=np.int64)
+    for _ in range(dim):
+        left = degree - found.sum(axis=1)
+        last = np.concatenate([np.arange(k + 1) for k in left.tolist()])
+        found = np.column_stack([np.repeat(found, left + 1, axis=0), last])
+    return found

@@ -1,0 +1,64 @@
+"""Direct sums of spaces: the functions of several, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.fitting import REMEDY
+from kernop.basics.stored import stored
+from kernop.collocation.ansatz import Ansatz
+from kernop.collocation.functionals import Functionals
+from kernop.methods.expansion import Expansion, Order
+
+
+@stored("direct sum", by_value=False)
+@dataclass(frozen=True, eq=False)
+class DirectSum(Expansion):
+    """All functions of several spaces: one for each component of the unknowns, or of wide and narrow functions.
+
+    Arguments:
+        summands: the spaces, all with the same ansatz.
+    """
+
+    summands: tuple[Expansion, ...]
+    ansatz: Ansatz = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not self.summands or any(part.ansatz != self.summands[0].ansatz for part in self.summands):
+            raise fail(ArgumentError, "summands", "none, or some with another ansatz", REMEDY)
+        object.__setattr__(self, "ansatz", self.summands[0].ansatz)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.summands))
+
+    def __repr__(self) -> str:
+        return " ⊕ ".join(map(repr, self.summands))
+
+    def with_ansatz(self, ansatz: Ansatz) -> DirectSum:
+        return DirectSum(tuple(part.with_ansatz(ansatz) for part in self.summands))
+
+    def matrix(self, left: Functionals, *, order: Order = "C", out: FloatArray | None = None) -> FloatArray:
+        found = np.empty((len(left), len(self)), order=order) if out is None else out
+        for part, columns in zip(self.summands, self._columns(), strict=True):
+            part.matrix(left, out=found[:, columns])
+        return found
+
+    def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
+        parts = zip(self.summands, self._columns(), strict=True)
+        return np.sum([part.apply(left, c[own]) for part, own in parts], axis=0)
+
+    def check_order(self, order: int, name: str) -> None:
+        for part in self.summands:
+            part.check_order(order, name)
+
+    @property
+    def signature(self) -> tuple[str, tuple[FloatArray, ...]]:
+        found = [part.signature for part in self.summands]
+        return "; ".join(words for words, _ in found), tuple(array for _, arrays in found for array in arrays)
+
+    def _columns(self) -> list[slice]:
+        ends = np.cumsum([len(part) for part in self.summands]).tolist()
+        return [slice(end - len(part), end) for part, end in zip(self.summands, ends, strict=True)]
