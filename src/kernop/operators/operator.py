@@ -1,16 +1,15 @@
-"""The learned operator T: (f, g) ↦ u, and T followed by evaluation at fixed points."""
+"""The learned operator T: (f, g) ↦ u."""
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,7 +26,6 @@ from kernop.basics.errors import (
 )
 from kernop.basics.fitting import REMEDY
 from kernop.basics.frozen import frozen
-from kernop.basics.precision import float64
 from kernop.basics.progress import Stages
 from kernop.basics.stored import stored
 from kernop.basics.versions import now, versions
@@ -35,8 +33,8 @@ from kernop.collocation.ansatz import Ansatz, collocate
 from kernop.collocation.batches import StreamPoints
 from kernop.collocation.changes import added, fresh, removed
 from kernop.collocation.data import all_values, concrete, named_inputs, places, real_columns
-from kernop.collocation.functionals import Functionals, Layout
-from kernop.collocation.rows import StreamedRows
+from kernop.collocation.functionals import Functionals
+from kernop.collocation.rows import Columns, StreamedRows
 from kernop.geometry import Points
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
@@ -45,10 +43,11 @@ from kernop.language.unknowns import Operator
 from kernop.methods import Answer, Factorisation, Method, Subspace
 from kernop.methods.streamed import StreamedFactorisation
 from kernop.operators.closing import Closing, enveloped
+from kernop.operators.fixed import FixedOperator, fixed
 from kernop.operators.report import Report
-from kernop.operators.shapes import by_unknown, deviations, values_of
-from kernop.operators.solution import Solution, functionals_of
-from kernop.operators.streams import cuts_of, stream_record
+from kernop.operators.shapes import by_unknown, deviations
+from kernop.operators.solution import Solution, functionals_of, solution_of
+from kernop.operators.streams import stream_record
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates import Learned
 from kernop.trust.evidence import Evidence, evidence
@@ -182,12 +181,6 @@ class SolutionOperator:
         known = rows.given(inputs)
         return self._split(self.factorisation.passed(known), known)
 
-    def _held_answer(self, given: Mapping[str, Any]) -> Solution:
-        data = self._columns(given)
-        flat = real_columns(data)
-        answer = self.factorisation.answer(flat)
-        return self.solution(answer, data.ndim == 1, flat, given, paired=np.iscomplexobj(data))
-
     def with_solutions(self) -> SolutionOperator:
         """The same operator with the solutions of inputs that were known in advance, if there are any."""
         rows = self.factorisation.rows
@@ -195,11 +188,16 @@ class SolutionOperator:
             return self
         return replace(self, solutions=self._split(self.factorisation.passed(rows), rows))
 
+    def _held_answer(self, given: Mapping[str, Any]) -> Solution:
+        data = self._columns(given)
+        columns, shape = real_columns(data), Columns(None if data.ndim == 1 else data.shape[1], np.iscomplexobj(data))
+        return solution_of(self.learned, self.factorisation.answer(columns), shape, given, columns)
+
     def _split(self, answer: Answer, rows: StreamedRows) -> tuple[Solution, ...]:
-        """One solution for each input of the rows; those without a width are single."""
+        """One solution for each input of the rows."""
         ends = np.cumsum([columns.count for columns in rows.columns]).tolist()
         return tuple(
-            self.solution(answer.column(slice(end - own.count, end)), own.width is None, None, given, paired=own.paired)
+            solution_of(self.learned, answer.column(slice(end - own.count, end)), own, given)
             for own, end, given in zip(rows.columns, ends, rows.inputs, strict=True)
         )
 
@@ -221,16 +219,10 @@ class SolutionOperator:
 
     @property
     def _noise_norm(self) -> float:
-        """‖√W ε‖ for the errors ε in the data that were stated."""
-        if self.noise is None:
-            return 0.0
-        counts = self.counts
-        parts = zip(self.problem.names, self.factorisation.weights, strict=True)
-        return (
-            np.inf
-            if counts is None
-            else float(np.sqrt(sum(w * counts[name] * self.noise[name] ** 2 for name, w in parts)))
-        )
+        """‖√W ε‖ for the errors ε in the data that were stated; infinite if the number of points is not known."""
+        if self.noise is None or self.counts is None:
+            return 0.0 if self.noise is None else np.inf
+        return math.sqrt(sum(w * self.counts[name] * self.noise[name] ** 2 for name, w in self.weights.items()))
 
     @property
     def counts(self) -> dict[str, int] | None:
@@ -249,29 +241,6 @@ class SolutionOperator:
             return self.report.promise
         return PENALISED if self.factorisation.penalised else PROMISE
 
-    def solution(
-        self,
-        answer: Answer,
-        single: bool,
-        data: FloatArray | None,
-        inputs: Mapping[str, Any] | None,
-        paired: bool = False,
-    ) -> Solution:
-        """The solution that an answer of the factorisation is; if paired, to the real and imaginary parts of data."""
-        answer_of = answer.paired() if paired else answer
-        left, size = answer_of.misfit, answer_of.size
-        return Solution(
-            problem=self.problem,
-            function=answer.u,
-            single=single,
-            learned=self.learned,
-            data=data,
-            inputs=inputs,
-            misfits=left,
-            sizes=size,
-            paired=paired,
-        )
-
     def on(self, x: Any, op: Operator | None = None, *, outside: str = "raise") -> FixedOperator:
         """T followed by evaluation of ``op(u)`` at x (M, d), precomputed: one matrix (M, N), or two if that is less.
 
@@ -279,13 +248,7 @@ class SolutionOperator:
         with JAX. With several unknowns, and no ``op``, it is a named tuple with an entry for each.
         """
         points = places(self.problem, x, outside)
-        left = functionals_of(op, points, self.ansatz)
-        matrices = self.factorisation.factors(self.factorisation.expansion.matrix(left))
-        separate = sum(matrix.size for matrix in matrices)
-        if separate > len(left) * matrices[-1].shape[1]:
-            matrices = (_product(matrices),)
-        kept = frozen(tuple(map(np.ascontiguousarray, matrices)))
-        return FixedOperator(self, points.x, kept, left.layouts[0], op is None)
+        return fixed(self.learned, points.x, functionals_of(op, points, self.ansatz), op is None)
 
     def basis(self, x: Any) -> Any:
         """The kernel basis ψ at x: (M, N), so that u(x) = ψ h. Interior columns approximate the Green's function.
@@ -293,8 +256,8 @@ class SolutionOperator:
         (M, k, N) for an unknown with k components, and a named tuple for several unknowns. The N columns belong to the
         rows of the data: for each condition part by part, real before imaginary, each at all points.
         """
-        fixed = self.on(x)
-        return by_unknown(fixed.layout.values(fixed.matrix), self.problem.unknowns)
+        found = self.on(x)
+        return by_unknown(found.layout.values(found.matrix), self.problem.unknowns)
 
     def std(self, x: Any, op: Operator | None = None) -> Any:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,).
@@ -480,14 +443,12 @@ class SolutionOperator:
         return concrete("T", h, "use S = T.on(x), then S(f, g), which JAX differentiates, jits and vmaps")
 
     def __repr__(self) -> str:
+        sizes = f"points {{{', '.join(f'{name}: {n}' for name, n in (self.counts or {}).items())}}}"
         if isinstance(self.points, StreamPoints):
             sizes = f"{self.n_points} points"
-        else:
-            sizes = f"points {{{', '.join(f'{name}: {len(points)}' for name, points in self.points.items())}}}"
-        inputs = ", ".join(self.problem.inputs)
         outputs = ", ".join(self.problem.unknowns.names)
         outputs = f"({outputs})" if "," in outputs else outputs
-        return f"SolutionOperator(({inputs}) ↦ {outputs}; {sizes}, {self.kernel!r}, {self.how})"
+        return f"SolutionOperator(({', '.join(self.problem.inputs)}) ↦ {outputs}; {sizes}, {self.kernel!r}, {self.how})"
 
     @property
     def how(self) -> str:
@@ -504,75 +465,21 @@ class SolutionOperator:
 
 def closed(operator: SolutionOperator) -> SolutionOperator:
     """The operator without a user's functions: what is known of them at the points stands in their place."""
-    method, factorisation, functionals, cuts = operator.method, operator.factorisation, None, None
+    method, factorisation, points = operator.method, operator.factorisation, dict(operator.points)
+    functionals = None
     if isinstance(factorisation, StreamedFactorisation):
         factorisation = stream_record(factorisation, operator.solutions)
-        cuts = cuts_of(factorisation, operator.problem.names)
     else:
         functionals = operator.collocated
-    points = dict(operator.points)
-    closing = Closing(operator.problem, points, operator.ansatz, functionals, cuts)
-    problem, envelope = closing.closed(), closing.envelope()
+    closing = Closing(operator.problem, points, operator.ansatz, functionals)
+    envelope, parts = closing.envelope(), {"points": points, "functionals": functionals, "solutions": ()}
     if envelope is not None:
         method, factorisation = enveloped(method, factorisation, envelope)
-    return replace(
-        operator,
-        problem=problem,
-        points=points,
-        method=method,
-        factorisation=factorisation,
-        functionals=functionals,
-        solutions=(),
-    )
+    return replace(operator, problem=closing.closed(), method=method, factorisation=factorisation, **parts)
 
 
 def _listed(starts: NDArray[np.intp] | None) -> list[int] | None:
     return None if starts is None else starts.tolist()
-
-
-@dataclass(frozen=True, eq=False)
-class FixedOperator:
-    """S = T.on(x): data ↦ values at fixed points, one or two matrix products for each input.
-
-    Attributes:
-        x: the points, (M, d).
-        matrices: their product is the kernel basis at x, (M, N); with a row for each part of each value.
-        layout: how the values stand in rows.
-        whole: is it u itself that is evaluated, with all unknowns?
-    """
-
-    operator: SolutionOperator
-    x: FloatArray
-    matrices: tuple[FloatArray, ...]
-    layout: Layout
-    whole: bool
-
-    def __repr__(self) -> str:
-        return f"FixedOperator(({', '.join(self.operator.problem.inputs)}) ↦ u at {len(self.x)} points)"
-
-    @property
-    def matrix(self) -> FloatArray:
-        """The kernel basis at x, (M, N), with a row for each part of each value."""
-        return _product(self.matrices)
-
-    def __call__(self, *values: Any, **named: Any) -> Any:
-        """(M,), or (M, B) for B inputs; NumPy for NumPy inputs, JAX for JAX inputs."""
-        problem, operator = self.operator.problem, self.operator
-        h = all_values(problem, named_inputs(problem, values, named), operator.points, operator.learned.layouts)
-        if isinstance(h, jax.Array):
-            with float64():
-                for matrix in reversed(self.matrices):
-                    h = jnp.asarray(matrix) @ h
-                return self._values(h)
-        for matrix in reversed(self.matrices):
-            h = matrix @ h
-        return self._values(h)
-
-    def _values(self, rows: Any) -> Any:
-        single = rows.ndim == 1
-        if self.layout != Layout():
-            rows = values_of(rows[:, None] if single else rows, self.layout, single=single)
-        return by_unknown(rows, self.operator.problem.unknowns) if self.whole else rows
 
 
 def _unpacked(value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -587,7 +494,3 @@ def _shown(value: Any) -> str:
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
     return f"{value:.3g}" if isinstance(value, float) else describe(value)
-
-
-def _product(matrices: tuple[FloatArray, ...]) -> FloatArray:
-    return reduce(np.matmul, matrices)

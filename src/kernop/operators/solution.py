@@ -22,6 +22,7 @@ from kernop.basics.frozen import frozen
 from kernop.collocation.ansatz import Ansatz, condition_functionals
 from kernop.collocation.data import check_untraced, concrete, known_everywhere, places, split_pairs, values_at
 from kernop.collocation.functionals import Functionals, Layout
+from kernop.collocation.rows import Columns
 from kernop.collocation.sampling import can_be_fresh
 from kernop.geometry import Points
 from kernop.language.calculus import partial
@@ -29,7 +30,7 @@ from kernop.language.fields import VectorField
 from kernop.language.ops import itself
 from kernop.language.problem import Condition, Problem
 from kernop.language.unknowns import Operator, Unknowns
-from kernop.methods import Combination, Expansion, Factorisation
+from kernop.methods import Answer, Combination, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
 from kernop.operators.shapes import blanked, by_unknown, deviations, values_of
 from kernop.trust.estimates import ErrorEstimate, Known, Learned, error_estimate
@@ -301,7 +302,6 @@ class Solution:
         check_untraced("points", points)
         places = condition.on.adopt(points, "points")
         rows = condition_functionals(condition, places, self.ansatz)
-        h = self._own(condition, places, rows.layouts[0]) if data is None else data
         found, layout = self._values(rows), rows.layouts[0]
         h = self._own(condition, places, layout) if data is None else data
         target = concrete("data", values_at(condition, h, places, layout))
@@ -361,6 +361,30 @@ class UnknownSolution:
 
     def __repr__(self) -> str:
         return f"{self.name!r} of {self.solution!r}"
+
+
+def solution_of(
+    learned: Learned, answer: Answer, columns: Columns, inputs: Mapping[str, Any], data: FloatArray | None = None
+) -> Solution:
+    """The solution that an answer of the factorisation is.
+
+    Arguments:
+        columns: how the data stood in columns: for one input or B of them, complex or not.
+        inputs: what T was given, by name.
+        data: what T was given at its points, (N, B); None if that is not held.
+    """
+    found = answer.paired() if columns.paired else answer
+    return Solution(
+        problem=learned.problem,
+        function=answer.u,
+        single=columns.width is None,
+        learned=learned,
+        data=data,
+        inputs=inputs,
+        misfits=found.misfit,
+        sizes=found.size,
+        paired=columns.paired,
+    )
 
 
 def check_unknowns(unknowns: Unknowns) -> None:
