@@ -174,7 +174,7 @@ def figure(
     draws: FloatArray,
     coverage: dict[str, Sequence[float]],
 ) -> Path:
-    """Left a band at points on the line (n,) with draws (n, B); right what bands cover of the truth, less what they say."""
+    """Left a band at points on the line (n,) with draws (n, B); right what bands cover, less what they say."""
     plt, levels = pyplot(), np.array(NOMINAL)
     drawn, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained", width_ratios=(1.5, 1))
     left.fill_between(x, mean - 1.96 * std, mean + 1.96 * std, color="tab:blue", alpha=0.2, label="95 % band")

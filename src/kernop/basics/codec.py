@@ -30,6 +30,7 @@ from kernop.basics.errors import (
     check_memory,
     describe,
     fail,
+    finite_squares,
 )
 from kernop.basics.linalg import packed, unpack
 from kernop.basics.storage import Array
@@ -97,7 +98,7 @@ class Encoder:
             plain = np.stack([np.real(plain), np.imag(plain)], axis=-1)
         elif form != ARRAY:
             plain = packed(value if by_columns else value.T, lower=(form == LOWER) == by_columns)
-        if not squares_are_finite(plain):
+        if not finite_squares(plain):
             got = f"an operator whose {place} has numbers that are not finite, or whose squares are not"
             raise fail(NonFiniteError, "T", got, "choose units in which coordinates, coefficients and data are near 1")
         self.arrays[name] = plain
@@ -191,7 +192,7 @@ class Decoder:
             array, by_columns = self._arrays[name], name.endswith(".T")
             if form == COMPLEX:
                 array = self._complex(array, place)
-            if not squares_are_finite(array):
+            if not finite_squares(array):
                 finite = bool(np.all(np.isfinite(array)))
                 raise self._wrong(place, f"an array with {'squares' if finite else 'numbers'} that are not finite")
             if form in (ARRAY, COMPLEX):
@@ -257,9 +258,3 @@ def _form(hint: Any) -> str | None:
 
 def _below(place: str, name: Any) -> str:
     return f"{place}/{name}" if place else str(name)
-
-
-def squares_are_finite(array: Array) -> bool:
-    """Is the sum of squares finite? All that is done with numbers needs that much room."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.linalg.norm(array)))

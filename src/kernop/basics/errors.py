@@ -179,7 +179,7 @@ def check_array(name: str, value: Any, *, remedy: str, copy: bool = True, comple
     if array.size > LARGE and (copy or array.dtype.str[1:] not in ("f8", "c16") or 0 in array.strides):
         check_memory(name, array.size, describe(array), "give fewer at once")
     array = _doubles(array, copy)
-    if not _finite_squares(array):  # one fast pass for good data; the count only when there may be bad ones
+    if not finite_squares(array):  # one fast pass for good data; the count only when there may be bad ones
         bad = int(array.size - np.count_nonzero(np.isfinite(array)))
         if bad:
             raise fail(NonFiniteError, name, f"{bad} of {array.size} values that are NaN or infinite", remedy)
@@ -194,8 +194,8 @@ def _doubles(array: NDArray[Any], copy: bool) -> NDArray[Any]:
         return np.array(array, dtype=wanted)
 
 
-def _finite_squares(array: NDArray[Any]) -> bool:
-    """Is the sum of the squares finite?"""
+def finite_squares(array: NDArray[Any]) -> bool:
+    """Is the sum of the squares finite? All that is done with numbers needs that much room."""
     flat = array.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
         return math.isfinite(np.vdot(flat, flat).real)
@@ -203,7 +203,7 @@ def _finite_squares(array: NDArray[Any]) -> bool:
 
 def check_squares(name: str, array: NDArray[Any], remedy: str) -> NDArray[Any]:
     """The array, if the sum of its squares is finite: all that is done with it needs that much room."""
-    if _finite_squares(array):
+    if finite_squares(array):
         return array
     raise fail(NonFiniteError, name, f"values as large as {np.max(np.abs(array)):g}, whose squares overflow", remedy)
 

@@ -55,7 +55,8 @@ def stored(name: str, *, by_value: bool = True) -> Callable[[Stored], Stored]:
         KINDS[name], _names[kind] = kind, name
         known: Any = kind
         if by_value and isinstance(known, type) and known.__eq__ is object.__eq__:
-            _give(known, __eq__=_equal, __hash__=_hash)
+            setattr(known, "__eq__", _equal)  # noqa: B010
+            setattr(known, "__hash__", _hash)  # noqa: B010
         return kind
 
     return register
@@ -105,11 +106,6 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     return bool(one == other)
-
-
-def _give(kind: Any, **methods: Callable[..., Any]) -> None:
-    for name, method in methods.items():
-        setattr(kind, name, method)
 
 
 def _equal(self: Any, other: object) -> Any:
