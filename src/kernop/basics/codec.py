@@ -55,7 +55,7 @@ class Encoder:
         self.arrays: dict[str, Array] = {}
         self._known: dict[tuple[int, str], tuple[Array, str]] = {}
 
-    def encode(self, value: Any, place: str = "", hint: Any = Any) -> Any:
+    def encode(self, value: object, place: str = "", hint: object = Any) -> Any:
         """A value as JSON; arrays get names that begin with their place."""
         if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
             value = value.item()
@@ -76,7 +76,7 @@ class Encoder:
             return {name: self.encode(part, _below(place, name)) for name, part in value.items()}
         return self._object(value, place, hint)
 
-    def _object(self, value: Any, place: str, hint: Any) -> dict[str, Any]:
+    def _object(self, value: object, place: str, hint: object) -> dict[str, Any]:
         kind = name_of(value)
         if kind is None:
             what = place.rpartition("/")[2] if hint is Any or not isinstance(hint, type) else hint.__name__.lower()
@@ -112,13 +112,16 @@ class Decoder:
     Arguments:
         arrays: by name.
         refuse: makes the error for what is found wrong.
+        defaults: may arguments be missing that have defaults? In older files they may.
     """
 
-    def __init__(self, arrays: Mapping[str, Array], refuse: Callable[[str], KernopError]) -> None:
-        self._arrays, self._refuse = arrays, refuse
+    def __init__(
+        self, arrays: Mapping[str, Array], refuse: Callable[[str], KernopError], *, defaults: bool = False
+    ) -> None:
+        self._arrays, self._refuse, self._defaults = arrays, refuse, defaults
         self._found: dict[tuple[str, str], Array] = {}
 
-    def decode(self, hint: Any, value: Any, place: str = "") -> Any:
+    def decode(self, hint: Any, value: object, place: str = "") -> Any:
         """The value that JSON stands for, if it is what an annotation asks for."""
         found = self._value(value, place)
         if not fits(hint, found):
@@ -127,7 +130,7 @@ class Decoder:
             raise self._wrong(place, "missing" if found is None else f"{shown}{word}")
         return float(found) if hint is float else found
 
-    def part(self, hint: Any, whole: Mapping[str, Any], name: str, place: str = "") -> Any:
+    def part(self, hint: object, whole: Mapping[str, Any], name: str, place: str = "") -> Any:
         """The value of this name in an object; what may be None must still be there."""
         if name not in whole:
             raise self._wrong(_below(place, name), "missing")
@@ -142,7 +145,7 @@ class Decoder:
     def _wrong(self, place: str, found: str) -> KernopError:
         return self._refuse(f"whose {place} is {found}")
 
-    def _value(self, value: Any, place: str) -> Any:
+    def _value(self, value: object, place: str) -> Any:
         if place.count("/") > DEEPEST:
             raise self._wrong(place[:LONGEST], "nested too deeply")
         if isinstance(value, list):
@@ -172,7 +175,8 @@ class Decoder:
             raise self._wrong(_below(place, CLASS), f"{describe(name)}, which this kernop does not know")
         if not isinstance(kind, type):
             return kind
-        found = {key: self.part(hint, parts, key, place) for key, hint in arguments(kind).items()}
+        wanted = {key: hint for key, hint in arguments(kind).items() if key in parts or not self._defaults}
+        found = {key: self.part(hint, parts, key, place) for key, hint in wanted.items()}
         try:
             made = build(kind, found)
             if hasattr(made, "check"):  # what its class leaves to those who read files
@@ -185,7 +189,7 @@ class Decoder:
             raise self._refuse(f"{what} do not fit each other ({why})") from error
         return made
 
-    def _array(self, name: Any, form: str, place: str) -> Array:
+    def _array(self, name: object, form: str, place: str) -> Array:
         if not isinstance(name, str) or name not in self._arrays:
             raise self._wrong(place, "missing")
         if (name, form) not in self._found:
@@ -246,7 +250,7 @@ def fits(hint: Any, value: Any) -> bool:
     return callable(value) if origin is not None else isinstance(value, hint)
 
 
-def _number(value: Any) -> bool:
+def _number(value: object) -> bool:
     """Is it a finite number, real or complex?"""
     return (isinstance(value, complex) and cmath.isfinite(value)) or fits(float, value)
 
@@ -256,5 +260,5 @@ def _form(hint: Any) -> str | None:
     return hint.__metadata__[0] if get_origin(hint) is Annotated else None
 
 
-def _below(place: str, name: Any) -> str:
+def _below(place: str, name: object) -> str:
     return f"{place}/{name}" if place else str(name)

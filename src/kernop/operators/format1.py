@@ -15,9 +15,6 @@ from kernop.basics.linalg import blocked
 from kernop.basics.storage import Array, JsonObject
 from kernop.basics.stored import LOWER, UPPER
 
-#: One scalar, which was all there was.
-UNKNOWNS = {CLASS: "unknowns", "sizes": [["u", 1]]}
-LAYOUT = {CLASS: "layout", "components": None, "complex": False}
 #: The number beyond which a problem was called ill-posed.
 LIMIT = 500.0
 #: How arrays of a factorisation were stored that are triangles.
@@ -43,8 +40,7 @@ class _Upgrade:
             self.method["centers"] = self._at("method/centers")
 
     def operator(self) -> JsonObject:
-        old, about = self.old, dict(self.old["learned"])
-        diagnosis: JsonObject = {CLASS: "diagnosis", "stability": None, "roughness": None}
+        old, about, diagnosis = self.old, dict(self.old["learned"]), JsonObject({CLASS: "diagnosis"})
         if "stability" in about and "unseen" in about:
             number, unseen = about.pop("stability"), about.pop("unseen")
             diagnosis["stability"] = {CLASS: "stability", "number": number, "unseen": unseen, "limit": LIMIT}
@@ -54,7 +50,7 @@ class _Upgrade:
         conditions = [self._condition(f"condition {k}", own) for k, own in enumerate(self.conditions)]
         return {
             CLASS: "operator",
-            "problem": {CLASS: "problem", "conditions": conditions, "unknowns": UNKNOWNS},
+            "problem": {CLASS: "problem", "conditions": conditions},
             "points": {own["name"]: self._points(f"condition {k}", own) for k, own in enumerate(self.conditions)},
             "method": self.method,
             "factorisation": self._factorisation(old["factorisation"]),
@@ -63,8 +59,6 @@ class _Upgrade:
             "noise": old.get("noise"),
             "about": {**about, "written": old["written"]},
             "diagnosis": diagnosis,
-            "functionals": None,
-            "solutions": [],
         }
 
     def _has(self, name: str) -> bool:
@@ -87,32 +81,23 @@ class _Upgrade:
     def _points(self, place: str, old: JsonObject) -> JsonObject:
         """Those of a condition, or of a region that is made of points."""
         normal = self._at(f"{place}/normal") if old["normals"] else None
-        timed = _timed(old.get("region", old))
-        return {CLASS: "points", "x": self._at(f"{place}/x"), "normal": normal, "timed": timed, "weight": None}
+        return {CLASS: "points", "x": self._at(f"{place}/x"), "normal": normal, "timed": _timed(old.get("region", old))}
 
     def _condition(self, place: str, old: JsonObject) -> JsonObject:
         data, points = old.get("data"), self._points(place, old)
         if self._has(f"{place}/data"):
             data = self._values(f"data of condition {old['name']!r}", "problem", f"{place}/x", f"{place}/data")
         on, op = self._region(old["region"], f"{place}/region", points), self._op(old, place, points)
-        return {
-            CLASS: "condition",
-            "op": op,
-            "on": on,
-            "name": old["name"],
-            "data": data,
-            "of": None,
-            "integral": False,
-        }
+        return {CLASS: "condition", "op": op, "on": on, "name": old["name"], "data": data}
 
     def _op(self, old: JsonObject, place: str, points: JsonObject) -> JsonObject:
         plain, product = old["operator"], None
         if self.envelope is not None:
-            product = self._functionals([self._block(plain["with envelope"], place, "operator/with envelope/")])
+            product = _functionals([self._block(plain["with envelope"], place, "operator/with envelope/")])
         if plain[CLASS] == "constant":
             plain = {**plain, "takes": ["u"], "terms": [[0, alpha] for alpha in plain["alphas"]]}
         if plain[CLASS] == "table":
-            plain = self._functionals([self._block(plain, place, "operator/")])
+            plain = _functionals([self._block(plain, place, "operator/")])
         elif product is None:
             return plain
         known = {CLASS: "table", "condition": old["name"], "takes": ["u"], "points": points}
@@ -120,16 +105,7 @@ class _Upgrade:
 
     def _block(self, old: JsonObject, place: str, below: str = "") -> JsonObject:
         terms, coefficients = [[0, alpha] for alpha in old["alphas"]], self._at(f"{place}/{below}coefficients")
-        return {
-            CLASS: "block",
-            "x": self._at(f"{place}/x"),
-            "terms": terms,
-            "coefficients": coefficients,
-            "starts": None,
-        }
-
-    def _functionals(self, blocks: list[JsonObject]) -> JsonObject:
-        return {CLASS: "functionals", "blocks": blocks, "layouts": [LAYOUT for _ in blocks]}
+        return {CLASS: "block", "x": self._at(f"{place}/x"), "terms": terms, "coefficients": coefficients}
 
     def _region(self, old: JsonObject, place: str, points: JsonObject) -> JsonObject:
         inner = [name for name, part in old.items() if isinstance(part, dict) and CLASS in part]
@@ -150,11 +126,9 @@ class _Upgrade:
         return found
 
     def _expansion(self) -> JsonObject:
-        old = self.old["expansion"]
+        old, ansatz = self.old["expansion"], {CLASS: "ansatz", "envelope": self.envelope}
         numbers = range(min(old["blocks"], len(self.arrays)))
-        blocks = [self._block(old[f"block {k}"], f"expansion/block {k}") for k in numbers]
-        ansatz = {CLASS: "ansatz", "unknowns": UNKNOWNS, "envelope": self.envelope, "scales": [], "complex": False}
-        functionals = self._functionals(blocks)
+        functionals = _functionals([self._block(old[f"block {k}"], f"expansion/block {k}") for k in numbers])
         return {CLASS: "expansion", "kernel": self.old["kernel"], "functionals": functionals, "ansatz": ansatz}
 
     def _factorisation(self, old: JsonObject) -> JsonObject:
@@ -169,8 +143,8 @@ class _Upgrade:
             found["factor"] = self._orthogonal(old, "factorisation")
         if old[CLASS] == "stream":
             found["solutions"] = [self._solution(f"solution {k}") for k in range(self.old["solutions"])]
-            found["runner"] = {CLASS: "passes", "client": None, "checkpoint": None}
-            found |= {"starts": self._at("starts"), "n": int(self.arrays["starts"][-1].sum())}
+            n, runner = int(self.arrays["starts"][-1].sum()), {CLASS: "passes"}
+            found |= {"starts": self._at("starts"), "n": n, "runner": runner}
         return found
 
     def _orthogonal(self, old: JsonObject, place: str) -> JsonObject:
@@ -180,14 +154,11 @@ class _Upgrade:
         first = {CLASS: "orthogonal", "packed": self._at(f"{place}/packed"), "t": self._at(f"{place}/t")}
         if "chain" not in old:
             return first
-        rotations = [
-            {
-                CLASS: "rotation",
-                "reflectors": self._at(f"{place}/chain/reflectors {k}"),
-                "t": self._at(f"{place}/chain/t {k}"),
-            }
+        pairs = [
+            (self._at(f"{place}/chain/reflectors {k}"), self._at(f"{place}/chain/t {k}"))
             for k in range(min(old["chain"]["rotations"], len(self.arrays)))
         ]
+        rotations = [{CLASS: "rotation", "reflectors": reflectors, "t": t} for reflectors, t in pairs]
         upper, order = self._at(f"{place}/chain/upper", UPPER), self._at(f"{place}/chain/order")
         return {CLASS: "chain", "first": first, "rotations": rotations, "upper": upper, "order": order}
 
@@ -198,6 +169,10 @@ class _Upgrade:
         return {**found, "y": self._at(f"{place}/y"), "misfit": self._at(f"{place}/misfit")}
 
 
+def _functionals(blocks: list[JsonObject]) -> JsonObject:
+    return {CLASS: "functionals", "blocks": blocks}
+
+
 def _timed(region: JsonObject) -> bool:
     """Is the last coordinate of a region time?"""
     if region[CLASS] == "part":
@@ -206,8 +181,8 @@ def _timed(region: JsonObject) -> bool:
 
 
 def _report(old: JsonObject) -> JsonObject:
-    levels = [{CLASS: "level", "changes": None, "misfit": 0.0, "roughness": 0.0, **level} for level in old["levels"]]
+    levels = [{CLASS: "level", **level} for level in old["levels"]]
     for level in levels:
         error = level.get("error", level.get("residual"))
         level["error"] = {"number": "inf"} if error is None else error
-    return {CLASS: "report", "measured": "", "followed": [], "estimates": None, **old, "levels": levels}
+    return {CLASS: "report", **old, "levels": levels}

@@ -72,7 +72,7 @@ def _loaded(path: str | os.PathLike[str], problem: Problem | None, envelope: Fun
             header = upgraded(header, arrays)
         except (*MISFITS, RecursionError) as error:
             raise refuse(f"whose parts do not fit each other ({type(error).__name__}: {error})") from error
-    file = Decoder(arrays, refuse)
+    file = Decoder(arrays, refuse, defaults=found == 1)
     operator = file.decode(SolutionOperator, header)
     file.finish()
     return _revived(_completed(operator, problem, envelope))

@@ -20,7 +20,6 @@ from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
-    check_integer,
     describe,
     fail,
 )
@@ -34,7 +33,7 @@ from kernop.collocation.batches import StreamPoints
 from kernop.collocation.changes import added, fresh, removed
 from kernop.collocation.data import all_values, concrete, named_inputs, places, real_columns
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.rows import Columns, StreamedRows
+from kernop.collocation.rows import Columns, Input, StreamedRows
 from kernop.geometry import Points
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
@@ -45,7 +44,7 @@ from kernop.methods.streamed import StreamedFactorisation
 from kernop.operators.closing import Closing, enveloped
 from kernop.operators.fixed import FixedOperator, fixed
 from kernop.operators.report import Report
-from kernop.operators.shapes import by_unknown, deviations
+from kernop.operators.shapes import Coordinates, InputValue, by_unknown, deviations
 from kernop.operators.solution import Solution, functionals_of, solution_of
 from kernop.operators.streams import stream_record
 from kernop.trust.diagnosis import Diagnosis
@@ -152,7 +151,7 @@ class SolutionOperator:
         """Points of each condition, by name, that T did not learn from: there `Solution.error_estimate` wants data."""
         return self.learned.test_points
 
-    def __call__(self, *values: Any, **named: Any) -> Solution:
+    def __call__(self, *values: InputValue, **named: InputValue) -> Solution:
         """The solution for these inputs, in the order of the problem or by name."""
         u = self.answer(named_inputs(self.problem, values, named))
         self._speak_up(u)
@@ -168,11 +167,11 @@ class SolutionOperator:
             self._speak_up(u)
         return found
 
-    def answer(self, given: Mapping[str, Any]) -> Solution:
+    def answer(self, given: Input) -> Solution:
         """The solution for inputs by name, whatever it leaves of the data."""
         return self.answers([given])[0]
 
-    def answers(self, inputs: Sequence[Mapping[str, Any]]) -> tuple[Solution, ...]:
+    def answers(self, inputs: Sequence[Input]) -> tuple[Solution, ...]:
         """The solutions of several inputs by name, whatever they leave of their data."""
         rows = self.factorisation.rows
         if rows is None:
@@ -188,7 +187,7 @@ class SolutionOperator:
             return self
         return replace(self, solutions=self._split(self.factorisation.passed(rows), rows))
 
-    def _held_answer(self, given: Mapping[str, Any]) -> Solution:
+    def _held_answer(self, given: Input) -> Solution:
         data = self._columns(given)
         columns, shape = real_columns(data), Columns(None if data.ndim == 1 else data.shape[1], np.iscomplexobj(data))
         return solution_of(self.learned, self.factorisation.answer(columns), shape, given, columns)
@@ -241,7 +240,7 @@ class SolutionOperator:
             return self.report.promise
         return PENALISED if self.factorisation.penalised else PROMISE
 
-    def on(self, x: Any, op: Operator | None = None, *, outside: str = "raise") -> FixedOperator:
+    def on(self, x: Coordinates, op: Operator | None = None, *, outside: str = "raise") -> FixedOperator:
         """T followed by evaluation of ``op(u)`` at x (M, d), precomputed: one matrix (M, N), or two if that is less.
 
         ``S = T.on(x)``; ``S(f, g)`` is (M,), or (M, B) for B inputs, and can be differentiated, jitted and vmapped
@@ -250,7 +249,7 @@ class SolutionOperator:
         points = places(self.problem, x, outside)
         return fixed(self.learned, points.x, functionals_of(op, points, self.ansatz), op is None)
 
-    def basis(self, x: Any) -> Any:
+    def basis(self, x: Coordinates) -> Any:
         """The kernel basis ψ at x: (M, N), so that u(x) = ψ h. Interior columns approximate the Green's function.
 
         (M, k, N) for an unknown with k components, and a named tuple for several unknowns. The N columns belong to the
@@ -259,7 +258,7 @@ class SolutionOperator:
         found = self.on(x)
         return by_unknown(found.layout.values(found.matrix), self.problem.unknowns)
 
-    def std(self, x: Any, op: Operator | None = None) -> Any:
+    def std(self, x: Coordinates, op: Operator | None = None) -> Any:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,).
 
         It is that of the Gaussian process with prior covariance K and independent noise of variance λN / w_k in the
@@ -273,7 +272,7 @@ class SolutionOperator:
         found = deviations(self.factorisation.variance(left), left.layouts[0])
         return by_unknown(found, self.problem.unknowns) if op is None else found
 
-    def covariance(self, x: Any, y: Any = None, op: Operator | None = None) -> FloatArray:
+    def covariance(self, x: Coordinates, y: Coordinates | None = None, op: Operator | None = None) -> FloatArray:
         """The posterior covariance of ``op(u)`` at x with that at y, (M, M'); without y at x with itself, (M, M).
 
         As for `std`, whose squares are on the diagonal. Values with several parts stand part by part, real before
@@ -285,18 +284,23 @@ class SolutionOperator:
         return one.across(self.factorisation.posterior(self._uncertain("covariance", y, op, "y")))
 
     def samples(
-        self, x: Any, number: int, *values: Any, op: Operator | None = None, seed: int = 0, **named: Any
+        self,
+        x: Coordinates,
+        number: int,
+        *values: InputValue,
+        op: Operator | None = None,
+        seed: int = 0,
+        **named: InputValue,
     ) -> Any:
         """Draws from the posterior of ``op(u)`` at x given these inputs: (M, number), or (M, B, number) for B inputs.
 
         Their mean is T(…)(x), their covariance `covariance`. Draws for several inputs are independent.
         """
-        count, first = check_integer("number", number, least=1), check_integer("seed", seed, least=0)
         left = self._uncertain("samples", x, op)
-        found = self(*values, **named).draws(left, self.factorisation.posterior(left), count, first)
+        found = self(*values, **named).draws(left, self.factorisation.posterior(left), number, seed)
         return by_unknown(found, self.problem.unknowns) if op is None else found
 
-    def evidence(self, *values: Any, **named: Any) -> Evidence:
+    def evidence(self, *values: InputValue, **named: InputValue) -> Evidence:
         """The marginal likelihood of these inputs, and the scale of the prior at which it is largest."""
         h = self._columns(named_inputs(self.problem, values, named))
         if np.iscomplexobj(h):
@@ -304,7 +308,7 @@ class SolutionOperator:
             raise fail(ArgumentTypeError, "evidence", "complex data for a real operator", remedy)
         return evidence(self.factorisation, real_columns(h), self.noise is not None, h.ndim == 1)
 
-    def _uncertain(self, asked: str, x: Any, op: Operator | None, name: str = "x") -> Functionals:
+    def _uncertain(self, asked: str, x: Coordinates, op: Operator | None, name: str = "x") -> Functionals:
         """op(u) at x, if there is a prior."""
         if not self.factorisation.proper:
             got = "a Subspace operator without regularisation, which has no prior"
@@ -437,7 +441,7 @@ class SolutionOperator:
             self, points=points, factorisation=factorisation, stats=stage.seconds, report=None, functionals=functionals
         )
 
-    def _columns(self, given: Mapping[str, Any]) -> NDArray[Any]:
+    def _columns(self, given: Input) -> NDArray[Any]:
         """The data of these inputs as rows, (N,) or (N, B); complex if a real operator is given complex data."""
         h = all_values(self.problem, given, self.points, self.learned.layouts)
         return concrete("T", h, "use S = T.on(x), then S(f, g), which JAX differentiates, jits and vmaps")

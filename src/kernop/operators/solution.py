@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernop.basics.errors import (
     ArgumentError,
@@ -22,7 +22,7 @@ from kernop.basics.frozen import frozen
 from kernop.collocation.ansatz import Ansatz, condition_functionals
 from kernop.collocation.data import check_untraced, concrete, known_everywhere, places, split_pairs, values_at
 from kernop.collocation.functionals import Functionals, Layout
-from kernop.collocation.rows import Columns
+from kernop.collocation.rows import Columns, Input
 from kernop.collocation.sampling import can_be_fresh
 from kernop.geometry import Points
 from kernop.language.calculus import partial
@@ -32,7 +32,7 @@ from kernop.language.problem import Condition, Problem
 from kernop.language.unknowns import Operator, Unknowns
 from kernop.methods import Answer, Combination, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
-from kernop.operators.shapes import blanked, by_unknown, deviations, values_of
+from kernop.operators.shapes import Coordinates, InputValue, blanked, by_unknown, deviations, values_of
 from kernop.trust.estimates import ErrorEstimate, Known, Learned, error_estimate
 from kernop.trust.evidence import data_scale
 
@@ -61,7 +61,7 @@ class Solution:
     single: bool
     learned: Learned | None = None
     data: FloatArray | None = None
-    inputs: Mapping[str, Any] | None = None
+    inputs: Input | None = None
     misfits: FloatArray | None = None
     sizes: FloatArray | None = None
     paired: bool = False
@@ -102,7 +102,7 @@ class Solution:
 
     def __getitem__(self, name: str) -> UnknownSolution:
         """The solution of one unknown, by name."""
-        if name not in self.problem.unknowns.slices:
+        if name not in self.problem.unknowns.names:
             known = ", ".join(self.problem.unknowns.names)
             raise fail(InputNameError, "u", f"the unknown {describe(name)}", f"the unknowns are {known}")
         return UnknownSolution(self, name)
@@ -119,7 +119,7 @@ class Solution:
         unknowns = ", ".join(self.problem.unknowns.names)
         return f"Solution(x ↦ {unknowns if ',' in unknowns else 'u(x)'} in {self.problem.dim}-D; {number}{space}{left})"
 
-    def __call__(self, x: Any, *, outside: str = "raise") -> Any:
+    def __call__(self, x: Coordinates, *, outside: str = "raise") -> Any:
         """u(x) for x of shape (M, d): (M,), or (M, B); (M, k) or (M, k, B) for an unknown with k components.
 
         With several unknowns it is a named tuple with an entry for each: ``s(x).u``.
@@ -129,7 +129,7 @@ class Solution:
         found = by_unknown(self._values(self.ansatz.evaluations(points.x)), self.problem.unknowns)
         return self._blank(found, points, outside)
 
-    def grad(self, x: Any, *, outside: str = "raise") -> FloatArray:
+    def grad(self, x: Coordinates, *, outside: str = "raise") -> FloatArray:
         """The derivatives of u along all coordinates: (M, d), or (M, d, B). On a SpaceTime the last is ∂u/∂t.
 
         Of an unknown with k components: (M, k, d), or (M, k, d, B).
@@ -158,7 +158,7 @@ class Solution:
             rows = self.ansatz.functionals(gradient, points, of=name)
         return self._values(rows)
 
-    def apply(self, op: Operator, x: Any, *, outside: str = "raise", of: str | None = None) -> FloatArray:
+    def apply(self, op: Operator, x: Coordinates, *, outside: str = "raise", of: str | None = None) -> FloatArray:
         """(P u)(x) for any linear operator P; give `Points` with normals where P needs them.
 
         With several unknowns P takes them by the names of its parameters, or the one that ``of`` names.
@@ -166,7 +166,7 @@ class Solution:
         points = places(self.problem, x, outside)
         return self._blank(self._values(self.ansatz.functionals(op, points, of=of)), points, outside)
 
-    def std(self, x: Any, op: Operator | None = None) -> Any:
+    def std(self, x: Coordinates, op: Operator | None = None) -> Any:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,), or (M, B). The 95 % band is ± 1.96 of it.
 
         It is ``T.std(x)`` times the scale that makes these data most likely (``T.evidence``), or ``T.std(x)`` itself if
@@ -180,28 +180,25 @@ class Solution:
         found = found[..., 0] if self.single else found
         return by_unknown(found, self.problem.unknowns) if op is None else found
 
-    def samples(self, x: Any, number: int, *, op: Operator | None = None, seed: int = 0) -> Any:
+    def samples(self, x: Coordinates, number: int, *, op: Operator | None = None, seed: int = 0) -> Any:
         """Draws from the posterior of ``op(u)`` at x: (M, number), or (M, B, number); their deviation is `std`."""
-        count, first = check_integer("number", number, least=1), check_integer("seed", seed, least=0)
         left, scale, factorisation = self._uncertain(x, op)
-        found = self._draws(left, factorisation.posterior(left), scale, count, first)
+        found = self.draws(left, factorisation.posterior(left), number, seed, scale)
         return by_unknown(found, self.problem.unknowns) if op is None else found
 
-    def draws(self, left: Functionals, posterior: Posterior, number: int, seed: int) -> Any:
-        """Draws from a posterior with scale 1 around these solutions, as in `samples`."""
-        return self._draws(left, posterior, np.ones(self.width), number, seed)
-
-    def _draws(self, left: Functionals, posterior: Posterior, scale: FloatArray, number: int, seed: int) -> Any:
+    def draws(
+        self, left: Functionals, posterior: Posterior, number: int, seed: int, scale: FloatArray | float = 1.0
+    ) -> NDArray[Any]:
         """mean + s · draws, for one input or B of them, of scales s (B,): (M, …, number) or (M, …, B, number)."""
-        layout, width = left.layouts[0], self.width * (2 if self.paired else 1)
-        rows = posterior.draws(number * width, seed)
-        drawn = values_of(rows, layout, single=False, paired=self.paired)
-        drawn = drawn.reshape(*drawn.shape[:-1], self.width, number) * scale[:, None]
+        count, first = check_integer("number", number, least=1), check_integer("seed", seed, least=0)
+        rows = posterior.draws(count * self.function.width, first)
+        drawn = values_of(rows, left.layouts[0], single=False, paired=self.paired)
+        drawn = drawn.reshape(*drawn.shape[:-1], self.width, count) * np.reshape(scale, (-1, 1))
         mean = self._values(left)
         found = (mean[..., None] if self.single else mean)[..., None] + drawn
         return found[..., 0, :] if self.single else found
 
-    def _uncertain(self, x: Any, op: Operator | None) -> tuple[Functionals, FloatArray, Factorisation]:
+    def _uncertain(self, x: Coordinates, op: Operator | None) -> tuple[Functionals, FloatArray, Factorisation]:
         """op(u) at x, the scale of the prior for each input, (B,), and what knows the posterior for the scale 1."""
         learned = self._learned()
         left = functionals_of(op, places(self.problem, x, None), self.ansatz)
@@ -224,7 +221,7 @@ class Solution:
         return self.learned
 
     def error_estimate(
-        self, *values: Any, covering: int | None = COVERING, search: int | None = SEARCH, **named: Any
+        self, *values: InputValue, covering: int | None = COVERING, search: int | None = SEARCH, **named: InputValue
     ) -> ErrorEstimate:
         """How wrong u is, for this input: estimates of its error, and a bound from samples where there is one.
 
@@ -281,7 +278,7 @@ class Solution:
         functions = {name: value for name, value in (fixed | known).items() if callable(value)}
         return Known(self.data, fresh, everywhere, why, functions)
 
-    def _rows(self, condition: Condition, known: Mapping[str, Any], points: Points, layout: Layout) -> FloatArray:
+    def _rows(self, condition: Condition, known: Input, points: Points, layout: Layout) -> FloatArray:
         """Data of a condition at points as rows, (n, B), or (n, 2 B) if they are paired."""
         values = values_at(condition, known.get(condition.name, condition.data), points, layout)
         rows = layout.rows(concrete(condition.name, values))
@@ -339,32 +336,29 @@ class UnknownSolution:
     solution: Solution
     name: str
 
-    def __call__(self, x: Any, *, outside: str = "raise") -> FloatArray:
+    def __call__(self, x: Coordinates, *, outside: str = "raise") -> FloatArray:
         """u(x) for x of shape (M, d): (M,) or (M, k), and with a last axis B for B inputs."""
         return self.apply(itself, x, outside=outside)
 
-    def grad(self, x: Any, *, outside: str = "raise") -> FloatArray:
+    def grad(self, x: Coordinates, *, outside: str = "raise") -> FloatArray:
         """The derivatives along all coordinates: (M, d), or (M, k, d); with a last axis B for B inputs."""
         return self.solution.gradient(self.name, places(self.solution.problem, x, outside), outside)
 
-    def apply(self, op: Operator, x: Any, *, outside: str = "raise") -> FloatArray:
+    def apply(self, op: Operator, x: Coordinates, *, outside: str = "raise") -> FloatArray:
         """(P u)(x) for any linear operator P of this unknown."""
         return self.solution.apply(op, x, outside=outside, of=self.name)
 
-    def std(self, x: Any) -> FloatArray:
+    def std(self, x: Coordinates) -> FloatArray:
         """The posterior standard deviation at x; see `Solution.std`."""
-        return getattr(self.solution.std(x), self.name) if self._among_others else self.solution.std(x)
-
-    @property
-    def _among_others(self) -> bool:
-        return self.solution.problem.unknowns.single is None
+        found = self.solution.std(x)
+        return getattr(found, self.name) if self.solution.problem.unknowns.single is None else found
 
     def __repr__(self) -> str:
         return f"{self.name!r} of {self.solution!r}"
 
 
 def solution_of(
-    learned: Learned, answer: Answer, columns: Columns, inputs: Mapping[str, Any], data: FloatArray | None = None
+    learned: Learned, answer: Answer, columns: Columns, inputs: Input, data: FloatArray | None = None
 ) -> Solution:
     """The solution that an answer of the factorisation is.
 
