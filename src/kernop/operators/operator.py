@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from kernop.basics.frozen import frozen
 from kernop.basics.progress import Stages
 from kernop.basics.stored import stored
 from kernop.basics.versions import now, versions
-from kernop.collocation.ansatz import Ansatz, collocate
+from kernop.collocation.ansatz import collocate
 from kernop.collocation.batches import StreamPoints
 from kernop.collocation.changes import added, fresh, removed
 from kernop.collocation.data import all_values, concrete, named_inputs, places, real_columns
@@ -37,7 +36,6 @@ from kernop.collocation.rows import Columns, Input, StreamedRows
 from kernop.geometry import Points
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.language.problem import Problem
 from kernop.language.unknowns import Operator
 from kernop.methods import Answer, Factorisation, Method, Subspace
 from kernop.methods.streamed import StreamedFactorisation
@@ -47,7 +45,6 @@ from kernop.operators.report import Report
 from kernop.operators.shapes import Coordinates, InputValue, by_unknown, deviations
 from kernop.operators.solution import Solution, functionals_of, solution_of
 from kernop.operators.streams import stream_record
-from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates import Learned
 from kernop.trust.evidence import Evidence, evidence
 
@@ -61,7 +58,7 @@ NOISE = 2.0
 
 @stored("operator", by_value=False)
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SolutionOperator:
+class SolutionOperator(Learned):
     """T with u = T(f, g): learned once, applied to any data.
 
     Made by `kernop.learn`. Inputs are functions of x (n, d), numbers, or arrays of values at ``T.points[name].x``,
@@ -84,30 +81,14 @@ class SolutionOperator:
         solutions: of a stream, one for each of ``learn(inputs=[…])``.
     """
 
-    problem: Problem
-    points: Mapping[str, Points]
     method: Method
-    factorisation: Factorisation
     stats: Mapping[str, float] = field(default_factory=dict[str, float])
     report: Report | None = None
-    noise: Mapping[str, float] | None = None
     about: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    diagnosis: Diagnosis = field(default_factory=Diagnosis)
-    functionals: Functionals | None = None
     solutions: tuple[Solution, ...] = ()
 
     def __post_init__(self) -> None:
         frozen((self.factorisation, self.functionals))
-
-    @property
-    def collocated(self) -> Functionals:
-        """The conditions at the points, as functionals of the functions in which the unknowns are written."""
-        return self.learned.collocated
-
-    @property
-    def ansatz(self) -> Ansatz:
-        """How the unknowns are written in the functions of the method."""
-        return self.factorisation.expansion.ansatz
 
     @property
     def stability(self) -> float | None:
@@ -136,20 +117,10 @@ class SolutionOperator:
     def n_points(self) -> int:
         """The number N of points of all conditions together."""
         passed = self.factorisation.passed_rows
-        if passed is not None and all(layout.parts == 1 for layout in self.learned.layouts):
+        if passed is not None and all(layout.parts == 1 for layout in self.layouts):
             return passed  # to count the points of a stream may take a pass over them
         counts = self.counts
         return passed or 0 if counts is None else sum(counts.values())
-
-    @cached_property
-    def learned(self) -> Learned:
-        """What solutions keep of it."""
-        return Learned(self.problem, self.points, self.factorisation, self.noise, self.diagnosis, self.functionals)
-
-    @property
-    def test_points(self) -> dict[str, Points]:
-        """Points of each condition, by name, that T did not learn from: there `Solution.error_estimate` wants data."""
-        return self.learned.test_points
 
     def __call__(self, *values: InputValue, **named: InputValue) -> Solution:
         """The solution for these inputs, in the order of the problem or by name."""
@@ -190,13 +161,13 @@ class SolutionOperator:
     def _held_answer(self, given: Input) -> Solution:
         data = self._columns(given)
         columns, shape = real_columns(data), Columns(None if data.ndim == 1 else data.shape[1], np.iscomplexobj(data))
-        return solution_of(self.learned, self.factorisation.answer(columns), shape, given, columns)
+        return solution_of(self, self.factorisation.answer(columns), shape, given, columns)
 
     def _split(self, answer: Answer, rows: StreamedRows) -> tuple[Solution, ...]:
         """One solution for each input of the rows."""
         ends = np.cumsum([columns.count for columns in rows.columns]).tolist()
         return tuple(
-            solution_of(self.learned, answer.column(slice(end - own.count, end)), own, given)
+            solution_of(self, answer.column(slice(end - own.count, end)), own, given)
             for own, end, given in zip(rows.columns, ends, rows.inputs, strict=True)
         )
 
@@ -247,7 +218,7 @@ class SolutionOperator:
         with JAX. With several unknowns, and no ``op``, it is a named tuple with an entry for each.
         """
         points = places(self.problem, x, outside)
-        return fixed(self.learned, points.x, functionals_of(op, points, self.ansatz), op is None)
+        return fixed(self, points.x, functionals_of(op, points, self.ansatz), op is None)
 
     def basis(self, x: Coordinates) -> Any:
         """The kernel basis ψ at x: (M, N), so that u(x) = ψ h. Interior columns approximate the Green's function.
@@ -380,7 +351,7 @@ class SolutionOperator:
         """
         if self.factorisation.rows is not None:
             return self._longer(self.factorisation.rows, points)
-        together, new = added(self.problem, self.points, self.learned.layouts, points)
+        together, new = added(self.problem, self.points, self.layouts, points)
         return self._changed(together, lambda functionals: self.factorisation.extended(functionals, new))
 
     def remove(self, points: Mapping[str, Any]) -> SolutionOperator:
@@ -395,7 +366,7 @@ class SolutionOperator:
         be relieved of rows without losing all digits: this costs as much as learning. Points of a stream cannot leave.
         """
         self.factorisation.check_removal()
-        left, gone = removed(self.problem, self.points, self.learned.layouts, points)
+        left, gone = removed(self.problem, self.points, self.layouts, points)
         return self._changed(left, lambda functionals: self.factorisation.without(functionals, gone))
 
     def _longer(self, rows: StreamedRows, points: Any) -> SolutionOperator:
@@ -443,7 +414,7 @@ class SolutionOperator:
 
     def _columns(self, given: Input) -> NDArray[Any]:
         """The data of these inputs as rows, (N,) or (N, B); complex if a real operator is given complex data."""
-        h = all_values(self.problem, given, self.points, self.learned.layouts)
+        h = all_values(self.problem, given, self.points, self.layouts)
         return concrete("T", h, "use S = T.on(x), then S(f, g), which JAX differentiates, jits and vmaps")
 
     def __repr__(self) -> str:
@@ -469,12 +440,12 @@ class SolutionOperator:
 
 def closed(operator: SolutionOperator) -> SolutionOperator:
     """The operator without a user's functions: what is known of them at the points stands in their place."""
-    method, factorisation, points = operator.method, operator.factorisation, dict(operator.points)
-    functionals = None
+    method, factorisation, functionals = operator.method, operator.factorisation, None
     if isinstance(factorisation, StreamedFactorisation):
         factorisation = stream_record(factorisation, operator.solutions)
     else:
         functionals = operator.collocated
+    points = dict(operator.points)
     closing = Closing(operator.problem, points, operator.ansatz, functionals)
     envelope, parts = closing.envelope(), {"points": points, "functionals": functionals, "solutions": ()}
     if envelope is not None:
