@@ -22,23 +22,21 @@ ROUNDING, NOISE = 1e-10, 1e-13
 
 
 def check_problem(
-    problem: Problem,
-    stored: Problem,
-    points: Mapping[str, Points],
-    envelope: Function | None,
-    known: Function | None,
+    problem: Problem, stored: Problem, points: Mapping[str, Points], envelopes: tuple[Function, Function] | None
 ) -> None:
     """Raise unless a problem has the conditions that are stored, on the same regions, to rounding at the points.
 
     Arguments:
-        envelope: the function of the user, and …
-        known: … what is stored of it.
+        envelopes: the function of the user, and what is stored of it; None if it is not given.
     """
+    plain = Ansatz(problem.unknowns)
+    pairs = [(plain, plain)]
+    if envelopes is not None:
+        pairs.append((replace(plain, envelope=envelopes[0]), replace(plain, envelope=envelopes[1])))
     if problem.names != stored.names:
         raise _other(f"the conditions {', '.join(problem.names)} where {', '.join(stored.names)} were learned")
     if problem.unknowns != stored.unknowns:
         raise _other(f"the unknowns {dict(problem.unknowns.sizes)}, not {dict(stored.unknowns.sizes)}")
-    plain = Ansatz(problem.unknowns)
     for mine, theirs in zip(problem.conditions, stored.conditions, strict=True):
         places = points[mine.name]
         if not _same_region(closed_region(mine.on, places), theirs.on):
@@ -47,9 +45,8 @@ def check_problem(
             raise _other(f"{mine.name!r} on {mine.on!r}, to which some of the stored points do not belong")
         if mine.integral != theirs.integral:
             raise _other(f"{mine.name!r} that is an integral in only one of them")
-        _check_operator(mine, theirs, places, plain, plain)
-        if envelope is not None:
-            _check_operator(mine, theirs, places, replace(plain, envelope=envelope), replace(plain, envelope=known))
+        for own, known in pairs:
+            _check_operator(mine, theirs, places, own, known)
         functions = callable(mine.data), callable(theirs.data)
         if not (_close(mine.data, theirs.data, places) if all(functions) else same(mine.data, theirs.data)):
             raise _other(f"{mine.name!r} with other data, or with data that is fixed in only one of them")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kernop.basics import storage
 from kernop.basics.codec import Encoder
@@ -25,7 +25,7 @@ from kernop.basics.errors import (
 from kernop.basics.fitting import REMEDY
 from kernop.basics.frozen import frozen
 from kernop.basics.progress import Stages
-from kernop.basics.stored import stored
+from kernop.basics.stored import same, stored
 from kernop.basics.versions import now, versions
 from kernop.collocation.ansatz import collocate
 from kernop.collocation.batches import StreamPoints
@@ -42,7 +42,7 @@ from kernop.methods.streamed import StreamedFactorisation
 from kernop.operators.closing import Closing, enveloped
 from kernop.operators.fixed import FixedOperator, fixed
 from kernop.operators.report import Report
-from kernop.operators.shapes import Coordinates, InputValue, by_unknown, deviations
+from kernop.operators.shapes import InputValue, PointsLike, by_unknown, deviations
 from kernop.operators.solution import Solution, functionals_of, solution_of
 from kernop.operators.streams import stream_record
 from kernop.trust.estimates import Learned
@@ -211,7 +211,7 @@ class SolutionOperator(Learned):
             return self.report.promise
         return PENALISED if self.factorisation.penalised else PROMISE
 
-    def on(self, x: Coordinates, op: Operator | None = None, *, outside: str = "raise") -> FixedOperator:
+    def on(self, x: PointsLike, op: Operator | None = None, *, outside: str = "raise") -> FixedOperator:
         """T followed by evaluation of ``op(u)`` at x (M, d), precomputed: one matrix (M, N), or two if that is less.
 
         ``S = T.on(x)``; ``S(f, g)`` is (M,), or (M, B) for B inputs, and can be differentiated, jitted and vmapped
@@ -220,7 +220,7 @@ class SolutionOperator(Learned):
         points = places(self.problem, x, outside)
         return fixed(self, points.x, functionals_of(op, points, self.ansatz), op is None)
 
-    def basis(self, x: Coordinates) -> Any:
+    def basis(self, x: PointsLike) -> Any:
         """The kernel basis ψ at x: (M, N), so that u(x) = ψ h. Interior columns approximate the Green's function.
 
         (M, k, N) for an unknown with k components, and a named tuple for several unknowns. The N columns belong to the
@@ -229,7 +229,7 @@ class SolutionOperator(Learned):
         found = self.on(x)
         return by_unknown(found.layout.values(found.matrix), self.problem.unknowns)
 
-    def std(self, x: Coordinates, op: Operator | None = None) -> Any:
+    def std(self, x: PointsLike, op: Operator | None = None) -> Any:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,).
 
         It is that of the Gaussian process with prior covariance K and independent noise of variance λN / w_k in the
@@ -243,7 +243,7 @@ class SolutionOperator(Learned):
         found = deviations(self.factorisation.variance(left), left.layouts[0])
         return by_unknown(found, self.problem.unknowns) if op is None else found
 
-    def covariance(self, x: Coordinates, y: Coordinates | None = None, op: Operator | None = None) -> FloatArray:
+    def covariance(self, x: PointsLike, y: PointsLike | None = None, op: Operator | None = None) -> FloatArray:
         """The posterior covariance of ``op(u)`` at x with that at y, (M, M'); without y at x with itself, (M, M).
 
         As for `std`, whose squares are on the diagonal. Values with several parts stand part by part, real before
@@ -256,7 +256,7 @@ class SolutionOperator(Learned):
 
     def samples(
         self,
-        x: Coordinates,
+        x: PointsLike,
         number: int,
         *values: InputValue,
         op: Operator | None = None,
@@ -279,7 +279,7 @@ class SolutionOperator(Learned):
             raise fail(ArgumentTypeError, "evidence", "complex data for a real operator", remedy)
         return evidence(self.factorisation, real_columns(h), self.noise is not None, h.ndim == 1)
 
-    def _uncertain(self, asked: str, x: Coordinates, op: Operator | None, name: str = "x") -> Functionals:
+    def _uncertain(self, asked: str, x: PointsLike, op: Operator | None, name: str = "x") -> Functionals:
         """op(u) at x, if there is a prior."""
         if not self.factorisation.proper:
             got = "a Subspace operator without regularisation, which has no prior"
@@ -331,14 +331,14 @@ class SolutionOperator(Learned):
         right = self.factorisation.expansion.functionals.order
         for condition, own in zip(conditions, functionals.conditions, strict=True):
             x = self.points[condition.name].x
-            starts = [0, len(x)] if condition.integral else None
-            if not all(np.array_equal(b.x, x) and _listed(b.starts) == starts for b in own.blocks):
+            starts = np.array([0, len(x)]) if condition.integral else None
+            if not all(same((block.x, block.starts), (x, starts)) for block in own.blocks):
                 raise fail(ArgumentError, "functionals", "some that are not at the points", REMEDY)
             needed = max(self.method.derivatives_needed(own.order), own.order + right)
             check_smoothness(self.kernel, needed, condition.name)
         return len(functionals)
 
-    def update(self, points: Mapping[str, Any]) -> SolutionOperator:
+    def update(self, points: Mapping[str, PointsLike]) -> SolutionOperator:
         """The operator learned from more points: a new one, at a fraction of the cost of learning again.
 
         Arguments:
@@ -354,7 +354,7 @@ class SolutionOperator(Learned):
         together, new = added(self.problem, self.points, self.layouts, points)
         return self._changed(together, lambda functionals: self.factorisation.extended(functionals, new))
 
-    def remove(self, points: Mapping[str, Any]) -> SolutionOperator:
+    def remove(self, points: Mapping[str, ArrayLike]) -> SolutionOperator:
         """The operator learned without some of the points, as when a sensor dies: a new one.
 
         Arguments:
@@ -369,7 +369,7 @@ class SolutionOperator(Learned):
         left, gone = removed(self.problem, self.points, self.layouts, points)
         return self._changed(left, lambda functionals: self.factorisation.without(functionals, gone))
 
-    def _longer(self, rows: StreamedRows, points: Any) -> SolutionOperator:
+    def _longer(self, rows: StreamedRows, points: Mapping[str, PointsLike]) -> SolutionOperator:
         """With more points at the end of the stream; those until now are not read again."""
         rows.stream.check_again()
         new = fresh(self.problem, points)
@@ -451,10 +451,6 @@ def closed(operator: SolutionOperator) -> SolutionOperator:
     if envelope is not None:
         method, factorisation = enveloped(method, factorisation, envelope)
     return replace(operator, problem=closing.closed(), method=method, factorisation=factorisation, **parts)
-
-
-def _listed(starts: NDArray[np.intp] | None) -> list[int] | None:
-    return None if starts is None else starts.tolist()
 
 
 def _unpacked(value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -15,7 +15,7 @@ from kernop.language.functions import Function
 from kernop.language.unknowns import Unknowns
 
 #: What a user gives as points, and as the data of one condition.
-Coordinates = ArrayLike | Points
+PointsLike = ArrayLike | Points
 InputValue = Function | ArrayLike
 
 

@@ -26,13 +26,13 @@ from kernop.collocation.rows import Columns, Input
 from kernop.collocation.sampling import can_be_fresh
 from kernop.geometry import Points
 from kernop.language.calculus import partial
-from kernop.language.fields import VectorField
+from kernop.language.fields import Field, VectorField
 from kernop.language.ops import itself
 from kernop.language.problem import Condition, Problem
 from kernop.language.unknowns import Operator, Unknowns
 from kernop.methods import Answer, Combination, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
-from kernop.operators.shapes import Coordinates, InputValue, blanked, by_unknown, deviations, values_of
+from kernop.operators.shapes import InputValue, PointsLike, blanked, by_unknown, deviations, values_of
 from kernop.trust.estimates import ErrorEstimate, Known, Learned, error_estimate
 from kernop.trust.evidence import data_scale
 
@@ -119,7 +119,7 @@ class Solution:
         unknowns = ", ".join(self.problem.unknowns.names)
         return f"Solution(x ↦ {unknowns if ',' in unknowns else 'u(x)'} in {self.problem.dim}-D; {number}{space}{left})"
 
-    def __call__(self, x: Coordinates, *, outside: str = "raise") -> Any:
+    def __call__(self, x: PointsLike, *, outside: str = "raise") -> Any:
         """u(x) for x of shape (M, d): (M,), or (M, B); (M, k) or (M, k, B) for an unknown with k components.
 
         With several unknowns it is a named tuple with an entry for each: ``s(x).u``.
@@ -129,7 +129,7 @@ class Solution:
         found = by_unknown(self._values(self.ansatz.evaluations(points.x)), self.problem.unknowns)
         return self._blank(found, points, outside)
 
-    def grad(self, x: Coordinates, *, outside: str = "raise") -> FloatArray:
+    def grad(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """The derivatives of u along all coordinates: (M, d), or (M, d, B). On a SpaceTime the last is ∂u/∂t.
 
         Of an unknown with k components: (M, k, d), or (M, k, d, B).
@@ -141,24 +141,15 @@ class Solution:
 
     def gradient(self, name: str, points: Points, outside: str) -> FloatArray:
         """The derivatives of one unknown along all coordinates, as `grad` gives them."""
-        own = self.problem.unknowns.slices[name]
-        parts = [self._derivatives(name, k - own.start, k, points) for k in range(own.start, own.stop)]
-        found = parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
-        return self._blank(found, points, outside)
+        own, found = self.problem.unknowns.slices[name], list[FloatArray]()
+        for part, k in enumerate(range(own.start, own.stop)):
+            rows = self.ansatz.gradients(points.x, k)
+            if rows is None:  # with an envelope, by the product rule
+                rows = self.ansatz.functionals(_gradient(part, points.dim), points, of=name)
+            found.append(self._values(rows))
+        return self._blank(found[0] if len(found) == 1 else np.stack(found, axis=1), points, outside)
 
-    def _derivatives(self, name: str, part: int, k: int, points: Points) -> FloatArray:
-        """The derivatives of one component, (M, d) or (M, d, B)."""
-        rows = self.ansatz.gradients(points.x, k)
-        if rows is None:  # with an envelope, by the product rule
-
-            def gradient(u: Any) -> Any:
-                component = u.parts[part] if isinstance(u, VectorField) else u
-                return VectorField(tuple(partial(component, axis) for axis in range(points.dim)))
-
-            rows = self.ansatz.functionals(gradient, points, of=name)
-        return self._values(rows)
-
-    def apply(self, op: Operator, x: Coordinates, *, outside: str = "raise", of: str | None = None) -> FloatArray:
+    def apply(self, op: Operator, x: PointsLike, *, outside: str = "raise", of: str | None = None) -> FloatArray:
         """(P u)(x) for any linear operator P; give `Points` with normals where P needs them.
 
         With several unknowns P takes them by the names of its parameters, or the one that ``of`` names.
@@ -166,7 +157,7 @@ class Solution:
         points = places(self.problem, x, outside)
         return self._blank(self._values(self.ansatz.functionals(op, points, of=of)), points, outside)
 
-    def std(self, x: Coordinates, op: Operator | None = None) -> Any:
+    def std(self, x: PointsLike, op: Operator | None = None) -> Any:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,), or (M, B). The 95 % band is ± 1.96 of it.
 
         It is ``T.std(x)`` times the scale that makes these data most likely (``T.evidence``), or ``T.std(x)`` itself if
@@ -180,7 +171,7 @@ class Solution:
         found = found[..., 0] if self.single else found
         return by_unknown(found, self.problem.unknowns) if op is None else found
 
-    def samples(self, x: Coordinates, number: int, *, op: Operator | None = None, seed: int = 0) -> Any:
+    def samples(self, x: PointsLike, number: int, *, op: Operator | None = None, seed: int = 0) -> Any:
         """Draws from the posterior of ``op(u)`` at x: (M, number), or (M, B, number); their deviation is `std`."""
         left, scale, factorisation = self._uncertain(x, op)
         found = self.draws(left, factorisation.posterior(left), number, seed, scale)
@@ -198,7 +189,7 @@ class Solution:
         found = (mean[..., None] if self.single else mean)[..., None] + drawn
         return found[..., 0, :] if self.single else found
 
-    def _uncertain(self, x: Coordinates, op: Operator | None) -> tuple[Functionals, FloatArray, Factorisation]:
+    def _uncertain(self, x: PointsLike, op: Operator | None) -> tuple[Functionals, FloatArray, Factorisation]:
         """op(u) at x, the scale of the prior for each input, (B,), and what knows the posterior for the scale 1."""
         learned = self._learned()
         left = functionals_of(op, places(self.problem, x, None), self.ansatz)
@@ -250,10 +241,10 @@ class Solution:
         """What `error_estimate` says, as a table for a person: ``print(u.report())``."""
         return str(self.error_estimate())
 
-    def _known(self, values: tuple[Any, ...], named: dict[str, Any]) -> Known:
+    def _known(self, values: tuple[InputValue, ...], named: Input) -> Known:
         """Where the data of all conditions is known."""
         names, given = self.problem.inputs, dict(self.inputs or {})
-        added = dict(zip(names, values, strict=False)) | named
+        added = {**dict(zip(names, values, strict=False)), **named}
         unknown = [name for name in added if name not in names]
         if len(values) > len(names) or unknown or len(added) < len(values) + len(named):
             got = f"{len(values)} values and the names {list(named)}"
@@ -261,7 +252,7 @@ class Solution:
             raise fail(InputNameError, "error_estimate", got, remedy)
         layouts = dict(zip(self.problem.names, self._learned().layouts, strict=True))
 
-        def everywhere_known(name: str, value: Any) -> bool:
+        def everywhere_known(name: str, value: InputValue) -> bool:
             return known_everywhere(self.problem[name], value, layouts[name])
 
         known = {name: value for name, value in given.items() if everywhere_known(name, value)} | added
@@ -289,7 +280,7 @@ class Solution:
         columns = np.broadcast_to(rows.reshape(len(rows), -1), (len(rows), self.width))
         return split_pairs(columns) if self.paired else columns
 
-    def residual(self, name: str, points: Any, data: Any = None) -> FloatArray:
+    def residual(self, name: str, points: PointsLike, data: InputValue | None = None) -> FloatArray:
         """(P_k u − h_k) at points of condition ``name``: (n,), or (n, B).
 
         h_k is ``data``: a function, a number, or values at the points. Without it, it is what the problem fixes or what
@@ -336,25 +327,35 @@ class UnknownSolution:
     solution: Solution
     name: str
 
-    def __call__(self, x: Coordinates, *, outside: str = "raise") -> FloatArray:
+    def __call__(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """u(x) for x of shape (M, d): (M,) or (M, k), and with a last axis B for B inputs."""
         return self.apply(itself, x, outside=outside)
 
-    def grad(self, x: Coordinates, *, outside: str = "raise") -> FloatArray:
+    def grad(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """The derivatives along all coordinates: (M, d), or (M, k, d); with a last axis B for B inputs."""
         return self.solution.gradient(self.name, places(self.solution.problem, x, outside), outside)
 
-    def apply(self, op: Operator, x: Coordinates, *, outside: str = "raise") -> FloatArray:
+    def apply(self, op: Operator, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """(P u)(x) for any linear operator P of this unknown."""
         return self.solution.apply(op, x, outside=outside, of=self.name)
 
-    def std(self, x: Coordinates) -> FloatArray:
+    def std(self, x: PointsLike) -> FloatArray:
         """The posterior standard deviation at x; see `Solution.std`."""
         found = self.solution.std(x)
         return getattr(found, self.name) if self.solution.problem.unknowns.single is None else found
 
     def __repr__(self) -> str:
         return f"{self.name!r} of {self.solution!r}"
+
+
+def _gradient(part: int, dim: int) -> Operator:
+    """The operator u ↦ ∇u of a scalar, or of one component of a vector."""
+
+    def op(u: Field | VectorField) -> VectorField:
+        component = u.parts[part] if isinstance(u, VectorField) else u
+        return VectorField(tuple(partial(component, axis) for axis in range(dim)))
+
+    return op
 
 
 def solution_of(
