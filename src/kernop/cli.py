@@ -23,7 +23,7 @@ from kernop.paper.tables import tables
 from kernop.plotting import true_predicted_error
 
 #: What ``kernop reproduce`` can run.
-ChapterName = Literal[
+Choice = Literal[
     "darcy", "darcy-rough", "helmholtz", "helmholtz-smooth", "schrodinger", "heat", "poisson3d", "all"
 ]
 
@@ -74,7 +74,7 @@ def _comparison(experiment: Experiment, outcomes: dict[str, Outcome]) -> Table:
 
 @app.command
 def reproduce(
-    *names: ChapterName,
+    *names: Choice,
     quick: Annotated[bool, Parameter(help="Small versions of what takes long: two minutes at most.")] = False,
     out: Annotated[Path, Parameter(help="Folder for figures and JSON.")] = Path("out/paper"),
     seed: Annotated[int, Parameter(help="Of the points and the test functions.")] = 0,

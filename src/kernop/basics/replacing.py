@@ -80,13 +80,15 @@ def replacing(path: str | os.PathLike[str], argument: str = "path") -> Generator
         _sweep(target)
         part, file = _part_of(target)
     try:
-        with file:
-            yield file
-            with writing(path, argument):
-                _finish(file, part, target)
+        yield file
+        with writing(path, argument):
+            _finish(file, part, target)
     except BaseException:
+        with suppress(OSError):  # what could not be written is still in its buffer
+            file.close()
         part.unlink(missing_ok=True)
         raise
+    file.close()
 
 
 @contextmanager

@@ -418,9 +418,10 @@ class SolutionOperator(Learned):
         return concrete("T", h, "use S = T.on(x), then S(f, g), which JAX differentiates, jits and vmaps")
 
     def __repr__(self) -> str:
-        sizes = f"points {{{', '.join(f'{name}: {n}' for name, n in (self.counts or {}).items())}}}"
         if isinstance(self.points, StreamPoints):
             sizes = f"{self.n_points} points"
+        else:
+            sizes = f"points {{{', '.join(f'{name}: {len(own)}' for name, own in self.points.items())}}}"
         outputs = ", ".join(self.problem.unknowns.names)
         outputs = f"({outputs})" if "," in outputs else outputs
         return f"SolutionOperator(({', '.join(self.problem.inputs)}) ↦ {outputs}; {sizes}, {self.kernel!r}, {self.how})"
