@@ -120,7 +120,7 @@ def save(figure: Any, path: str | Path) -> Path:
     return target
 
 
-def _grid(x: Any) -> tuple[FloatArray, int]:
+def _grid(x: object) -> tuple[FloatArray, int]:
     """A square tensor grid (n², 2), and n."""
     places = check_coordinates("x", x, 2)
     n = round(len(places) ** 0.5)
@@ -131,14 +131,14 @@ def _grid(x: Any) -> tuple[FloatArray, int]:
     return places, n
 
 
-def _values(name: str, values: Any, n: int) -> FloatArray:
+def _values(name: str, values: object, n: int) -> FloatArray:
     found = check_array(name, values, remedy=f"give {n} numbers, one for each point")
     if found.shape != (n,):
         raise fail(ShapeError, name, f"an array of shape {found.shape}", f"give {n} numbers, one for each point of x")
     return check_squares(name, found, "scale them to be near 1")
 
 
-def _text(name: str, value: Any) -> str:
+def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise fail(ArgumentTypeError, name, describe(value), "give a string")
     return value

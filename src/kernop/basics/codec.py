@@ -33,7 +33,7 @@ from kernop.basics.errors import (
     finite_squares,
 )
 from kernop.basics.linalg import packed, unpack
-from kernop.basics.storage import Array
+from kernop.basics.storage import Array, JsonObject
 from kernop.basics.stored import EXTENDED, KINDS, LOWER, NUMBERS, UPPER, arguments, build, name_of, stored_arguments
 
 #: The keys of objects and arrays: no condition has such a name, because a blank or a keyword of Python is none.
@@ -76,7 +76,7 @@ class Encoder:
             return {name: self.encode(part, _below(place, name)) for name, part in value.items()}
         return self._object(value, place, hint)
 
-    def _object(self, value: object, place: str, hint: object) -> dict[str, Any]:
+    def _object(self, value: object, place: str, hint: object) -> JsonObject:
         kind = name_of(value)
         if kind is None:
             what = place.rpartition("/")[2] if hint is Any or not isinstance(hint, type) else hint.__name__.lower()
@@ -130,7 +130,7 @@ class Decoder:
             raise self._wrong(place, "missing" if found is None else f"{shown}{word}")
         return float(found) if hint is float else found
 
-    def part(self, hint: object, whole: Mapping[str, Any], name: str, place: str = "") -> Any:
+    def part(self, hint: object, whole: Mapping[str, object], name: str, place: str = "") -> Any:
         """The value of this name in an object; what may be None must still be there."""
         if name not in whole:
             raise self._wrong(_below(place, name), "missing")
@@ -168,7 +168,7 @@ class Decoder:
             raise self._wrong(place, f"{describe(value)} and no number")
         return value
 
-    def _object(self, parts: dict[str, Any], place: str) -> Any:
+    def _object(self, parts: JsonObject, place: str) -> object:
         name = parts[CLASS]
         kind = KINDS.get(name) if isinstance(name, str) else None
         if kind is None:

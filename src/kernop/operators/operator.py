@@ -84,7 +84,7 @@ class SolutionOperator(Learned):
     method: Method
     stats: Mapping[str, float] = field(default_factory=dict[str, float])
     report: Report | None = None
-    about: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    about: Mapping[str, object] = field(default_factory=dict[str, object])
     solutions: tuple[Solution, ...] = ()
 
     def __post_init__(self) -> None:
@@ -383,7 +383,7 @@ class SolutionOperator(Learned):
             solutions=(),
         )
 
-    def with_client(self, client: Any) -> SolutionOperator:
+    def with_client(self, client: object) -> SolutionOperator:
         """The same operator, whose passes run on the workers of a Dask client; in this process if it is None."""
         return replace(self, factorisation=self.factorisation.with_client(client))
 
@@ -454,14 +454,14 @@ def closed(operator: SolutionOperator) -> SolutionOperator:
     return replace(operator, problem=closing.closed(), method=method, factorisation=factorisation, **parts)
 
 
-def _unpacked(value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _unpacked(value: Any) -> tuple[tuple[InputValue, ...], Input]:
     """One input of a list: values in the order of the problem, or by name."""
     if isinstance(value, Mapping):
         return (), dict(value)
     return (tuple(value) if isinstance(value, tuple | list) else (value,)), {}
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """A setting of a method, in short."""
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)

@@ -90,7 +90,7 @@ class Solution:
         return self.function.width // 2 if self.paired else self.function.width
 
     @property
-    def misfit(self) -> Any:
+    def misfit(self) -> FloatArray | float | None:
         """‖√W (P u − h)‖ / ‖√W h‖ over the points of T: a float, or (B,); None if it is not known.
 
         The part of the data that u does not satisfy where it was fitted. It is small where u is resolved; it is not the
@@ -298,7 +298,7 @@ class Solution:
             raise fail(ShapeError, "data", got, "give one column for each solution, or values (n,) for all")
         return found - (target[..., None] if target.ndim < found.ndim else target)
 
-    def _own(self, condition: Condition, places: Points, layout: Layout) -> Any:
+    def _own(self, condition: Condition, places: Points, layout: Layout) -> InputValue:
         """The data of a condition that u solves, if it is known at these places."""
         name, given = condition.name, {condition.name: condition.data, **(self.inputs or {})}
         h = given[name]
