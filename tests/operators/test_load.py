@@ -14,7 +14,7 @@ from kernop.basics import errors
 from kernop.basics.codec import ARRAY
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, MemoryLimitError, MissingFunctionError
 from kernop.basics.storage import read, write
-from kernop.operators.load import summary
+from kernop.operators.load import file_summary
 from kernop.operators.report import Level, Report
 
 LINE = ko.Interval(0.0, 1.0)
@@ -358,7 +358,7 @@ class TestRewritten:
 
 
 def test_summary_tells_what_is_in_a_file(path):
-    told = summary(path)
+    told = file_summary(path)
     assert told["operator"] == "(f, g) ↦ u"
     assert "order 2, coefficients at the stored points on Interval(0, 1), " in told["condition f"]
     assert told["condition g"] == "u on Interval(0, 1).boundary, 2 points"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,8 +111,7 @@ class StreamRecord(SubspaceFactorisation):
             raise fail(ArgumentError, "path", "a stream whose batches do not have all points", REMEDY)
         rows = StreamedRows(recorded(problem, points, self.starts), self.expansion.ansatz)
         regression = Regression(rows, self.expansion, self.weights, self.method.solver == "qr")
-        base = (self.expansion, self.regularization, self.weights, self.noise, self.method)
-        return StreamedFactorisation(*base, regression, self.upper, self.penalty, self.n, self.runner)
+        return StreamedFactorisation(**_shared(self), regression=regression)
 
     def solved(self, problem: Problem) -> tuple[Solution, ...]:
         """The solutions of inputs that were known in advance."""
@@ -129,28 +129,17 @@ class StreamRecord(SubspaceFactorisation):
 
 def stream_record(factorisation: StreamedFactorisation, solutions: Sequence[Solution]) -> StreamRecord:
     """What is stored of a streamed factorisation, and of solutions."""
-    assert isinstance(factorisation.method, Subspace)
-    return StreamRecord(
-        expansion=factorisation.expansion,
-        regularization=factorisation.regularization,
-        weights=factorisation.weights,
-        noise=factorisation.noise,
-        method=factorisation.method,
-        upper=factorisation.upper,
-        penalty=factorisation.penalty,
-        n=factorisation.n,
-        runner=factorisation.runner,
-        starts=_starts(factorisation.rows.stream),
-        solutions=tuple(SolutionRecord(u.single, u.function.y, u.misfits, u.paired) for u in solutions),
-    )
+    records = tuple(SolutionRecord(u.single, u.function.y, u.misfits, u.paired) for u in solutions)
+    return StreamRecord(**_shared(factorisation), starts=_starts(factorisation.rows.stream), solutions=records)
+
+
+def _shared(value: StreamedFactorisation | StreamRecord) -> dict[str, Any]:
+    """The arguments that a streamed factorisation and its record have in common."""
+    names = {part.name for part in fields(StreamRecord)} & {part.name for part in fields(StreamedFactorisation)}
+    return {name: getattr(value, name) for name in names}
 
 
 def _starts(stream: Stream) -> NDArray[np.intp]:
     if not stream.again:
         raise used_up("give arrays or ko.Batches to learn: the file of a stream holds its points")
     return np.array([list((stream.start(k) or {}).values()) for k in range((stream.number or 0) + 1)], dtype=np.intp)
-
-
-def cuts_of(record: StreamRecord, names: Sequence[str]) -> dict[str, list[int]]:
-    """Where the points of each condition are cut into batches."""
-    return {name: np.unique(record.starts[1:-1, k]).tolist() for k, name in enumerate(names)}

@@ -33,7 +33,7 @@ from kernop.learning.streaming import Passes
 from kernop.methods import Setting, Subspace
 from kernop.methods.streamed import solved
 from kernop.operators.solution import Solution
-from kernop.plotting import convergence
+from kernop.paper.figures import convergence
 from kernop.trust.metrics import relative_l2, relative_linf
 
 CUBE = Box([0.0, 0.0, 0.0], [1.0, 1.0, 1.0])

@@ -20,6 +20,7 @@ from kernop.paper import green as opponent
 from kernop.paper import poisson3d, rough
 from kernop.paper.darcy import darcy
 from kernop.paper.experiment import Experiment, Outcome, Reported, measure
+from kernop.paper.figures import curves
 from kernop.paper.heat import heat
 from kernop.paper.helmholtz import helmholtz
 from kernop.paper.schrodinger import hexagon, schrodinger
@@ -202,7 +203,7 @@ def helmholtz_chapter(order: Order, *, smooth: bool = False) -> Chapter:
         panels[f"ω = {omega}"] = (experiment.grid[:, 0], exact[:, k], shown)
     name = "helmholtz-smooth" if smooth else "helmholtz"
     title = "Helmholtz" + (", smooth test functions" if smooth else "")
-    return Chapter(name, rows, [plotting.curves(panels, order.out / f"{name}.png", title=title)], {})
+    return Chapter(name, rows, [curves(panels, order.out / f"{name}.png", title=title)], {})
 
 
 def _green_solutions(green: opponent.GreenOperator, experiment: Experiment) -> FloatArray:

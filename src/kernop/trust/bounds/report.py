@@ -152,7 +152,7 @@ def report(
 
 def _check(operator: Any) -> Learned:
     """What the operator knows of itself, if the theorems speak of it."""
-    learned = getattr(operator, "learned", None)
+    learned: object = operator
     if not isinstance(learned, Learned):
         raise fail(ArgumentTypeError, "operator", describe(operator), "give an operator from ko.learn")
     if not isinstance(learned.factorisation, KernelFactorisation):

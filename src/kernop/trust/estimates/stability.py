@@ -100,7 +100,7 @@ class Places:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Learned:
     """An operator as its solutions and the estimates see it.
 
