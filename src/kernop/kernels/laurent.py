@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 import jax.numpy as jnp
+from jax import Array
 
 #: Distances below this are taken for 0 where a power of them is a divisor.
 NEAREST = 1e-13
@@ -34,7 +34,7 @@ def multiply(p: Laurent, q: Laurent) -> Laurent:
     return combine(*((c, {n + m: b for m, b in q.items()}) for n, c in p.items()))
 
 
-def evaluate(p: Mapping[int, Fraction], r: Any) -> Any:
+def laurent_values(p: Mapping[int, Fraction], r: Array) -> Array:
     """p(r) by Horner's rule; the value at a pole r = 0 is finite (and of no meaning)."""
     if not p:
         return jnp.zeros_like(r)

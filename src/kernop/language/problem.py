@@ -59,9 +59,8 @@ class Condition:
             raise fail(ArgumentTypeError, "op", describe(self.op), "give a function, such as lambda u: -laplacian(u)")
         name: object = self.name
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name == "self":
-            raise fail(
-                InputNameError, "name", describe(name), "give a name that can be a keyword argument, such as 'f'"
-            )
+            remedy = "give a name that can be a keyword argument, such as 'f'"
+            raise fail(InputNameError, "name", describe(name), remedy)
         if self.of is not None and not isinstance(self.of, str):
             raise fail(ArgumentTypeError, "of", describe(self.of), "give the name of an unknown, such as 'u'")
         if self.data is not None and not callable(self.data):
