@@ -18,13 +18,14 @@ from kernop.basics.errors import KernopError
 from kernop.environment import environment
 from kernop.operators.load import summary
 from kernop.paper import Experiment, Outcome, darcy, measure
-from kernop.paper.reproduce import CHAPTERS, Order, write
-from kernop.paper.reproduce import Chapter as Found
+from kernop.paper.reproduce import CHAPTERS, Chapter, Order, write_json
 from kernop.paper.tables import tables
 from kernop.plotting import true_predicted_error
 
 #: What ``kernop reproduce`` can run.
-Chapter = Literal["darcy", "darcy-rough", "helmholtz", "helmholtz-smooth", "schrodinger", "heat", "poisson3d", "all"]
+ChapterName = Literal[
+    "darcy", "darcy-rough", "helmholtz", "helmholtz-smooth", "schrodinger", "heat", "poisson3d", "all"
+]
 
 app = App(name="kernop", help="Learn the solution operator of a linear PDE in closed form.", version=kernop.__version__)
 console = Console()
@@ -73,7 +74,7 @@ def _comparison(experiment: Experiment, outcomes: dict[str, Outcome]) -> Table:
 
 @app.command
 def reproduce(
-    *names: Chapter,
+    *names: Name,
     quick: Annotated[bool, Parameter(help="Small versions of what takes long: two minutes at most.")] = False,
     out: Annotated[Path, Parameter(help="Folder for figures and JSON.")] = Path("out/paper"),
     seed: Annotated[int, Parameter(help="Of the points and the test functions.")] = 0,
@@ -85,14 +86,14 @@ def reproduce(
     interrupted and goes on where it was.
     """
     chosen = list(CHAPTERS) if not names or "all" in names else list(dict.fromkeys(names))
-    found: list[Found] = []
+    found: list[Chapter] = []
     with Progress(SpinnerColumn(), *Progress.get_default_columns(), TimeElapsedColumn(), console=console) as bar:
         task = bar.add_task("", total=len(chosen))
         order = Order(out, quick, seed, datasets, lambda text: bar.update(task, description=text))
         for name in chosen:
             chapter = CHAPTERS[name](order)
             found.append(chapter)
-            files = ", ".join(map(str, (write(chapter, order), *chapter.figures)))
+            files = ", ".join(map(str, (write_json(chapter, order), *chapter.figures)))
             bar.console.print(f"[bold]{name}[/]: {files}", soft_wrap=True)
             bar.advance(task)
     for table in tables(found):

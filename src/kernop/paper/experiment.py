@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class Reported:
     linf: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Experiment:
     """One row of the paper's tables.
 
@@ -75,7 +74,20 @@ class Experiment:
         return apply_operator(itself, self.family, Points(self.grid))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class MeanErrors:
+    """Mean relative L2 and L∞ errors over a test set."""
+
+    l2: float
+    linf: float
+
+    @staticmethod
+    def of(found: FloatArray, exact: FloatArray) -> MeanErrors:
+        """Of solutions found on a grid, (m, M), or (m,) for one."""
+        return MeanErrors(float(np.mean(relative_l2(found, exact))), float(np.mean(relative_linf(found, exact))))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Outcome:
     """Seconds to learn, seconds for all inputs, the errors of each test solution, and the solutions on the grid."""
 
@@ -99,13 +111,19 @@ class Outcome:
 
 def measure(experiment: Experiment, operator: SolutionOperator) -> Outcome:
     """Apply an operator to the data of every test solution, and compare."""
-    data: dict[str, Any] = experiment.problem.manufacture(experiment.family, operator.points)
+    data = experiment.problem.manufacture(experiment.family, operator.points)
     exact = experiment.exact()
     started = time.perf_counter()
     found = operator(**data)(experiment.grid)
     seconds = time.perf_counter() - started
-    learned = sum(operator.stats.values())
-    return Outcome(learned, seconds, relative_l2(found, exact), relative_linf(found, exact), found, exact)
+    return Outcome(
+        learn_seconds=sum(operator.stats.values()),
+        apply_seconds=seconds,
+        l2=relative_l2(found, exact),
+        linf=relative_linf(found, exact),
+        found=found,
+        exact=exact,
+    )
 
 
 def square_grid(n: int) -> FloatArray:

@@ -5,10 +5,9 @@ Each family maps x (n, d) to (n, M): M functions at once, written with jax.numpy
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from kernop.language.functions import Function
 
@@ -25,7 +24,7 @@ def random_nets(count: int, dim: int, *, width: int = 20, seed: int = 0) -> Func
     outer = rng.normal(scale=1.0 / np.sqrt(width), size=(count, width))
     offset = rng.normal(scale=0.5, size=count)
 
-    def nets(x: Any) -> Any:
+    def nets(x: Array) -> Array:
         hidden = jnp.tanh(jnp.einsum("nd,mdw->nmw", x, inner) + bias)
         return jnp.einsum("nmw,mw->nm", hidden, outer) + offset
 
@@ -38,7 +37,7 @@ def helmholtz_waves(omega: float, count: int = 100, *, seed: int = 0) -> Functio
     frequency = omega * (0.7 + 0.6 * rng.random(count))
     phase = 2.0 * np.pi * rng.random(count)
 
-    def waves(x: Any) -> Any:
+    def waves(x: Array) -> Array:
         s = x[..., :1]
         return -0.1 + 0.2 * s + s * (1.0 - s) * jnp.sin(frequency * s + phase)
 
@@ -49,14 +48,14 @@ def helmholtz_nets(count: int = 100, *, seed: int = 0) -> Function:
     """−0.1 + 0.2x + x(1−x) NN_k(x) with random nets NN_k."""
     nets = random_nets(count, 1, seed=seed)
 
-    def smooth(x: Any) -> Any:
+    def smooth(x: Array) -> Array:
         s = x[..., :1]
         return -0.1 + 0.2 * s + s * (1.0 - s) * nets(x)
 
     return smooth
 
 
-def schrodinger_modes(x: Any) -> Any:
+def schrodinger_modes(x: Array) -> Array:
     """The paper's 100 oscillatory modes on the unit square, (i, j) ∈ {0, …, 9}², zero on the boundary."""
     i, j = (a.ravel() for a in np.meshgrid(np.arange(10), np.arange(10), indexing="ij"))
     m, n = i % 4 + 1, j % 4 + 1
@@ -68,7 +67,7 @@ def schrodinger_modes(x: Any) -> Any:
     return 1.5 * s * (1.0 - s) * t * (1.0 - t) * waves
 
 
-def heat_modes(x: Any) -> Any:
+def heat_modes(x: Array) -> Array:
     """The paper's 100 decaying modes in (x, t), (i, j) ∈ {0, …, 9}², zero on the walls."""
     i, j = (a.ravel() for a in np.meshgrid(np.arange(10), np.arange(10), indexing="ij"))
     m, rate = i % 4 + 1, j % 4 + 1

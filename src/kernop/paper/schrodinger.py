@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from kernop.geometry import Box
 from kernop.language.calculus import laplacian
@@ -14,7 +13,7 @@ from kernop.paper.experiment import Experiment, Reported, square_grid
 from kernop.paper.families import schrodinger_modes
 
 
-def hexagon(x: Any) -> Any:
+def hexagon(x: Array) -> Array:
     """V = 1000 on the hexagon max(|x−½|, ½|x−½| + √3/2 |y−½|) ≤ 0.2, else 0."""
     s, t = jnp.abs(x[..., 0] - 0.5), jnp.abs(x[..., 1] - 0.5)
     return jnp.where(jnp.maximum(s, 0.5 * s + 0.5 * np.sqrt(3.0) * t) <= 0.2, 1000.0, 0.0)

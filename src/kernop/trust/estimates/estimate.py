@@ -279,8 +279,7 @@ def _bound(
 
 
 def _single_bound(bound: MaximumBound) -> MaximumBound:
-    linf, boundary, interior = (float(value[0]) for value in (bound.linf, bound.boundary, bound.interior))
-    return replace(bound, linf=linf, boundary=boundary, interior=interior)
+    return replace(bound, **{name: float(getattr(bound, name)[0]) for name in ("linf", "boundary", "interior")})
 
 
 def _relative(error: FloatArray, size: FloatArray) -> FloatArray:

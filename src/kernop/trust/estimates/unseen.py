@@ -16,7 +16,7 @@ from kernop.geometry.points import concatenate
 from kernop.language.functions import Function, evaluate, padded
 from kernop.language.problem import Condition, Problem
 from kernop.methods import Combination
-from kernop.trust.estimates.peaks import STEPS, Indices, Scan, Spots, Values, climb, rises, scan, searchable, widths
+from kernop.trust.estimates.peaks import STEPS, Scan, SpotNumbers, Spots, Values, climb, rises, scan, searchable, widths
 from kernop.trust.estimates.stability import ErrorsFromResiduals, Learned, applied, probed, probing_fields, rms
 
 #: The values that are asked for are those of all functions of a batch together; but it has so many points at least.
@@ -157,7 +157,7 @@ def _differences(values: FloatArray, answered: FloatArray) -> FloatArray:
     return np.where(np.isfinite(values), values - answered, 0.0)
 
 
-def _starts(scanned: Scan, rows: Indices, residuals: FloatArray) -> tuple[Indices, Indices]:
+def _starts(scanned: Scan, rows: SpotNumbers, residuals: FloatArray) -> tuple[SpotNumbers, SpotNumbers]:
     """Whence to search: rows of the scan, and the input that each is for."""
     surprising, columns = scanned.most_surprising(STARTS)
     largest = np.argsort(np.abs(residuals), axis=0)[-STARTS:]
@@ -165,7 +165,7 @@ def _starts(scanned: Scan, rows: Indices, residuals: FloatArray) -> tuple[Indice
     return np.concatenate([surprising, rows[largest.T.ravel()]]), np.concatenate([columns, own])
 
 
-def _worthwhile(sizes: FloatArray, columns: Indices, count: int, dim: int) -> Indices:
+def _worthwhile(sizes: FloatArray, columns: SpotNumbers, count: int, dim: int) -> SpotNumbers:
     """Which starts to search from, with residuals of these sizes (n,): the largest for each input, as cost allows."""
     most = max(FEWEST_SEARCHES, CLIMBING // (2 * dim * STEPS * count))
     order = np.argsort(-sizes, kind="stable")
@@ -176,7 +176,7 @@ def _worthwhile(sizes: FloatArray, columns: Indices, count: int, dim: int) -> In
     return np.lexsort((-sizes, rank))[:most]
 
 
-def _spikes(ends: Spots, columns: Indices, answers: FloatArray, values: Values, count: int) -> FloatArray:
+def _spikes(ends: Spots, columns: SpotNumbers, answers: FloatArray, values: Values, count: int) -> FloatArray:
     """Roots of the mean squares of the highest peak of each input, (B,); 0 for those of many cells.
 
     ``answers`` is P û at the ends, (n,). For a Gaussian that falls to half at distance ω the integral of its square is
