@@ -10,14 +10,14 @@ from rich.console import Console
 
 from kernop.paper import poisson3d, reproduce
 from kernop.paper.experiment import Reported
-from kernop.paper.reproduce import CHAPTERS, Chapter, Figures, GreenRow, Order, Row, write_json
+from kernop.paper.reproduce import CHAPTERS, Chapter, Figures, GreenRow, Request, Row, write_json
 from kernop.paper.tables import tables
 
 
 @pytest.fixture(scope="module")
 def chapter(tmp_path_factory):
     """Table 3 of the paper: 2000 points, the quickest in the plane."""
-    order = Order(tmp_path_factory.mktemp("paper"))
+    order = Request(tmp_path_factory.mktemp("paper"))
     return order, CHAPTERS["schrodinger"](order)
 
 
@@ -62,7 +62,7 @@ def test_json_has_all_figures_and_the_machine(chapter):
 
 
 def test_rough_data_is_measured_against_the_reference(tmp_path):
-    found = CHAPTERS["darcy-rough"](Order(tmp_path))
+    found = CHAPTERS["darcy-rough"](Request(tmp_path))
     errors = found.more["errors"]
     assert errors["kernop by default"]["l2"] < 0.1 * errors["the paper's estimator"]["l2"]
     assert "8.7e-2" in shown([found])
@@ -106,7 +106,7 @@ def test_poisson3d_reads_what_was_computed(tmp_path, monkeypatch):
         content = {"sizes": sizes, "seconds": 7.0, "errors": dict.fromkeys(labels, law)}
         for k in range(2):
             (folder / f"poisson3d-{estimator}-1000-{k}.json").write_text(json.dumps(content))
-    found = CHAPTERS["poisson3d"](Order(tmp_path, quick=True))
+    found = CHAPTERS["poisson3d"](Request(tmp_path, quick=True))
     assert [path.name for path in found.figures] == [f"poisson3d-{k}.png" for k in ("fixed", "adaptive", "default")]
     text = shown([found])
     for word in ("0.50", "0.25", "0.38", "0.56", "7 s", "2 data sets"):

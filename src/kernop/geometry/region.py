@@ -216,7 +216,7 @@ class Patchwork(Region):
         return replace(points, weight=np.concatenate(weights)).placed(self.timed)
 
 
-class Part(Region):
+class Subregion(Region):
     """A part of another region, of the same dimension.
 
     Arguments:
@@ -251,7 +251,7 @@ class Part(Region):
         return f"{self.base!r}.where(...)"
 
 
-class Where(Part):
+class Where(Subregion):
     """The part of a region on which a predicate holds; sampled by rejection."""
 
     def __init__(self, base: Region, predicate: Predicate) -> None:

@@ -9,11 +9,11 @@ from kernop.basics.errors import ArgumentError, FloatArray, check_number, fail
 from kernop.basics.stored import stored
 from kernop.geometry.lookup import Lookup
 from kernop.geometry.points import Points, subset
-from kernop.geometry.region import Part, Region
+from kernop.geometry.region import Region, Subregion
 
 
 @stored("part")
-class Remembered(Part):
+class Remembered(Subregion):
     """Those points of ``base.where(predicate)`` that were used, where the predicate itself is lost.
 
     Arguments:

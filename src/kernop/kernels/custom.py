@@ -24,7 +24,7 @@ from kernop.kernels.base import Coordinates, Kernel, Partials
 from kernop.language.fields import MultiIndex
 
 #: A number at a point p.
-Value = Callable[[Array], Array]
+PointFunction = Callable[[Array], Array]
 
 
 class CustomKernel(Kernel):
@@ -62,8 +62,8 @@ class CustomKernel(Kernel):
         flat = place.reshape(-1, len(z))
         return {gamma: jax.vmap(self._derivative(gamma))(flat).reshape(place.shape[:-1]) for gamma in gammas}
 
-    def _derivative(self, gamma: MultiIndex) -> Value:
-        function: Value = self._value
+    def _derivative(self, gamma: MultiIndex) -> PointFunction:
+        function: PointFunction = self._value
         for axis, times in enumerate(gamma):
             for _ in range(times):
                 function = _along(function, axis)
@@ -88,7 +88,7 @@ class CustomKernel(Kernel):
         return f"CustomKernel({getattr(self.function, '__name__', 'function')})"
 
 
-def _along(function: Value, axis: int) -> Value:
+def _along(function: PointFunction, axis: int) -> PointFunction:
     def derivative(p: Array) -> Array:
         tangent = jnp.zeros_like(p).at[axis].set(1.0)
         return jax.jvp(function, (p,), (tangent,))[1]

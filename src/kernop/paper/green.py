@@ -265,8 +265,9 @@ def adam_step(
     return Adam(steps, mean, square, largest), jax.tree.map(change, mean, largest, rates)
 
 
-#: The parameters, and what the optimiser remembers.
-State = tuple[Parameters, Adam[Parameters]]
+#: The parameters, and what the optimiser remembers; and with the best parameters so far and their loss.
+Descent = tuple[Parameters, Adam[Parameters]]
+SoFar = tuple[Descent, Parameters, Array]
 
 
 @partial(jax.jit, static_argnames=("space", "symmetric"))
@@ -275,7 +276,7 @@ def _descend(
 ) -> tuple[Parameters, Array]:
     """The parameters of the best epoch, and the loss after each; ``order`` (epochs, batches, batch) is of pairs."""
 
-    def step(state: State, chosen: Array) -> tuple[State, None]:
+    def step(state: Descent, chosen: Array) -> tuple[Descent, None]:
         parameters, memory = state
         batch = Pairs(pairs.sources[:, chosen], pairs.solutions[:, chosen])
         gradient = jax.grad(loss)(parameters, batch, space, regularization)
@@ -284,7 +285,9 @@ def _descend(
         memory, change = adam_step(memory, gradient, rates)
         return (jax.tree.map(jnp.add, parameters, change), memory), None
 
-    def epoch(state: tuple[State, Parameters, Array], batches: Array) -> tuple[tuple[State, Parameters, Array], Array]:
+    def epoch(
+        state: tuple[Descent, Parameters, Array], batches: Array
+    ) -> tuple[tuple[Descent, Parameters, Array], Array]:
         current, best, least = state
         current, _ = jax.lax.scan(step, current, batches)
         now = loss(current[0], pairs, space, regularization)

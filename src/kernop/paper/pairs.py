@@ -27,14 +27,14 @@ def exact_offset(omega: float, y: FloatArray) -> FloatArray:
     return (ENDS[0] * np.sin(omega * (1.0 - y)) + ENDS[1] * np.sin(omega * y)) / np.sin(omega)
 
 
-Values = TypeVar("Values", FloatArray, Array)
+GridValues = TypeVar("GridValues", FloatArray, Array)
 
 
-class Pairs(NamedTuple, Generic[Values]):
+class Pairs(NamedTuple, Generic[GridValues]):
     """n sources f and solutions u on a grid, (m, n) each, of NumPy or JAX."""
 
-    sources: Values
-    solutions: Values
+    sources: GridValues
+    solutions: GridValues
 
 
 def training_pairs(omega: float, n: int = 100, seed: int = 0) -> Pairs[FloatArray]:

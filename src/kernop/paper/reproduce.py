@@ -29,8 +29,8 @@ PAPER, DEFAULT = "the paper's estimator", "kernop by default"
 
 
 @dataclass(frozen=True)
-class Order:
-    """What was ordered.
+class Request:
+    """What is to be run, and where results go.
 
     Arguments:
         out: the folder for figures and JSON.
@@ -134,54 +134,54 @@ class Both:
         return plotting.true_predicted_error(self.experiment.grid, exact, found, path, title=name, labels=labels)
 
 
-def compare(experiment: Experiment, order: Order) -> Both:
+def compare(experiment: Experiment, request: Request) -> Both:
     """Learn in both ways, twice: the first time compiles."""
-    order.say(experiment.name)
+    request.say(experiment.name)
     ways = {PAPER: experiment.learn_as_paper, DEFAULT: experiment.learn_by_default}
     started = time.perf_counter()
     for learn in ways.values():
-        learn(order.seed)
+        learn(request.seed)
     cold = time.perf_counter() - started
-    outcomes = {name: measure(experiment, learn(order.seed)) for name, learn in ways.items()}
+    outcomes = {name: measure(experiment, learn(request.seed)) for name, learn in ways.items()}
     return Both(experiment, outcomes, max(0.0, cold - sum(outcome.learn_seconds for outcome in outcomes.values())))
 
 
-def darcy_chapter(order: Order) -> Chapter:
+def darcy_chapter(request: Request) -> Chapter:
     """Table 1: three permeabilities."""
-    found = [compare(darcy(case, seed=order.seed), order) for case in ("a1", "a2", "a3")]
-    figures = [own.maps(order.out / f"{own.experiment.name.lower().replace(' ', '-')}.png") for own in found]
+    found = [compare(darcy(case, seed=request.seed), request) for case in ("a1", "a2", "a3")]
+    figures = [own.maps(request.out / f"{own.experiment.name.lower().replace(' ', '-')}.png") for own in found]
     return Chapter("darcy", [own.row for own in found], figures, {})
 
 
-def rough_chapter(order: Order) -> Chapter:
+def rough_chapter(request: Request) -> Chapter:
     """The figure with discontinuous data."""
-    experiment = darcy("a1", seed=order.seed)
-    order.say("Darcy with discontinuous data")
+    experiment = darcy("a1", seed=request.seed)
+    request.say("Darcy with discontinuous data")
     exact = rough.reference()
     found: dict[str, FloatArray] = {}
     for name, learn in ((PAPER, experiment.learn_as_paper), (DEFAULT, experiment.learn_by_default)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AccuracyWarning)  # the table says how wrong it is
-            found[name] = learn(order.seed)(rough.right_side, rough.boundary)(experiment.grid)
+            found[name] = learn(request.seed)(rough.right_side, rough.boundary)(experiment.grid)
     errors = {name: vars(MeanErrors.of(values, exact)) for name, values in found.items()}
-    path = order.out / "darcy-rough.png"
+    path = request.out / "darcy-rough.png"
     title, truth = "Darcy a1, discontinuous f and g", "reference (finite differences)"
     figure = plotting.true_predicted_error(experiment.grid, exact, found, path, title=title, truth=truth)
     return Chapter("darcy-rough", [], [figure], {"errors": errors})
 
 
-def helmholtz_chapter(order: Order, *, smooth: bool = False) -> Chapter:
+def helmholtz_chapter(request: Request, *, smooth: bool = False) -> Chapter:
     """Tables 2 and 5: both frequencies, with the Green operator."""
     rows: list[Row | GreenRow] = []
     panels: dict[str, tuple[FloatArray, FloatArray, dict[str, FloatArray]]] = {}
     for omega in (20, 200):
-        experiment = helmholtz(omega, smooth=smooth, seed=order.seed)
-        both = compare(experiment, order)
+        experiment = helmholtz(omega, smooth=smooth, seed=request.seed)
+        both = compare(experiment, request)
         rows.append(both.row)
         exact, shown, k = both.typical()
-        order.say(f"Green operator, ω = {omega}")
+        request.say(f"Green operator, ω = {omega}")
         for way, learn in (("500 epochs", opponent.fit), ("exact minimum", opponent.minimise)):
-            green = learn(omega, seed=order.seed)
+            green = learn(omega, seed=request.seed)
             sources = experiment.problem.manufacture(experiment.family, {"f": green.grid[:, None]})["f"]
             found = green(sources, experiment.grid[:, 0])
             rows.append(_green_row(experiment.name, way, green, MeanErrors.of(found, both.outcomes[PAPER].exact)))
@@ -189,7 +189,7 @@ def helmholtz_chapter(order: Order, *, smooth: bool = False) -> Chapter:
         panels[f"ω = {omega}"] = (experiment.grid[:, 0], exact, shown)
     name = "helmholtz-smooth" if smooth else "helmholtz"
     title = "Helmholtz" + (", smooth test functions" if smooth else "")
-    return Chapter(name, rows, [plotting.curves(panels, order.out / f"{name}.png", title=title)], {})
+    return Chapter(name, rows, [plotting.curves(panels, request.out / f"{name}.png", title=title)], {})
 
 
 def _green_row(experiment: str, way: str, green: opponent.GreenOperator, errors: MeanErrors) -> GreenRow:
@@ -200,50 +200,50 @@ def _green_row(experiment: str, way: str, green: opponent.GreenOperator, errors:
     )
 
 
-def schrodinger_chapter(order: Order) -> Chapter:
+def schrodinger_chapter(request: Request) -> Chapter:
     """Table 3, with the hexagonal potential."""
-    both, path = compare(schrodinger(), order), order.out / "schrodinger-potential.png"
+    both, path = compare(schrodinger(), request), request.out / "schrodinger-potential.png"
     grid = both.experiment.grid
     potential = plotting.field(grid, np.asarray(hexagon(jnp.asarray(grid))), path, title="V")
-    return Chapter("schrodinger", [both.row], [potential, both.maps(order.out / "schrodinger.png")], {})
+    return Chapter("schrodinger", [both.row], [potential, both.maps(request.out / "schrodinger.png")], {})
 
 
-def heat_chapter(order: Order) -> Chapter:
+def heat_chapter(request: Request) -> Chapter:
     """Table 4."""
-    both = compare(heat(), order)
-    return Chapter("heat", [both.row], [both.maps(order.out / "heat.png", ("x", "t"))], {})
+    both = compare(heat(), request)
+    return Chapter("heat", [both.row], [both.maps(request.out / "heat.png", ("x", "t"))], {})
 
 
-def poisson3d_chapter(order: Order) -> Chapter:
+def poisson3d_chapter(request: Request) -> Chapter:
     """The convergence study; what a file in the folder has is not computed again."""
-    datasets = order.datasets or (2 if order.quick else 5)
+    datasets = request.datasets or (2 if request.quick else 5)
     found: dict[str, Any] = {}
     for estimator in ("paper", "default"):
-        study = poisson3d.small(estimator) if order.quick else poisson3d.Study(estimator)
-        results = list(poisson3d.run(study, datasets, order.out / "poisson3d", order.say))
+        study = poisson3d.small(estimator) if request.quick else poisson3d.Study(estimator)
+        results = list(poisson3d.run(study, datasets, request.out / "poisson3d", request.say))
         found[estimator] = poisson3d.summarised(results)
-    return Chapter("poisson3d", [], poisson3d.draw(found, order.out), found)
+    return Chapter("poisson3d", [], poisson3d.draw(found, request.out), found)
 
 
-CHAPTERS: dict[str, Callable[[Order], Chapter]] = {
+CHAPTERS: dict[str, Callable[[Request], Chapter]] = {
     "darcy": darcy_chapter,
     "darcy-rough": rough_chapter,
     "helmholtz": helmholtz_chapter,
-    "helmholtz-smooth": lambda order: helmholtz_chapter(order, smooth=True),
+    "helmholtz-smooth": lambda request: helmholtz_chapter(request, smooth=True),
     "schrodinger": schrodinger_chapter,
     "heat": heat_chapter,
     "poisson3d": poisson3d_chapter,
 }
 
 
-def write_json(chapter: Chapter, order: Order) -> Path:
+def write_json(chapter: Chapter, request: Request) -> Path:
     """All figures of a chapter as JSON, with versions and machine."""
-    path = order.out / f"{chapter.name}.json"
+    path = request.out / f"{chapter.name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {
         "about": environment(),
-        "seed": order.seed,
-        "quick": order.quick,
+        "seed": request.seed,
+        "quick": request.quick,
         "rows": [asdict(row) for row in chapter.rows],
         **chapter.more,
         "figures": [figure.name for figure in chapter.figures],
