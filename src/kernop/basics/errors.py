@@ -303,7 +303,7 @@ def called(name: str, function: Callable[..., Any], *arguments: Any, remedy: str
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
-    """One of a few words."""
+    """The value, if it is one of the words that may be chosen."""
     if not isinstance(value, str) or value not in choices:
         raise fail(ArgumentError, name, describe(value), "choose one of " + ", ".join(map(repr, choices)))
     return value

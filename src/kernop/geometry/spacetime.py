@@ -151,7 +151,7 @@ class Cylinder(Patchwork):
 
 
 def _corners(space: Patchwork, time: Patchwork) -> tuple[FloatArray, FloatArray]:
-    """The bounds of a product."""
+    """The corners of the bounding box of a region of space times one of time."""
     (low, high), (first, last) = space.bounds, time.bounds
     return np.append(low, first), np.append(high, last)
 

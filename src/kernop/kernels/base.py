@@ -219,7 +219,7 @@ class Composite(Kernel):
 
 
 class Pair(Composite):
-    """Two kernels joined."""
+    """A kernel made of two others, by a rule for their partial derivatives."""
 
     leaves = ("first", "second")
 

@@ -16,12 +16,12 @@ Laurent = dict[int, Fraction]
 
 
 def derivative(p: Laurent) -> Laurent:
-    """p'."""
+    """The derivative p' of a Laurent polynomial."""
     return {n - 1: n * c for n, c in p.items() if n != 0}
 
 
 def combine(*terms: tuple[Fraction | int, Laurent]) -> Laurent:
-    """Σ factor · p, without zeros."""
+    """Σ factor · p over pairs (factor, p), without coefficients that are 0."""
     total: Laurent = {}
     for factor, p in terms:
         for n, c in p.items():
@@ -30,7 +30,7 @@ def combine(*terms: tuple[Fraction | int, Laurent]) -> Laurent:
 
 
 def multiply(p: Laurent, q: Laurent) -> Laurent:
-    """p q."""
+    """The product p q of two Laurent polynomials."""
     return combine(*((c, {n + m: b for m, b in q.items()}) for n, c in p.items()))
 
 

@@ -68,7 +68,7 @@ class Experiment:
         )
 
     def learn_by_default(self, seed: int = 0, *, progress: bool = False) -> SolutionOperator:
-        """The same points, everything else left to kernop."""
+        """kernop's default method on the paper's points; everything else is left to kernop."""
         return learn(self.problem, points=self.points, sampling="uniform", seed=seed, progress=progress)
 
     def exact(self) -> FloatArray:
@@ -85,7 +85,7 @@ class MeanErrors:
 
     @staticmethod
     def of(found: FloatArray, exact: FloatArray) -> MeanErrors:
-        """Of solutions found on a grid, (m, M), or (m,) for one."""
+        """The errors of solutions found on a grid, (m, M), or (m,) for one."""
         return MeanErrors(float(np.mean(relative_l2(found, exact))), float(np.mean(relative_linf(found, exact))))
 
 

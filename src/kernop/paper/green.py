@@ -242,7 +242,7 @@ class Adam(NamedTuple, Generic[Tree]):
 
 
 def adam_start(parameters: Tree) -> Adam[Tree]:
-    """Nothing yet, for any tree of parameters."""
+    """The state before the first step: no gradient seen, for any tree of parameters."""
     zero = jax.tree.map(jnp.zeros_like, parameters)
     return Adam(0, zero, zero, zero)
 

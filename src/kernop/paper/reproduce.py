@@ -58,7 +58,7 @@ class Figures:
 
     @staticmethod
     def of(outcome: Outcome) -> Figures:
-        """Those of a measurement."""
+        """The figures of a measured outcome."""
         return Figures(outcome.learn_seconds, outcome.apply_seconds, outcome.mean_l2, outcome.mean_linf)
 
 
@@ -109,7 +109,7 @@ class Both:
 
     @property
     def row(self) -> Row:
-        """For the table."""
+        """The row of the table: the paper's settings and figures, and ours."""
         return Row(
             experiment=self.experiment.name,
             points=sum(self.experiment.points.values()),
@@ -154,7 +154,7 @@ def darcy_chapter(request: Request) -> Chapter:
 
 
 def rough_chapter(request: Request) -> Chapter:
-    """The figure with discontinuous data."""
+    """The figure with discontinuous data, against a reference by finite differences."""
     experiment = darcy("a1", seed=request.seed)
     request.say("Darcy with discontinuous data")
     exact = rough.reference()
@@ -209,7 +209,7 @@ def schrodinger_chapter(request: Request) -> Chapter:
 
 
 def heat_chapter(request: Request) -> Chapter:
-    """Table 4."""
+    """Table 4: the heat equation."""
     both = compare(heat(), request)
     return Chapter("heat", [both.row], [both.maps(request.out / "heat.png", ("x", "t"))], {})
 

@@ -146,7 +146,7 @@ def report(
 
 
 def _check(operator: Any) -> Learned:
-    """What the operator knows of itself, if the theorems speak of it."""
+    """The operator as the estimates see it; an error unless it was learned by `Full` or `LowRank` with λ > 0."""
     learned = getattr(operator, "learned", None)
     if not isinstance(learned, Learned):
         raise fail(ArgumentTypeError, "operator", describe(operator), "give an operator from ko.learn")

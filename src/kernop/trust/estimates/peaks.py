@@ -74,7 +74,7 @@ class Spots:
         return np.array([[1.0 / count for count in sheet.counts] for sheet in self.sheets])[self.sheet]
 
     def points(self) -> Points:
-        """With normals where the region has them."""
+        """The spots as points of the region, (n, d), with normals where it has them."""
         own = [np.flatnonzero(self.sheet == k) for k in range(len(self.sheets))]
         parts = [sheet.patch.place(self.t[rows]) for sheet, rows in zip(self.sheets, own, strict=True) if len(rows)]
         return concatenate(parts)[np.argsort(np.concatenate(own))]
@@ -122,7 +122,7 @@ class Scan:
 
 
 def searchable(region: Region) -> bool:
-    """Has it patches, and more than finitely many points?"""
+    """Can a region be searched for peaks: has it patches with parameters, and more than finitely many points?"""
     while isinstance(region, Where):
         region = region.base
     return isinstance(region, Patchwork) and region.intrinsic_dim > 0

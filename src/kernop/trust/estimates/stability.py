@@ -118,7 +118,7 @@ class Learned:
 
     @property
     def ansatz(self) -> Ansatz:
-        """How the unknowns are written."""
+        """How the unknowns are written in the functions of the space."""
         return self.factorisation.expansion.ansatz
 
     @property
@@ -167,11 +167,11 @@ class ErrorsFromResiduals(ABC):
 
     @abstractmethod
     def residuals(self, u: Combination, h: FloatArray) -> FloatArray:
-        """Of solutions u for data with values h at the points, (n, B)."""
+        """The residuals of solutions u for data with values h at the points, (n, B)."""
 
     @abstractmethod
     def errors(self, residuals: FloatArray, found: FloatArray) -> Errors:
-        """Of solutions û with values ``found`` at the places, (m, B), and these residuals, (n, B)."""
+        """The errors of solutions û with values ``found`` at the places, (m, B), and these residuals, (n, B)."""
 
 
 class Fresh(ErrorsFromResiduals):
@@ -248,7 +248,7 @@ def from_fresh_points(operator: Learned) -> Fresh:
 
 
 def from_left_out(operator: Learned) -> LeftOut:
-    """The same from leave-one-out residuals."""
+    """What an operator knows about errors from leave-one-out residuals; learned when it is first asked for."""
     return _left_out.of(operator.factorisation, lambda: LeftOut(operator))
 
 

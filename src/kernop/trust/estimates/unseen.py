@@ -54,7 +54,7 @@ class Unseen:
     seen: float
 
     def __str__(self) -> str:
-        """One sentence."""
+        """What was not resolved, where, and by how much, in one sentence."""
         place = ", ".join(f"{x:.5g}" for x in self.place)
         return (
             f"{self.name} is not resolved: {self.value:.3g} at x = ({place}), between the points of T; its residual "
@@ -158,7 +158,7 @@ def _differences(values: FloatArray, answered: FloatArray) -> FloatArray:
 
 
 def _starts(scanned: Scan, rows: SpotNumbers, residuals: FloatArray) -> tuple[SpotNumbers, SpotNumbers]:
-    """Whence to search: rows of the scan, and the input that each is for."""
+    """Where local searches start: rows of the scan, and the input that each is for."""
     surprising, columns = scanned.most_surprising(STARTS)
     largest = np.argsort(np.abs(residuals), axis=0)[-STARTS:]
     own = np.repeat(np.arange(residuals.shape[1]), len(largest))
