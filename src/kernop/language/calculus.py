@@ -62,7 +62,10 @@ def dt(u: Any, /, order: int = 1) -> Any:
 
 def check_order(order: Any) -> int:
     """How often to differentiate along an axis."""
-    return check_integer("order", order, least=0, most=HIGHEST_ORDER)
+    number = check_integer("order", order, least=0)
+    if number > HIGHEST_ORDER:
+        raise fail(OperatorError, "order", describe(number), f"differentiate at most {HIGHEST_ORDER} times")
+    return number
 
 
 def grad(u: Any, /, axes: Sequence[int] | None = None) -> VectorField:
@@ -194,7 +197,7 @@ def _axes(name: str, axes: Any, field: Field) -> tuple[int, ...]:
     if axes is None:
         with naming(name):
             return field.space
-    if not isinstance(axes, Sequence | np.ndarray) or np.ndim(axes) == 0:
+    if not isinstance(axes, Sequence | np.ndarray) or getattr(axes, "ndim", 1) == 0:
         raise fail(OperatorError, name, f"axes = {describe(axes)}", "give axes as a tuple, such as axes=(0,)")
     with naming(f"{name}, axes"):
         chosen = tuple(check_axis(axis, field.dim) for axis in axes)
