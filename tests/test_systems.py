@@ -249,6 +249,22 @@ def test_threads_give_the_same_bits(flow):
 # ---- other systems
 
 
+def test_a_matrix_field_is_applied_entry_by_entry(flow):
+    """The stress −p I + 2 sym(∇u) of the exact solution, in closed form; of one input, of a batch, of one unknown."""
+    T, data = flow
+    a, b = X.T
+    first, second = np.exp(b) * np.cos(a), np.exp(b) * np.sin(a)
+    gradient = np.stack([np.stack([-second, first], axis=1), np.stack([first, second], axis=1)], axis=1)
+    wanted = gradient + gradient.swapaxes(1, 2) - np.sin(2.0 * a + b)[:, None, None] * np.eye(2)
+    stress = lambda u, p: 2.0 * sym(grad(u)) - p * identity(2)
+    np.testing.assert_allclose(T(**data).apply(stress, X), wanted, atol=1e-3)
+    batch = T(**{name: np.stack([values, 3.0 * values], axis=-1) for name, values in data.items()})
+    found = batch.apply(stress, X)
+    assert found.shape == (len(X), 2, 2, 2)
+    np.testing.assert_allclose(found[..., 1], 3.0 * wanted, atol=3e-3)
+    np.testing.assert_allclose(T(**data).u.apply(grad, X), gradient, atol=1e-3)
+
+
 def test_elasticity_with_a_traction():
     """Plane strain: displacement on three sides, traction on the fourth."""
     first, second = 1.5, 1.0

@@ -18,7 +18,7 @@ from kernop.basics.errors import KernopError
 from kernop.environment import environment
 from kernop.operators.load import file_summary
 from kernop.paper import Experiment, Outcome, darcy, measure
-from kernop.paper.reproduce import CHAPTERS, Chapter, Order, write
+from kernop.paper.reproduce import CHAPTERS, Chapter, Request, write_json
 from kernop.paper.tables import tables
 from kernop.plotting import true_predicted_error
 
@@ -87,11 +87,11 @@ def reproduce(
     found: list[Chapter] = []
     with Progress(SpinnerColumn(), *Progress.get_default_columns(), TimeElapsedColumn(), console=console) as bar:
         task = bar.add_task("", total=len(chosen))
-        order = Order(out, quick, seed, datasets, lambda text: bar.update(task, description=text))
+        request = Request(out, quick, seed, datasets, lambda text: bar.update(task, description=text))
         for name in chosen:
-            chapter = CHAPTERS[name](order)
+            chapter = CHAPTERS[name](request)
             found.append(chapter)
-            files = ", ".join(map(str, (write(chapter, order), *chapter.figures)))
+            files = ", ".join(map(str, (write_json(chapter, request), *chapter.figures)))
             bar.console.print(f"[bold]{name}[/]: {files}", soft_wrap=True)
             bar.advance(task)
     for table in tables(found):

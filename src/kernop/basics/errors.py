@@ -228,10 +228,13 @@ def check_number(
     *,
     above: float = -math.inf,
     least: float = -math.inf,
+    below: float = math.inf,
+    most: float = math.inf,
     remedy: str | None = None,
 ) -> float:
-    """A finite real number, greater than ``above`` and at least ``least``; ``remedy`` is for what is no number."""
-    bound = f"greater than {above:g}" if above > -math.inf else f"at least {least:g}" if least > -math.inf else "finite"
+    """A finite real number within the limits that are given; ``remedy`` is for what is no number."""
+    limits = {"greater than": above, "at least": least, "below": below, "at most": most}
+    bound = " and ".join(f"{words} {x:g}" for words, x in limits.items() if math.isfinite(x)) or "finite"
     instead = remedy or f"give one real number that is {bound}"
     array = as_array(name, value, instead)
     if array.shape != () or array.dtype.kind not in "fiu":
@@ -240,7 +243,7 @@ def check_number(
         number = float(array)
     if not math.isfinite(number):
         raise fail(NonFiniteError, name, describe(value), f"give a number that is {bound}")
-    if number <= above or number < least:
+    if not (above < number < below and least <= number <= most):
         raise fail(ArgumentError, name, f"{number:g}", f"give a number that is {bound}")
     return number
 
@@ -258,16 +261,17 @@ def check_scalar(name: str, value: object, remedy: str) -> float | complex:
     return number
 
 
-def check_integer(name: str, value: object, *, least: int) -> int:
-    """A whole number that is at least ``least``."""
+def check_integer(name: str, value: object, *, least: int, most: float = math.inf) -> int:
+    """A whole number from ``least`` to ``most``."""
+    remedy = f"give a whole number, at least {least}{f' and at most {most}' if most < math.inf else ''}"
     try:
         if isinstance(value, bool) or np.ma.is_masked(value) or not isinstance(value, SupportsIndex):
             raise TypeError
         number = operator.index(value)
     except TypeError as error:
-        raise fail(ArgumentTypeError, name, describe(value), f"give a whole number, at least {least}") from error
-    if number < least:
-        raise fail(ArgumentError, name, describe(number), f"give a whole number, at least {least}")
+        raise fail(ArgumentTypeError, name, describe(value), remedy) from error
+    if not least <= number <= most:
+        raise fail(ArgumentError, name, describe(number), remedy)
     return number
 
 
@@ -299,7 +303,7 @@ def called(name: str, function: Callable[..., Any], *arguments: object, remedy: 
 
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> str:
-    """One of a few words."""
+    """The value, if it is one of the words that may be chosen."""
     if not isinstance(value, str) or value not in choices:
         raise fail(ArgumentError, name, describe(value), "choose one of " + ", ".join(map(repr, choices)))
     return value

@@ -19,7 +19,7 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.frozen import frozen
-from kernop.collocation.ansatz import Ansatz, condition_functionals
+from kernop.collocation.ansatz import Ansatz, Tabulated, condition_functionals
 from kernop.collocation.data import check_untraced, concrete, known_everywhere, places, split_pairs, values_at
 from kernop.collocation.functionals import Functionals, Layout
 from kernop.collocation.rows import Columns, Input
@@ -27,13 +27,13 @@ from kernop.collocation.sampling import can_be_fresh
 from kernop.geometry import Points
 from kernop.language.calculus import partial
 from kernop.language.fields import Field, VectorField
-from kernop.language.ops import itself
+from kernop.language.ops import by_rows, itself, matrix_shape
 from kernop.language.problem import Condition, Problem
 from kernop.language.unknowns import Operator, Unknowns
 from kernop.methods import Answer, Combination, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
 from kernop.operators.shapes import InputValue, PointsLike, blanked, by_unknown, deviations, values_of
-from kernop.trust.estimates import ErrorEstimate, Known, Learned, error_estimate
+from kernop.trust.estimates import ErrorEstimate, KnownData, Learned, error_estimate
 from kernop.trust.evidence import data_scale
 
 #: Points that cover the domain for a bound of the error, and values of functions that are searched for peaks.
@@ -152,10 +152,16 @@ class Solution:
     def apply(self, op: Operator, x: PointsLike, *, outside: str = "raise", of: str | None = None) -> FloatArray:
         """(P u)(x) for any linear operator P; give `Points` with normals where P needs them.
 
-        With several unknowns P takes them by the names of its parameters, or the one that ``of`` names.
+        With several unknowns P takes them by the names of its parameters, or the one that ``of`` names. The values are
+        (M,), (M, k) of a vector field, (M, k, l) of a matrix field such as a stress; with a last axis B for B inputs.
         """
         points = places(self.problem, x, outside)
-        return self._blank(self._values(self.ansatz.functionals(op, points, of=of)), points, outside)
+        known = isinstance(op, Tabulated)
+        matrix = None if known else matrix_shape(op, points, self.problem.unknowns, of=of)
+        found = self._values(self.ansatz.functionals(by_rows(op) if matrix else op, points, of=of))
+        if matrix is not None:
+            found = found.reshape(len(points), *matrix, *found.shape[2:])
+        return self._blank(found, points, outside)
 
     def std(self, x: PointsLike, op: Operator | None = None) -> Any:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,), or (M, B). The 95 % band is ± 1.96 of it.
@@ -241,7 +247,7 @@ class Solution:
         """What `error_estimate` says, as a table for a person: ``print(u.report())``."""
         return str(self.error_estimate())
 
-    def _known(self, values: tuple[InputValue, ...], named: Input) -> Known:
+    def _known(self, values: tuple[InputValue, ...], named: Input) -> KnownData:
         """Where the data of all conditions is known."""
         names, given = self.problem.inputs, dict(self.inputs or {})
         added = {**dict(zip(names, values, strict=False)), **named}
@@ -267,7 +273,7 @@ class Solution:
         everywhere = None if why else lambda c, points: self._rows(c, known, points, layouts[c.name])
         fixed = {condition.name: condition.data for condition in self.problem.conditions}
         functions = {name: value for name, value in (fixed | known).items() if callable(value)}
-        return Known(self.data, fresh, everywhere, why, functions)
+        return KnownData(self.data, fresh, everywhere, why, functions)
 
     def _rows(self, condition: Condition, known: Input, points: Points, layout: Layout) -> FloatArray:
         """Data of a condition at points as rows, (n, B), or (n, 2 B) if they are paired."""

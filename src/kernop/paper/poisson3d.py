@@ -18,6 +18,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from kernop.basics.errors import FloatArray
 from kernop.collocation.ansatz import Ansatz
@@ -53,17 +54,17 @@ NORMS = {"l2": "relative L2", "linf": "relative L∞"}
 PAPER_SLOPES = {"fixed": (0.38, 0.40), "adaptive": (0.52, 0.56)}
 
 
-def envelope(x: Any) -> Any:
+def envelope(x: Array) -> Array:
     """ρ(x) = Π x_k (1 − x_k)."""
     return jnp.prod(x * (1.0 - x), axis=-1)
 
 
-def solutions(x: Any) -> Any:
+def solutions(x: Array) -> Array:
     """Eigenfunctions of the Laplacian, (n, 50)."""
     return jnp.prod(jnp.sin(jnp.pi * MODES * x[..., None, :]), axis=-1)
 
 
-def sources(x: Any) -> Any:
+def sources(x: Array) -> Array:
     """f = π² |k|² u, (n, 50)."""
     return jnp.pi**2 * jnp.sum(MODES**2, axis=-1) * solutions(x)
 
@@ -146,7 +147,7 @@ def run(study: Study, datasets: int, folder: Path, tell: Callable[[str], None]) 
         yield known
 
 
-def summary(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summarised(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """For each regularisation and norm: means and standard errors over the data sets, and the slope β of N^−β."""
     sizes = np.asarray(results[0]["sizes"])
     lines: dict[str, Any] = {}
