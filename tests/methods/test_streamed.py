@@ -1,5 +1,7 @@
 """Operators learned from a stream, against `Subspace` that holds all rows, and against exact solutions."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -241,8 +243,9 @@ def errors():
         truth = np.asarray(exact(jnp.asarray(x)))
     found = {}
     for solver in ("qr", "normal"):
-        held = ko.learn(problem, points=1500, method=ko.Subspace(350, solver=solver))
-        t = ko.learn(problem, points=1500, method=ko.Subspace(350, solver=solver, batch=400), inputs=[(source, exact)])
+        method = ko.Subspace(350, basis="translates", solver=solver)
+        held = ko.learn(problem, points=1500, method=method)
+        t = ko.learn(problem, points=1500, method=replace(method, batch=400), inputs=[(source, exact)])
         again = t.materialize()
         many = {"held": held(source, exact), "in advance": t.solutions[0], "later": t(source, exact)}
         many["materialized"] = again(source, exact)
