@@ -23,11 +23,8 @@ from kernop.basics.linalg import cholesky, one_thread
 from kernop.collocation.batches import stream
 from kernop.collocation.rows import StreamedRows
 from kernop.collocation.units import frame_of
-from kernop.learning.streaming.cluster import (
-    ROWS_PER_FUNCTION,
-    _accumulated,  # pyright: ignore[reportPrivateUsage]
-    chunks,
-)
+from kernop.learning.streaming.cluster import _accumulated  # pyright: ignore[reportPrivateUsage]
+from kernop.learning.streaming.home import ROWS_PER_FUNCTION, chunks
 from kernop.methods import Setting
 from kernop.methods.regression import Regression
 

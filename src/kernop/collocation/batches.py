@@ -182,6 +182,12 @@ def fingerprint(points: Iterable[Points], size: int = 32) -> bytes:
     return digest.digest()
 
 
+def batch_digest(k: int, batch: Batch) -> int:
+    """A number of 128 bits by which the points of batch k can be recognised."""
+    named = f"{k} {list(batch)}".encode() + fingerprint(batch.values())
+    return int.from_bytes(hashlib.blake2b(named, digest_size=16).digest(), "little")
+
+
 class _Made(Stream):
     """A stream that a user's function makes."""
 

@@ -43,12 +43,12 @@ class Regression:
         """An empty one."""
         return (Triangle if self.orthogonal else NormalSums)(self.count, self.rows.width)
 
-    def add(self, accumulator: Accumulator, rows: Rows) -> None:
-        """Take in one batch."""
+    def add(self, accumulator: Accumulator, rows: Rows, digest: int = 0) -> None:
+        """Take in one batch, by whose digest its points can be recognised."""
         design, data = accumulator.room(len(rows))
         self.design(rows, out=design)
         data[:] = self.data(rows)
-        accumulator.add()
+        accumulator.add(digest)
 
     def design(self, rows: Rows, out: FloatArray | None = None) -> FloatArray:
         """√W A of a batch, (n, L)."""

@@ -1,8 +1,8 @@
 """Passes over a stream, and evaluations, spread over the workers of a Dask client.
 
-A pass is cut into chunks of batches, whose number depends on the stream alone; every chunk gives an accumulator, and a
-binary tree merges them. So the result does not depend on how many workers there are, nor on which of them did what.
-A worker that dies takes its chunks with it, and they are computed again elsewhere.
+The chunks of a pass are computed on workers, and merged by the same tree as in this process (`home`). So the result
+does not depend on how many workers there are, nor on which of them did what. A worker that dies takes its chunks with
+it, and they are computed again elsewhere.
 """
 
 from __future__ import annotations
@@ -27,25 +27,19 @@ from kernop.basics.errors import (
 )
 from kernop.basics.linalg import one_thread
 from kernop.basics.progress import Tick
+from kernop.collocation.batches import batch_digest
 from kernop.collocation.data import places
 from kernop.geometry import Points
 from kernop.language.ops import itself
 from kernop.language.unknowns import Operator
-from kernop.learning.streaming.checkpoint import CheckpointFile, chained
-from kernop.learning.streaming.home import Home, merged
+from kernop.learning.streaming.checkpoint import CheckpointFile
+from kernop.learning.streaming.home import Home, chunks, chunks_of, merged, seen
 from kernop.learning.streaming.luggage import pickled, unpickled
 from kernop.learning.streaming.versions import check_workers
 from kernop.methods.accumulators import Accumulator
 from kernop.methods.regression import Regression
 from kernop.operators.solution import Solution
 
-#: A pass is cut into this many chunks, if there are enough batches, …
-CHUNKS = 16
-#: … into more if chunks would have more batches than this, …
-MOST_BATCHES_OF_CHUNK = 50
-#: … and into fewer if an accumulator would see less rows for each function than this: two triangles are merged at the
-#: cost of 0.4 rows for each.
-ROWS_PER_FUNCTION = 4
 #: Points that a worker evaluates at a time.
 POINTS_AT_A_TIME = 20_000
 
@@ -60,28 +54,28 @@ class Workers:
         self, regression: Regression, tick: Tick | None = None, file: CheckpointFile | None = None
     ) -> Accumulator:
         """What is kept of all rows. With a file for checkpoints it comes home chunk by chunk, and is merged here."""
-        cut = chunks_of(regression)
         with self._connected():
             there = self._send(regression)
             if file is not None:
-                return self._brought_home(there, cut, Home(regression, len(cut), file), tick)
-            parts = self._parts(_accumulated, there, cut)
-            merged = self._merged(parts)
+                return self._brought_home(there, Home(regression, file), tick)
+            parts = self._parts(_accumulated, there, chunks_of(regression))
+            root = self._merged(parts)
             for _ in self._completed(parts, tick):
                 pass
-            return merged.result()
+            return root.result()
 
-    def _brought_home(self, there: Any, cut: list[range], home: Home, tick: Tick | None) -> Accumulator:
+    def _brought_home(self, there: Any, home: Home, tick: Tick | None) -> Accumulator:
         """The same, to the same bits. Of chunks that are at home already, the points are read and compared."""
-        known = [k for k in range(len(cut)) if home.has(k)]
-        rest = [k for k in range(len(cut)) if not home.has(k)]
-        seen = self._parts(_seen, there, [cut[k] for k in known])
-        home.check({k: part.result() for k, part in zip(known, seen, strict=True)})
-        parts = self._parts(_accumulated_and_seen, there, [cut[k] for k in rest])
-        numbers = {part.key: k for k, part in zip(rest, parts, strict=True)}
+        known = home.known()
+        found = [part.result() for part in self._parts(_seen, there, known)]
+        home.check(sum(rows for rows, _ in found), sum(digest for _, digest in found))
+        rest = [chunk for chunk in home.chunks if chunk not in known]
+        parts = self._parts(_accumulated, there, rest)
+        own = {part.key: chunk for chunk, part in zip(rest, parts, strict=True)}
         for part in self._completed(parts, tick, len(known)):
-            home.put(numbers[part.key], *part.result())
-        return home.whole()
+            home.put(own[part.key], part.result())
+            home.offer()
+        return home.root()
 
     def moments(self, regression: Regression, c: FloatArray | None) -> FloatArray:
         """`Regression.moments` over all batches."""
@@ -164,23 +158,6 @@ def check_client(client: Any) -> Any:
     return client
 
 
-def chunks(batches: int, most: int = CHUNKS) -> list[range]:
-    """The batches in chunks; how they are cut does not depend on the workers."""
-    count = min(batches, max(1, min(CHUNKS, most), -(-batches // MOST_BATCHES_OF_CHUNK)))
-    return [range(i * batches // count, (i + 1) * batches // count) for i in range(count)]
-
-
-def chunks_of(regression: Regression) -> list[range]:
-    """The chunks of the pass that accumulates: not so many that mergers cost too much.
-
-    Their number is at most a power of 2, which divides among most workers.
-    """
-    stream = regression.rows.stream
-    rows = (stream.number or 0) * sum(map(len, stream.sampled()[0].values()))
-    enough = rows // (ROWS_PER_FUNCTION * regression.count)
-    return chunks(stream.number or 0, 1 << max(1, enough).bit_length() - 1)
-
-
 def preferred(threads: Mapping[str, int], count: int) -> list[str]:
     """A worker for each of ``count`` chunks: as many as it has threads, neighbours on the same one."""
     seats = [address for address, number in sorted(threads.items()) for _ in range(number)]
@@ -207,29 +184,19 @@ def _cluster_errors(client: Any) -> Generator[None]:
 
 
 def _accumulated(regression: Regression, batches: range) -> Accumulator:
-    return _accumulated_and_seen(regression, batches)[0]
-
-
-def _accumulated_and_seen(regression: Regression, batches: range) -> tuple[Accumulator, str]:
-    """What is kept of a chunk, and the digest of its points."""
+    """What is kept of a chunk."""
     # A worker runs as many tasks at a time as it has threads: each of them has one.
     with one_thread():
-        accumulator, digest = regression.accumulator(), b""
+        accumulator = regression.accumulator()
         for k in batches:
             batch = regression.rows.stream[k]
-            digest = chained(digest, batch)
-            regression.add(accumulator, regression.rows.at(batch, k))
+            regression.add(accumulator, regression.rows.at(batch, k), batch_digest(k, batch))
     accumulator.room(0)  # lets the last batch go
-    return accumulator, digest.hex()
+    return accumulator
 
 
-def _seen(regression: Regression, batches: range) -> tuple[int, str]:
-    """How many rows a chunk has, and the digest of its points."""
-    number, digest = 0, b""
-    for k in batches:
-        batch = regression.rows.stream[k]
-        digest, number = chained(digest, batch), number + regression.rows.length(batch)
-    return number, digest.hex()
+def _seen(regression: Regression, batches: range) -> tuple[int, int]:
+    return seen(regression, ((k, regression.rows.stream[k]) for k in batches))
 
 
 def _moments(work: tuple[Regression, FloatArray | None], batches: range) -> FloatArray:
