@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, ShapeError, as_array, describe, fail
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, ShapeError, as_array, describe, fail
 from kernop.collocation.functionals import Layout
+from kernop.collocation.sampling import check_conditions
 from kernop.geometry import Points
 from kernop.geometry.points import concatenate
 from kernop.language.problem import Problem
@@ -68,10 +69,8 @@ def _by_name(problem: Problem, points: Any, wanted: str) -> Mapping[str, Any]:
         raise fail(ArgumentTypeError, "points", describe(points), remedy)
     if len(points) == 0:
         raise fail(ArgumentError, "points", "an empty dictionary", remedy)
+    check_conditions("points", points, problem)
     for name in points:
-        if name not in problem.names:
-            known = ", ".join(map(repr, problem.names))
-            raise fail(InputNameError, "points", f"the unknown condition {name!r}", f"the conditions are {known}")
         if problem[name].integral:
             remedy = "learn again with another number of points for it"
             raise fail(ArgumentError, "points", f"points of {name!r}, whose points are a quadrature rule", remedy)

@@ -11,10 +11,9 @@ import numpy as np
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import norms
 from kernop.collocation.ansatz import PLAIN, Ansatz, condition_functionals
-from kernop.collocation.data import concrete, split_pairs, values_at
+from kernop.collocation.data import concrete, inputs_in_advance, split_pairs, values_at
 from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.functionals import together as stacked
-from kernop.collocation.inputs import read_inputs
 from kernop.collocation.probes import bumps, free_waves, oscillations, random_probes, together
 from kernop.collocation.sampling import between, held_out, interior, top_dimension
 from kernop.collocation.units import Frame
@@ -153,7 +152,7 @@ class OnInputs:
     known = ""
 
     def __init__(self, problem: Problem, frame: Frame, inputs: Any, seed: int = 0, ansatz: Ansatz = PLAIN) -> None:
-        self._inputs = read_inputs(problem, inputs)
+        self._inputs = inputs_in_advance(problem, inputs)
         each = HELD_OUT // len(problem.conditions)
         self._held = [_held(c, held_out(c, each, seed + 1), frame, ansatz) for c in problem.conditions]
         self._inside = ansatz.evaluations(interior(problem, HELD_OUT // 2, seed + 1).x)

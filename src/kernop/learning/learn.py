@@ -23,8 +23,8 @@ from kernop.basics.progress import Stages
 from kernop.basics.versions import now
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.batches import StreamPoints, check_whole, stream
+from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.inputs import read_inputs
 from kernop.collocation.rows import Input, StreamedRows
 from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, share_out, top_dimension
 from kernop.collocation.scales import fitted
@@ -116,7 +116,7 @@ def learn(
     passes = _passes(chosen, checkpoint, client)
     with Stages(progress) as stage:
         if tol is None:
-            known = () if inputs is None or passes is None else read_inputs(problem, inputs)
+            known = () if inputs is None or passes is None else inputs_in_advance(problem, inputs)
             return task.once(chosen, points, stage, known, passes)
         operator = task.to_tolerance(chosen, points, tol, inputs, budget, stage)
         with stage("examine"):

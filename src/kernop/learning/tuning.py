@@ -13,7 +13,6 @@ from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
-    InputNameError,
     check_array,
     check_choice,
     check_flag,
@@ -23,7 +22,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.progress import Stages
 from kernop.collocation import assembly
-from kernop.collocation.data import all_values, concrete, real_columns
+from kernop.collocation.data import all_values, concrete, named_inputs, real_columns
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.probes import free_waves, random_probes, together
 from kernop.collocation.sampling import sample
@@ -207,14 +206,11 @@ def _probe_data(problem: Problem, functionals: Functionals, seed: int) -> FloatA
 
 def _user_data(problem: Problem, points: Mapping[str, Points], functionals: Functionals, data: Any) -> FloatArray:
     """The user's data at the points, (N, B)."""
-    wanted = "give a dictionary with data for " + ", ".join(map(repr, problem.inputs))
     if not isinstance(data, Mapping):
-        raise fail(ArgumentTypeError, "data", describe(data), wanted)
-    for name in {*data, *problem.inputs}:
-        if name not in problem.inputs or name not in data:
-            got = f"no {name!r}" if name in problem.inputs else f"the unknown input {name!r}"
-            raise fail(InputNameError, "data", got, wanted)
-    return real_columns(concrete("data", all_values(problem, data, points, functionals.layouts)))
+        remedy = "give a dictionary with data for " + ", ".join(map(repr, problem.inputs))
+        raise fail(ArgumentTypeError, "data", describe(data), remedy)
+    given = named_inputs(problem, (), data, "data")
+    return real_columns(concrete("data", all_values(problem, given, points, functionals.layouts)))
 
 
 def _normalised(h: FloatArray, weights: FloatArray) -> FloatArray:

@@ -95,10 +95,10 @@ def balanced(rows: StreamedRows, expansion: Expansion) -> tuple[float, ...]:
 
     The geometric mean of the weights is 1, so that λ keeps its meaning.
     """
-    names, batches = rows.names, rows.stream.sampled()
+    names = rows.names
     if len(names) == 1:
         return (1.0,)
-    points, unit = rows.stream.sizes(batches), Regression(rows, expansion, (1.0,) * len(names))
+    points, unit = rows.stream.sizes(), Regression(rows, expansion, (1.0,) * len(names))
     counts = [1 if c.integral else points[c.name] for c in rows.stream.problem.conditions]
     sizes = {n: count * layout.parts for n, count, layout in zip(names, counts, rows.layouts, strict=True)}
     squares: dict[str, list[FloatArray]] = {name: [] for name in names}

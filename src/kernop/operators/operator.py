@@ -34,7 +34,7 @@ from kernop.basics.versions import now, versions
 from kernop.collocation.ansatz import Ansatz, collocate
 from kernop.collocation.batches import StreamPoints
 from kernop.collocation.changes import added, fresh, removed
-from kernop.collocation.data import all_values, concrete, named_inputs, places, real_columns
+from kernop.collocation.data import all_values, concrete, listed_inputs, named_inputs, places, real_columns
 from kernop.collocation.functionals import Functionals, Layout
 from kernop.collocation.rows import StreamedRows
 from kernop.geometry import Points
@@ -161,10 +161,7 @@ class SolutionOperator:
 
     def solve(self, inputs: Sequence[Any]) -> tuple[Solution, ...]:
         """The solutions of several inputs, each a tuple in the order of the problem or a dictionary, in one go."""
-        remedy = f"give a list of inputs, each a tuple ({', '.join(self.problem.inputs)}) or a dictionary"
-        if isinstance(inputs, str | Mapping) or not isinstance(inputs, Sequence) or len(inputs) == 0:
-            raise fail(ArgumentTypeError, "inputs", describe(inputs), remedy)
-        found = self.answers([named_inputs(self.problem, *_unpacked(value)) for value in inputs])
+        found = self.answers(listed_inputs(self.problem, inputs, "T"))
         for u in found:
             self._speak_up(u)
         return found
@@ -573,13 +570,6 @@ class FixedOperator:
         if self.layout != Layout():
             rows = values_of(rows[:, None] if single else rows, self.layout, single=single)
         return by_unknown(rows, self.operator.problem.unknowns) if self.whole else rows
-
-
-def _unpacked(value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """One input of a list: values in the order of the problem, or by name."""
-    if isinstance(value, Mapping):
-        return (), dict(value)
-    return (tuple(value) if isinstance(value, tuple | list) else (value,)), {}
 
 
 def _shown(value: Any) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.stored import Upper, stored
-from kernop.collocation.batches import Stream, recorded, used_up
+from kernop.collocation.batches import Stream, recorded
 from kernop.collocation.rows import StreamedRows
 from kernop.geometry import Points
 from kernop.language.problem import Problem
@@ -146,8 +146,7 @@ def stream_record(factorisation: StreamedFactorisation, solutions: Sequence[Solu
 
 
 def _starts(stream: Stream) -> NDArray[np.intp]:
-    if not stream.again:
-        raise used_up("give arrays or ko.Batches to learn: the file of a stream holds its points")
+    stream.check_again("give arrays or ko.Batches to learn: the file of a stream holds its points")
     return np.array([list((stream.start(k) or {}).values()) for k in range((stream.number or 0) + 1)], dtype=np.intp)
 
 
