@@ -93,7 +93,7 @@ def regression_of(d: int, size: int, solver: str = "normal") -> Regression:
     method = ko.Subspace(centers=size, batch=BATCH, envelope=envelope, solver=solver)  # type: ignore[arg-type]
     p = problem(d)
     rows = StreamedRows(stream(p, {"f": 20 * BATCH}, "halton", 0, BATCH), envelope)
-    return method.regression(Setting(rows, frame_of(p), weights=(1.0,)), rows)
+    return method.regression(Setting(rows=rows, frame=frame_of(p), weights=(1.0,)), rows)
 
 
 def rates(size: int = 1500) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def test_the_number_of_rows_of_an_iterator():
     passed = ko.learn(PROBLEM, kernel=ko.Gaussian(0.4), points=batches(), method=method, noise=LEVELS)
     np.testing.assert_allclose(passed.std(X), held.std(X), rtol=1e-6)
     method = ko.Subspace(9, batch=5, penalty="rkhs")
-    with pytest.raises(ArgumentError, match=r"noise: got one with an iterator"):
+    with pytest.raises(ArgumentError, match=r"T: got .*they came from an iterator.*; give arrays or"):
         ko.learn(PROBLEM, kernel=ko.Gaussian(0.4), points=batches(), method=method, noise=LEVELS)
 
 

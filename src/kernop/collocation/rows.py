@@ -98,6 +98,9 @@ class StreamedRows:
         empty = np.empty((len(functionals), 0))
         return Rows(functionals, tuple(i for i, _ in found), np.hstack(data) if data else empty)
 
+    def __len__(self) -> int:
+        return sum(self.sizes)
+
     def length(self, batch: Batch) -> int:
         """The number of rows that a batch of points gives."""
         own = zip(self.stream.problem.conditions, self.layouts, strict=True)

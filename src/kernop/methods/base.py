@@ -33,7 +33,7 @@ Order = NDArray[np.intp]
 PIECE = 4096
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Setting:
     """All that a method needs to learn.
 

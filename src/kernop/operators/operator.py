@@ -146,7 +146,8 @@ class SolutionOperator:
     @cached_property
     def learned(self) -> Learned:
         """What solutions keep of it."""
-        return Learned(self.problem, self.points, self.factorisation, self.noise, self.diagnosis, self.functionals)
+        names = ("problem", "points", "factorisation", "noise", "diagnosis", "functionals")
+        return Learned(**{name: getattr(self, name) for name in names})
 
     @property
     def test_points(self) -> dict[str, Points]:

@@ -101,7 +101,7 @@ class Study:
 
         source = stream(PROBLEM, Batches(max(self.sizes) // self.batch, take), "uniform", 0, self.batch)
         method, rows = self._method(dataset), StreamedRows(source, Ansatz(envelope=envelope)).given([{"f": sources}])
-        setting = Setting(rows, frame_of(PROBLEM), self._kernel, weights=(1.0,), ansatz=rows.ansatz)
+        setting = Setting(rows=rows, frame=frame_of(PROBLEM), kernel=self._kernel, weights=(1.0,), ansatz=rows.ansatz)
         regression = method.regression(setting, rows)
         found: dict[str, Any] = {label: {"l2": [], "linf": []} for label in self.labels}
         exact = evaluate_at("u", solutions, self._grid)

@@ -19,7 +19,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.functionals import Functionals, Layout
-from kernop.collocation.probes import Probes, free_waves, random_probes, together
+from kernop.collocation.probes import Probes, probes_of
 from kernop.collocation.sampling import can_be_fresh, sample, top_dimension
 from kernop.collocation.units import frame_of
 from kernop.geometry import Points
@@ -100,7 +100,7 @@ class Places:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Learned:
     """An operator as its solutions and the estimates see it.
 
@@ -177,7 +177,7 @@ class Fresh:
         self.functionals = collocate(problem, self.points, ansatz)
         self.places = places(operator)
         self.centres = _richer(operator.factorisation)
-        setting = Setting(self.functionals, frame_of(problem), ansatz=ansatz)
+        setting = Setting(rows=self.functionals, frame=frame_of(problem), ansatz=ansatz)
         self._richer = self.answers = Subspace(self.centres).factorise(setting)
         self._roots = np.sqrt(repeated(self._richer.weights, self.functionals))
         probes = calibration(operator, self.functionals)
@@ -263,8 +263,7 @@ def calibration(operator: Learned, functionals: Functionals) -> Probes:
     count = len(operator.factorisation.expansion.functionals) / operator.ansatz.count
     spacing = float(np.prod((frame.high - frame.low) / frame.units) / count) ** (1.0 / operator.problem.dim)
     lengths = tuple(map(float, np.geomspace(2.0, 0.5 * min(1.0, spacing), SCALES)))
-    waves = (free_waves(block, frame, SEED) for block in functionals.blocks)
-    return together((random_probes(frame, SEED, lengths), *waves))
+    return probes_of(functionals.blocks, frame, SEED, lengths)
 
 
 def solved(probes: Probes, operator: Learned) -> Combination:
