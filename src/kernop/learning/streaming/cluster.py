@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,8 @@ class Workers:
         self, regression: Regression, tick: Tick | None = None, file: CheckpointFile | None = None
     ) -> Accumulator:
         """What is kept of all rows. With a file for checkpoints it comes home chunk by chunk, and is merged here."""
-        with self._connected():
-            there = self._send(regression)
+        with self.connected():
+            there = self.send(regression)
             if file is not None:
                 return self._brought_home(there, Home(regression, file), tick)
             parts = self._parts(_accumulated, there, chunks_of(regression))
@@ -79,40 +80,32 @@ class Workers:
 
     def moments(self, regression: Regression, c: FloatArray | None) -> FloatArray:
         """`Regression.moments` over all batches."""
-        with self._connected():
-            there = self._send((regression, c))
+        with self.connected():
+            there = self.send((regression, c))
             parts = self._parts(_moments, there, chunks(regression.rows.stream.number or 0))
             return np.sum([part.result() for part in parts], axis=0)
 
-    def evaluate(self, u: Solution, op: Operator, points: Points) -> FloatArray:
-        """(P u)(x), a part of the points on each worker."""
-        cuts = range(POINTS_AT_A_TIME, len(points), POINTS_AT_A_TIME)
-        rows = np.split(np.arange(len(points)), list(cuts))
-        with self._connected():
-            # The function alone: workers have no use for the operator that it came from.
-            there = self._send((replace(u, learned=None, data=None, inputs=None), op))
-            parts = [self._submit(_evaluated, there, points[own]) for own in rows]
-            return np.concatenate([part.result() for part in parts])
-
     @contextmanager
-    def _connected(self) -> Generator[None]:
+    def connected(self) -> Generator[None]:
+        """Within, the cluster is there, has our versions, and says in one error what became of it."""
         with _cluster_errors(check_client(self._client)):
             check_workers(self._client)
             yield
 
-    def _send(self, value: Any) -> Any:
+    def send(self, value: object) -> Any:
         """A value on the workers. As the result of a task it comes back when the worker that holds it is lost."""
-        return self._submit(unpickled, pickled(value))
+        return self.submit(unpickled, pickled(value))
 
-    def _submit(self, function: Callable[..., Any], *arguments: Any, **where: Any) -> Any:
+    def submit(self, function: Callable[..., object], *arguments: object, **where: object) -> Any:
+        """A task on some worker, as the future of its result."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")
             return self._client.submit(function, *arguments, pure=False, **where)
 
-    def _parts(self, function: Callable[..., Any], there: Any, cut: list[range]) -> list[Any]:
+    def _parts(self, function: Callable[..., object], there: Any, cut: list[range]) -> list[Any]:
         """A function of every chunk. Neighbours prefer the same worker, so that most mergers need no transfer."""
         return [
-            self._submit(function, there, chunk, workers=[worker], allow_other_workers=True)
+            self.submit(function, there, chunk, workers=[worker], allow_other_workers=True)
             for chunk, worker in zip(cut, preferred(self._client.nthreads(), len(cut)), strict=True)
         ]
 
@@ -120,14 +113,12 @@ class Workers:
         while len(parts) > 1:
             pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
             # Before any chunk that has not begun: what is merged can leave the memory.
-            parts = [self._submit(merged, *pair, priority=1) if len(pair) == 2 else pair[0] for pair in pairs]
+            parts = [self.submit(merged, *pair, priority=1) if len(pair) == 2 else pair[0] for pair in pairs]
         return parts[0]
 
     def _completed(self, parts: list[Any], tick: Tick | None, done: int = 0) -> Iterator[Any]:
         """The parts as they are completed; each is let go of then, so that its L × L numbers can leave the memory."""
-        from distributed import as_completed
-
-        waiting, total = as_completed(parts), done + len(parts)
+        waiting, total = import_module("distributed").as_completed(parts), done + len(parts)
         parts.clear()
         for k, part in enumerate(waiting, start=done + 1):
             if part.status != "finished":
@@ -138,17 +129,23 @@ class Workers:
 
 
 def evaluate(client: Any, u: Solution, x: Any, op: Operator = itself) -> FloatArray:
-    """(P u)(x) at very many points x (M, d), spread over the workers of a Dask client: (M,), or (M, B)."""
-    return Workers(client).evaluate(u, op, places(u.problem, x, "raise"))
+    """(P u)(x) at very many points x (M, d), a part on each worker of a Dask client: (M,), or (M, B)."""
+    workers, points = Workers(client), places(u.problem, x, "raise")
+    rows = np.split(np.arange(len(points)), range(POINTS_AT_A_TIME, len(points), POINTS_AT_A_TIME))
+    with workers.connected():
+        # The function alone: workers have no use for the operator that it came from.
+        there = workers.send((replace(u, learned=None, data=None, inputs=None), op))
+        parts = [workers.submit(_evaluated, there, points[own]) for own in rows]
+        return np.concatenate([part.result() for part in parts])
 
 
 def check_client(client: Any) -> Any:
     """A Dask client that is connected and has workers."""
     try:
-        from distributed import Client
+        distributed = import_module("distributed")
     except ImportError as error:
         raise fail(MissingExtraError, "client", describe(client), "install kernop[dask]") from error
-    if not isinstance(client, Client):
+    if not isinstance(client, distributed.Client):
         raise fail(ArgumentTypeError, "client", describe(client), "give a dask.distributed.Client")
     if client.status != "running":
         raise fail(ClusterError, "client", f"one that is {client.status}", "connect a new one")
@@ -167,16 +164,14 @@ def preferred(threads: Mapping[str, int], count: int) -> list[str]:
 @contextmanager
 def _cluster_errors(client: Any) -> Generator[None]:
     """What Dask raises when it loses its workers, or the scheduler, as one clear error."""
-    from distributed.comm.core import CommClosedError
-    from distributed.scheduler import KilledWorker, NoValidWorkerError
-
-    lost = (CommClosedError, KilledWorker, NoValidWorkerError, CancelledError, TimeoutError)
+    scheduler = import_module("distributed.scheduler")
+    lost = (scheduler.CommClosedError, scheduler.KilledWorker, scheduler.NoValidWorkerError)
     try:
         yield
     except KernopError:
         raise
     except Exception as error:
-        if client.status == "running" and not isinstance(error, lost):
+        if client.status == "running" and not isinstance(error, (*lost, CancelledError, TimeoutError)):
             raise  # from a function of the user
         why = f"{type(error).__name__}: {error}".partition("\n")[0]
         remedy = "connect a new client and learn again; with a checkpoint it goes on where it was"
