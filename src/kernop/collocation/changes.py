@@ -15,6 +15,7 @@ from kernop.geometry import Points
 from kernop.geometry.points import concatenate
 from kernop.language.problem import Problem
 
+#: The numbers of some rows, sorted.
 RowNumbers = NDArray[np.intp]
 
 
@@ -28,13 +29,13 @@ def added(
         layouts: how the values of each condition stand in rows.
         points: new ones for some conditions by name, `Points` or an array (n, d).
     """
-    new = fresh(problem, points)
+    new = new_points(problem, points)
     together = {name: concatenate([old, new[name]]) if name in new else old for name, old in held.items()}
     masks = {name: np.arange(len(all_)) >= len(held[name]) for name, all_ in together.items()}
     return together, _rows(problem, masks, layouts)
 
 
-def fresh(problem: Problem, points: Any) -> dict[str, Points]:
+def new_points(problem: Problem, points: Any) -> dict[str, Points]:
     """New points for some conditions, by name and in their order, checked."""
     given = _by_name(problem, points, "`Points` or an array (n, d)")
     return {n: problem[n].on.adopt(given[n], f"points[{n!r}]") for n in problem.names if n in given}

@@ -41,9 +41,9 @@ class LeastSquares:
     failed: int
 
 
-@stored("kept", by_value=False)
+@stored("kept rows", by_value=False)
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Kept:
+class KeptRows:
     """What is kept of some batches, to be sent or written.
 
     Attributes:
@@ -107,20 +107,20 @@ class Accumulator(ABC):
         self.rows, self.batches = self.rows + rows, self.batches + batches
         self.digest = (self.digest + digest) % DIGESTS
 
-    def kept(self, first: int = 0) -> Kept:
+    def kept(self, first: int = 0) -> KeptRows:
         """What another one goes on from: one triangle, and no room for rows. ``first`` is the number of its batch."""
         numbers = {"first": first, "batches": self.batches, "rows": self.rows, "digest": self.digest}
-        return Kept(**numbers, packed=packed(self.matrix, lower=self.lower))
+        return KeptRows(**numbers, packed=packed(self.matrix, lower=self.lower))
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: KeptRows) -> None:
         """Go on from there."""
         self.rows, self.batches, self.digest = kept.rows, kept.batches, kept.digest
         unpack(kept.packed, self.matrix, lower=self.lower)
 
-    def __getstate__(self) -> tuple[int, int, Kept]:
+    def __getstate__(self) -> tuple[int, int, KeptRows]:
         return self.count, self.width, self.kept()
 
-    def __setstate__(self, state: tuple[int, int, Kept]) -> None:
+    def __setstate__(self, state: tuple[int, int, KeptRows]) -> None:
         self.__init__(*state[:2])
         self.restore(state[2])
 

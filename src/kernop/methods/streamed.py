@@ -136,7 +136,7 @@ class StreamedFactorisation(KeptOfRows):
         return replace(self, runner=self.runner.with_client(client))
 
 
-def solved(
+def factorised(
     method: Method, regression: Regression, accumulator: Accumulator, regularization: float | None, runner: Runner
 ) -> StreamedFactorisation:
     """The factorisation, from what was kept of all rows."""

@@ -33,7 +33,7 @@ from kernop.basics.stored import stored
 from kernop.basics.versions import now, versions
 from kernop.collocation.ansatz import Ansatz, collocate
 from kernop.collocation.batches import StreamPoints
-from kernop.collocation.changes import added, fresh, removed
+from kernop.collocation.changes import added, new_points, removed
 from kernop.collocation.data import all_values, concrete, listed_inputs, named_inputs, places, real_columns
 from kernop.collocation.functionals import Functionals, Layout
 from kernop.collocation.rows import StreamedRows
@@ -432,7 +432,7 @@ class SolutionOperator:
     def _longer(self, rows: StreamedRows, points: Any) -> SolutionOperator:
         """With more points at the end of the stream; those until now are not read again."""
         rows.stream.check_again()
-        new = fresh(self.problem, points)
+        new = new_points(self.problem, points)
         longer = rows.extended(new, self.method.batch or sum(map(len, new.values())))
         return replace(
             self,

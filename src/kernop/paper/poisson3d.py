@@ -31,7 +31,7 @@ from kernop.language.functions import evaluate_at
 from kernop.language.problem import Equation, Problem
 from kernop.learning.streaming import Passes
 from kernop.methods import Setting, Subspace
-from kernop.methods.streamed import solved
+from kernop.methods.streamed import factorised
 from kernop.operators.solution import Solution
 from kernop.plotting import convergence
 from kernop.trust.metrics import relative_l2, relative_linf
@@ -112,7 +112,7 @@ class Study:
             if accumulator.rows in self.sizes:
                 for label in self.labels:
                     ridge = REGULARIZATIONS[label](accumulator.rows)
-                    answer = solved(method, regression, accumulator, ridge, Passes()).passed(rows)
+                    answer = factorised(method, regression, accumulator, ridge, Passes()).passed(rows)
                     values = Solution(problem=PROBLEM, function=answer.u, single=False)(self._grid)
                     found[label]["l2"].append(float(np.mean(relative_l2(values, exact))))
                     found[label]["linf"].append(float(np.mean(relative_linf(values, exact))))

@@ -18,7 +18,7 @@ from kernop.basics import storage
 from kernop.basics.codec import Decoder, Encoder
 from kernop.basics.errors import FileError, FloatArray, KernopError, check_number, fail
 from kernop.basics.replacing import check_path, target_of
-from kernop.methods.accumulators import Kept
+from kernop.methods.accumulators import KeptRows
 from kernop.methods.regression import Regression
 
 KIND = "checkpoint"
@@ -54,14 +54,14 @@ class CheckpointFile:
         self._signature, self._values = _identity(regression)
         self._last = time.monotonic()
 
-    def read(self) -> tuple[Kept, ...]:
+    def read(self) -> tuple[KeptRows, ...]:
         """What the last checkpoint of this pass holds; nothing if there is none."""
         if not self._path.exists():
             return ()
         header, arrays = storage.read(self._path, KIND, "checkpoint")
         file = Decoder(arrays, self._refused)
         signature, values = file.part(str, header, "signature"), file.part(FloatArray, header, "identity")
-        kept: tuple[Kept, ...] = file.part(tuple[Kept, ...], header, "kept")
+        kept: tuple[KeptRows, ...] = file.part(tuple[KeptRows, ...], header, "kept")
         file.finish()
         same = signature == self._signature and values.shape == self._values.shape
         if not same or not np.allclose(values, self._values, rtol=1e-9, atol=0.0):
@@ -77,7 +77,7 @@ class CheckpointFile:
     def _refused(self, got: str) -> KernopError:
         return fail(FileError, "checkpoint", f"{os.fspath(self._path)!r}, {got}", "delete it to start anew")
 
-    def offer(self, kept: Callable[[], tuple[Kept, ...]]) -> None:
+    def offer(self, kept: Callable[[], tuple[KeptRows, ...]]) -> None:
         """Write what ``kept`` tells, if it is time."""
         if time.monotonic() - self._last < self._every:
             return

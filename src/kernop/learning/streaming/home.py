@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from kernop.basics.linalg import one_thread
 from kernop.collocation.batches import MOST_BATCHES, Batch, batch_digest
 from kernop.learning.streaming.checkpoint import CheckpointFile
-from kernop.methods.accumulators import DIGESTS, Accumulator, Kept
+from kernop.methods.accumulators import DIGESTS, Accumulator, KeptRows
 from kernop.methods.regression import Regression
 
 #: A pass is cut into this many chunks, if there are enough batches, …
@@ -128,7 +128,7 @@ class Home:
     def _whole(self, node: range) -> bool:
         return node in self._nodes and self._nodes[node].batches == len(node)
 
-    def _put_back(self, kept: Kept) -> None:
+    def _put_back(self, kept: KeptRows) -> None:
         """What a file holds: a node, or a part of a chunk."""
         part, exact = self._regression.accumulator(), range(kept.first, kept.first + kept.batches)
         begun = (c for c in self.chunks if c.start == kept.first and 0 < kept.batches < len(c))
