@@ -339,7 +339,7 @@ class TestErrors:
         [
             ((1.0,), InputNameError, "T: got no 'g'"),
             ((1.0, 2.0, 3.0), InputNameError, "T: got 3 inputs"),
-            ((np.ones(59), 0.0), ShapeError, r"f: got an array of shape \(59,\); .*values at the 60 points"),
+            ((np.ones(59), 0.0), ShapeError, r"f: got an array of shape \(59,\); .*values at .* of shape .60,"),
             ((np.ones((60, 2, 2)), 0.0), ShapeError, r"f: got an array of shape \(60, 2, 2\)"),
             ((np.ones((60, 0)), 0.0), ShapeError, r"f: got an array of shape \(60, 0\)"),
             (([[1.0], [1.0, 2.0]], 0.0), ArgumentTypeError, r"f: got \[\[1\.0\], \[1\.0, 2\.0\]\]; give a function"),
@@ -357,7 +357,9 @@ class TestErrors:
 
     @pytest.mark.parametrize("inputs", ["fg", {"f": 1.0, "g": 0.0}, [], 3.0, wave])
     def test_lists_of_inputs(self, line, inputs):
-        with pytest.raises(ArgumentTypeError, match=r"inputs: got .*; give a list of inputs, each a tuple \(f, g\)"):
+        with pytest.raises(
+            (ArgumentTypeError, ArgumentError), match=r"inputs: got .*; give a list of inputs, each a tuple \(f, g\)"
+        ):
             line.solve(inputs)
 
     def test_fixed_points_need_the_rows(self, line):

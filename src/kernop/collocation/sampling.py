@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ def sample(
         wanted: Mapping[str, Any] = share_out(problem, total, whole_clouds=points is None)
     else:
         wanted = points
-        _check_names(problem, wanted)
+        check_conditions("points", wanted, problem, each="points")
     seeds = np.random.SeedSequence(seed).generate_state(len(problem.conditions))
     return {
         condition.name: _points_of(condition, wanted[condition.name], scheme, int(own))
@@ -111,14 +111,16 @@ def can_be_fresh(problem: Problem) -> bool:
     return not any(isinstance(condition.on, CloudRegion) for condition in problem.conditions)
 
 
-def _check_names(problem: Problem, points: Mapping[str, Any]) -> None:
-    known = ", ".join(map(repr, problem.names))
-    for name in points:
+def check_conditions(argument: str, named: Iterable[object], problem: Problem, *, each: str | None = None) -> None:
+    """Refuse names that are not those of conditions; and if some are missing, where ``each`` must have what it says."""
+    known, given = ", ".join(map(repr, problem.names)), list(named)
+    for name in given:
         if name not in problem.names:
-            raise fail(InputNameError, "points", f"the unknown condition {name!r}", f"the conditions are {known}")
-    for name in problem.names:
-        if name not in points:
-            raise fail(InputNameError, "points", f"none for condition {name!r}", f"give points for each of {known}")
+            raise fail(InputNameError, argument, f"the unknown condition {name!r}", f"the conditions are {known}")
+    missing = [name for name in problem.names if name not in given]
+    if missing and each is not None:
+        got = "none for condition " + " and ".join(map(repr, missing))
+        raise fail(InputNameError, argument, got, f"give {each} for each of {known}")
 
 
 def _points_of(condition: Condition, wanted: Any, scheme: str, seed: int) -> Points:

@@ -23,8 +23,8 @@ from kernop.basics.progress import Stages
 from kernop.basics.versions import now
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.batches import StreamPoints, check_whole, stream
+from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.inputs import read_inputs
 from kernop.collocation.rows import Input, StreamedRows
 from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, share_out, top_dimension
 from kernop.collocation.scales import fitted
@@ -116,7 +116,7 @@ def learn(
     passes = _passes(chosen, checkpoint, client)
     with Stages(progress) as stage:
         if tol is None:
-            known = () if inputs is None or passes is None else read_inputs(problem, inputs)
+            known = () if inputs is None or passes is None else inputs_in_advance(problem, inputs)
             return task.once(chosen, points, stage, known, passes)
         operator = task.to_tolerance(chosen, points, tol, inputs, budget, stage)
         with stage("examine"):
@@ -189,7 +189,8 @@ class _Task:
     ) -> tuple[Ansatz, Functionals | StreamedRows]:
         """How the unknowns are written, and the conditions at the points: all rows now, or batch by batch."""
         if isinstance(placed, StreamPoints):
-            ansatz, _ = fitted(self.problem, self._seen(placed), self.frame, envelope_of(method))
+            seen = {name: own for batch in reversed(placed.stream.sampled()) for name, own in batch.items()}
+            ansatz, _ = fitted(self.problem, seen, self.frame, envelope_of(method))
             return ansatz, StreamedRows(placed.stream, ansatz).given(known)
         if ansatz is None:
             ansatz, functionals = fitted(self.problem, placed, self.frame, envelope_of(method))
@@ -199,10 +200,6 @@ class _Task:
             if self.kernel is not None:
                 check_smoothness(self.kernel, method.derivatives_needed(own.order), name)
         return ansatz, functionals
-
-    def _seen(self, placed: StreamPoints) -> dict[str, Points]:
-        """Points of each condition from a few batches of a stream, as far as they have some."""
-        return {name: points for batch in reversed(placed.stream.sampled()) for name, points in batch.items()}
 
     def _examined(
         self, method: Method, placed: Mapping[str, Points], rows: Functionals | StreamedRows, ansatz: Ansatz
@@ -227,7 +224,16 @@ class _Task:
     ) -> SolutionOperator:
         with stage("factorise") as tick:
             regularization = self._regularization(method, rows)
-            setting = Setting(rows, self.frame, self.kernel, regularization, self.weights, tick, passes, ansatz)
+            setting = Setting(
+                rows=rows,
+                frame=self.frame,
+                kernel=self.kernel,
+                regularization=regularization,
+                weights=self.weights,
+                tick=tick,
+                runner=passes,
+                ansatz=ansatz,
+            )
             with self._blaming_the_noise():
                 factorisation = method.factorise(setting)
         if passes is not None:
@@ -239,7 +245,7 @@ class _Task:
             factorisation=factorisation,
             stats=stage.seconds,
             noise=self._levels,
-            about=self._about,
+            about={"when": now(), "seed": int(self.seed), "sampling": self.sampling},
             diagnosis=found,
             functionals=rows if isinstance(rows, Functionals) else None,
         )
@@ -339,17 +345,8 @@ class _Task:
         """λ: the user's, or the one that says what the noise is."""
         if self.noise is None:
             return self.regularization
-        if isinstance(rows, Functionals) or not method.rkhs:
-            return method.regularization_for(self.noise.variance, len(rows) if isinstance(rows, Functionals) else 0)
-        counts = rows.stream.counts  # to find them may take a pass
-        if counts is None:
-            remedy = "give arrays or ko.Batches, or penalty='coefficients'"
-            raise fail(ArgumentError, "noise", "one with an iterator, whose number of points is not known", remedy)
-        return method.regularization_for(self.noise.variance, sum(counts.values()))
-
-    @property
-    def _about(self) -> dict[str, Any]:
-        return {"when": now(), "seed": int(self.seed), "sampling": self.sampling}
+        # To count the rows of a stream may take a pass.
+        return method.regularization_for(self.noise.variance, len(rows) if method.rkhs else 0)
 
     @property
     def _levels(self) -> dict[str, float] | None:

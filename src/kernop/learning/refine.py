@@ -112,14 +112,15 @@ def refine(
         if not levels or found.error <= tol:
             operator = examined(operator)
         rough = operator.diagnosis.roughness
+        unresolved = rough.part if rough is not None and rough.unresolved else 0.0
         level = Level(
-            centers,
-            operator.n_points,
-            max(found.error, min(1.0, rough.part)) if rough is not None and rough.unresolved else found.error,
-            time.perf_counter() - started,
-            None if before is None else tuple(map(float, found.changes(before))),
-            found.misfit,
-            rough.part if rough is not None and rough.unresolved else 0.0,
+            centers=centers,
+            points=operator.n_points,
+            error=max(found.error, min(1.0, unresolved)),
+            seconds=time.perf_counter() - started,
+            changes=None if before is None else tuple(map(float, found.changes(before))),
+            misfit=found.misfit,
+            roughness=unresolved,
         )
         levels.append(level)
         tick(f"{centers} centres: error {level.error:.1e}")
@@ -144,6 +145,12 @@ def refine(
     if operator.diagnosis.roughness is None:
         operator = examined(operator)
     report = Report(
-        status, tol, tuple(levels), returned, measure.known, measure.unknown, _estimates(levels[: returned + 1])
+        status=status,
+        tol=tol,
+        levels=tuple(levels),
+        returned=returned,
+        measured=measure.known,
+        followed=measure.unknown,
+        estimates=_estimates(levels[: returned + 1]),
     )
     return replace(operator, report=report)

@@ -41,12 +41,12 @@ class Regression:
         """An empty one."""
         return (Triangle if self.orthogonal else NormalSums)(self.count, self.rows.width)
 
-    def add(self, accumulator: Accumulator, rows: Rows) -> None:
-        """Take in one batch."""
+    def add(self, accumulator: Accumulator, rows: Rows, digest: int = 0) -> None:
+        """Take in one batch, by whose digest its points can be recognised."""
         design, data = accumulator.room(len(rows))
         self.design(rows, out=design)
         data[:] = self.data(rows)
-        accumulator.add()
+        accumulator.add(digest)
 
     def design(self, rows: Rows, out: FloatArray | None = None) -> FloatArray:
         """√W A of a batch, (n, L)."""
@@ -93,10 +93,10 @@ def balanced(rows: StreamedRows, expansion: Expansion) -> tuple[float, ...]:
 
     The geometric mean of the weights is 1, so that λ keeps its meaning.
     """
-    names, batches = rows.names, rows.stream.sampled()
+    names = rows.names
     if len(names) == 1:
         return (1.0,)
-    points, unit = rows.stream.sizes(batches), Regression(rows, expansion, (1.0,) * len(names))
+    points, unit = rows.stream.sizes(), Regression(rows, expansion, (1.0,) * len(names))
     counts = [1 if c.integral else points[c.name] for c in rows.stream.problem.conditions]
     sizes = {n: count * layout.parts for n, count, layout in zip(names, counts, rows.layouts, strict=True)}
     squares: dict[str, list[FloatArray]] = {name: [] for name in names}

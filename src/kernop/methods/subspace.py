@@ -44,7 +44,7 @@ from kernop.methods.leastsquares import (
 from kernop.methods.regression import Regression, balanced
 from kernop.methods.spaces import DirectSum, KernelFunctions, Polynomials
 from kernop.methods.spaces.polynomials import total_degree
-from kernop.methods.streamed import solved
+from kernop.methods.streamed import factorised
 from kernop.methods.weights import Weights, condition_weights, repeated
 
 #: Which functions.
@@ -130,7 +130,7 @@ class Subspace(Method):
             regression, runner = self.regression(setting, setting.rows), setting.runner
             assert runner is not None
             kept = runner.accumulate(regression, setting.tick)
-            return solved(self, regression, kept, setting.regularization, runner)
+            return factorised(self, regression, kept, setting.regularization, runner)
         functionals, regularization = setting.functionals, setting.regularization
         expansion = self.expansion(setting, functionals, len(functionals))
         # The user's λ as a variance; a λ that is chosen for the sake of rounding is no prior.

@@ -10,7 +10,6 @@ import numpy as np
 from kernop.basics.errors import (
     ArgumentTypeError,
     FloatArray,
-    InputNameError,
     NonFiniteError,
     check_choice,
     check_number,
@@ -18,6 +17,7 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.collocation.functionals import Functionals
+from kernop.collocation.sampling import check_conditions
 from kernop.language.problem import Problem
 
 #: One weight for each condition, or None for "balanced": the method finds them from the scale of its rows.
@@ -27,11 +27,8 @@ Weights = tuple[float, ...] | None
 def read_weights(weights: Any, problem: Problem) -> Weights:
     """The user's ``weights``: "unit", "balanced", or a positive number for each condition by name (1 if not named)."""
     if isinstance(weights, Mapping):
-        for name in weights:
-            if name not in problem.names:
-                known = ", ".join(map(repr, problem.names))
-                raise fail(InputNameError, "weights", f"the unknown condition {name!r}", f"the conditions are {known}")
         named: Mapping[str, Any] = weights
+        check_conditions("weights", named, problem)
         return tuple(check_number(f"weights[{n!r}]", named.get(n, 1.0), above=0.0) for n in problem.names)
     if not isinstance(weights, str):
         raise fail(ArgumentTypeError, "weights", describe(weights), "give 'unit', 'balanced' or a dict of numbers")

@@ -29,8 +29,8 @@ from kernop.basics.stored import same, stored
 from kernop.basics.versions import now, versions
 from kernop.collocation.ansatz import collocate
 from kernop.collocation.batches import StreamPoints
-from kernop.collocation.changes import added, fresh, removed
-from kernop.collocation.data import all_values, concrete, named_inputs, places, real_columns
+from kernop.collocation.changes import added, new_points, removed
+from kernop.collocation.data import all_values, concrete, listed_inputs, named_inputs, places, real_columns
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.rows import Columns, Input, StreamedRows
 from kernop.geometry import Points
@@ -130,10 +130,7 @@ class SolutionOperator(Learned):
 
     def solve(self, inputs: Sequence[Any]) -> tuple[Solution, ...]:
         """The solutions of several inputs, each a tuple in the order of the problem or a dictionary, in one go."""
-        remedy = f"give a list of inputs, each a tuple ({', '.join(self.problem.inputs)}) or a dictionary"
-        if isinstance(inputs, str | Mapping) or not isinstance(inputs, Sequence) or len(inputs) == 0:
-            raise fail(ArgumentTypeError, "inputs", describe(inputs), remedy)
-        found = self.answers([named_inputs(self.problem, *_unpacked(value)) for value in inputs])
+        found = self.answers(listed_inputs(self.problem, inputs, "T"))
         for u in found:
             self._speak_up(u)
         return found
@@ -371,7 +368,7 @@ class SolutionOperator(Learned):
     def _longer(self, rows: StreamedRows, points: Mapping[str, PointsLike]) -> SolutionOperator:
         """With more points at the end of the stream; those until now are not read again."""
         rows.stream.check_again()
-        new = fresh(self.problem, points)
+        new = new_points(self.problem, points)
         longer = rows.extended(new, self.method.batch or sum(map(len, new.values())))
         return replace(
             self,
@@ -456,13 +453,6 @@ def closed(operator: SolutionOperator) -> SolutionOperator:
     if envelope is not None:
         method, factorisation = enveloped(method, factorisation, envelope)
     return replace(operator, problem=closing.closed(), method=method, factorisation=factorisation, **parts)
-
-
-def _unpacked(value: Any) -> tuple[tuple[InputValue, ...], Input]:
-    """One input of a list: values in the order of the problem, or by name."""
-    if isinstance(value, Mapping):
-        return (), dict(value)
-    return (tuple(value) if isinstance(value, tuple | list) else (value,)), {}
 
 
 def _shown(value: object) -> str:

@@ -15,7 +15,7 @@ MARGIN = 3.0
 
 
 @stored("level")
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Level:
     """One attempt.
 
@@ -51,7 +51,7 @@ class Level:
 
 
 @stored("report")
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """What learning to a tolerance did, and why it stopped.
 

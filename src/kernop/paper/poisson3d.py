@@ -32,7 +32,7 @@ from kernop.language.functions import evaluate_at
 from kernop.language.problem import Equation, Problem
 from kernop.learning.streaming import Passes
 from kernop.methods import Setting, Subspace
-from kernop.methods.streamed import solved
+from kernop.methods.streamed import factorised
 from kernop.operators.solution import Solution
 from kernop.paper.figures import convergence
 from kernop.trust.metrics import relative_l2, relative_linf
@@ -102,7 +102,7 @@ class Study:
 
         source = stream(PROBLEM, Batches(max(self.sizes) // self.batch, take), "uniform", 0, self.batch)
         method, rows = self._method(dataset), StreamedRows(source, Ansatz(envelope=envelope)).given([{"f": sources}])
-        setting = Setting(rows, frame_of(PROBLEM), self._kernel, weights=(1.0,), ansatz=rows.ansatz)
+        setting = Setting(rows=rows, frame=frame_of(PROBLEM), kernel=self._kernel, weights=(1.0,), ansatz=rows.ansatz)
         regression = method.regression(setting, rows)
         found: dict[str, Any] = {label: {"l2": [], "linf": []} for label in self.labels}
         exact = evaluate_at("u", solutions, self._grid)
@@ -113,7 +113,7 @@ class Study:
             if accumulator.rows in self.sizes:
                 for label in self.labels:
                     ridge = REGULARIZATIONS[label](accumulator.rows)
-                    answer = solved(method, regression, accumulator, ridge, Passes()).passed(rows)
+                    answer = factorised(method, regression, accumulator, ridge, Passes()).passed(rows)
                     values = Solution(problem=PROBLEM, function=answer.u, single=False)(self._grid)
                     found[label]["l2"].append(float(np.mean(relative_l2(values, exact))))
                     found[label]["linf"].append(float(np.mean(relative_linf(values, exact))))

@@ -23,7 +23,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.precision import float64
 from kernop.collocation import assembly
-from kernop.collocation.changes import fresh
+from kernop.collocation.changes import new_points
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.sampling import held_out
 from kernop.collocation.scales import fitted
@@ -90,7 +90,7 @@ def constants(
     if not isinstance(problem, Problem):
         remedy = "give a Problem(Equation(...), Dirichlet(...), ...)"
         raise fail(ArgumentTypeError, "problem", describe(problem), remedy)
-    functionals = _covering(problem, {} if points is None else fresh(problem, points))
+    functionals = _covering(problem, {} if points is None else new_points(problem, points))
     x = np.concatenate([block.x for block in functionals.spread(SAMPLED).blocks])
     found = kappa(kernel, functionals.order, functionals.dim, x)
     squares = assembly.squared_norms(kernel, functionals)

@@ -20,7 +20,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.functionals import Functionals, Layout
-from kernop.collocation.probes import Probes, free_waves, random_probes, together
+from kernop.collocation.probes import Probes, probes_of
 from kernop.collocation.sampling import can_be_fresh, sample, top_dimension
 from kernop.collocation.units import frame_of
 from kernop.geometry import Points, Region
@@ -183,7 +183,7 @@ class Fresh(ErrorsFromResiduals):
         problem, ansatz = operator.problem, operator.ansatz
         functionals = collocate(problem, operator.test_points, ansatz)
         self.centres = _richer(operator.factorisation)
-        setting = Setting(functionals, frame_of(problem), ansatz=ansatz)
+        setting = Setting(rows=functionals, frame=frame_of(problem), ansatz=ansatz)
         super().__init__(operator, functionals, Subspace(self.centres).factorise(setting))
         probes, u = probed(operator, functionals)
         truth = applied(probes, self.places.functionals) - u.apply(self.places.functionals)
@@ -258,8 +258,7 @@ def probing_fields(operator: Learned, functionals: Functionals) -> Probes:
     count = len(operator.factorisation.expansion) / operator.ansatz.count
     spacing = float(np.prod((frame.high - frame.low) / frame.units) / count) ** (1.0 / operator.problem.dim)
     lengths = tuple(map(float, np.geomspace(2.0, 0.5 * min(1.0, spacing), SCALES)))
-    waves = (free_waves(block, frame, SEED) for block in functionals.blocks)
-    return together((random_probes(frame, SEED, lengths), *waves))
+    return probes_of(functionals.blocks, frame, SEED, lengths)
 
 
 def probed(operator: Learned, functionals: Functionals) -> tuple[Probes, Combination]:
