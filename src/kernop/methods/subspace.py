@@ -152,7 +152,8 @@ class Subspace(Method):
         expansion = self.expansion(setting, first, n)
         count = len(expansion)
         check_memory("centers", 4 * count**2, f"matrices of {count} × {count}", "use fewer centres")
-        weights = balanced(rows, expansion) if setting.weights is None else setting.weights
+        given = setting.weights
+        weights = given if isinstance(given, tuple) else balanced(rows, expansion, given)
         return Regression(rows, expansion, weights, self.solver == "qr")
 
     def fit(
