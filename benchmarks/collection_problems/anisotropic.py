@@ -9,7 +9,15 @@ import numpy as np
 
 import kernop as ko
 from collection_problems.entry import (
-    Entry, Published, along, axis_sum, dirichlet, made, poisson, spacetime, wave,
+    Entry,
+    Published,
+    along,
+    axis_sum,
+    dirichlet,
+    made,
+    poisson,
+    spacetime,
+    wave,
 )  # fmt: skip
 
 FAMILY = "anisotropic"

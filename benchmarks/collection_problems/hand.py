@@ -62,7 +62,7 @@ class Hand:
 
 
 def _isotropic(sides: FloatArray, timed: bool) -> FloatArray:
-    """Relative numbers along the axes that give one spacing for space, and as many in time as along the longest side."""
+    """Relative numbers along the axes: one spacing in space, and as many in time as along the longest side."""
     counts = sides / np.max(sides[:-1] if timed else sides)
     if timed:
         counts[-1] = 1.0

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import y0
 
 import kernop as ko
-from collection_problems.entry import Entry, along, dirichlet, exact, laplace, made
+from collection_problems.entry import Entry, along, dirichlet, laplace, made
 from collection_problems.spectral import separable
 
 FAMILY = "Helmholtz"

@@ -88,7 +88,7 @@ def _uniform() -> Any:
 
 
 def _beams(t: Any, order: int = 0) -> Any:
-    """The even functions of Shen (1994) that vanish with their slopes at ±1, (n, m); combinations of P_k, P_k+2, P_k+4."""
+    """Even functions that vanish with their slopes at ±1, (n, m): combinations of P_k, P_k+2, P_k+4 (Shen 1994)."""
     rows = []
     for k in range(0, 56, 2):
         c = np.zeros(k + 5)

@@ -125,7 +125,7 @@ def soft_load(x: Any, y: Any) -> Any:
     return np.sin(np.pi * x) * np.sin(np.pi * y)
 
 
-hou_wu_truth = separable(_along, _along, lambda x, y: soft_load(x, y) * _profile(x) * _profile(y), 128, 0.0, 1.0)
+hou_wu_truth = separable(_along, _along, lambda x, y: soft_load(x, y) * _profile(x) * _profile(y), 360, 0.0, 1.0)
 OWHADI = "coefficient of Owhadi & Zhang, Metric-based upscaling (2007) and Ming & Yue (2006); manufactured solution"
 
 ENTRIES = (
@@ -145,5 +145,5 @@ ENTRIES = (
           "a radially layered medium; closed form, u′ = −r / 2a"),
     Entry(FAMILY, "Hou–Wu cells ε = 0.4, contrast 361", dirichlet(SQUARE, darcy(hou_wu)),
           {"f": exact(gentle), "g": 0.0}, hou_wu_truth,
-          "coefficient of Hou & Wu, A multiscale FEM (1997); Chebyshev collocation, 129 × 129"),
+          "coefficient of Hou & Wu, A multiscale FEM (1997); Chebyshev collocation, 361 × 361"),
 )  # fmt: skip
