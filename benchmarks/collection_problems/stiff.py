@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import airy, erf, jv
 
 import kernop as ko
-from collection_problems.entry import Entry, Published, along, dirichlet, made
+from collection_problems.entry import Entry, along, dirichlet, made
 
 FAMILY = "one dimension"
 LINE, AROUND = ko.Interval(0, 1), ko.Interval(-1, 1)
@@ -137,7 +137,7 @@ ENTRIES = (
           {"f": 0.0, "g": ends(-1.0, 1.0, 0.0)}, shock(1e-3), f"{GREENGARD}, at a larger ε"),
     made(FAMILY, "Poisson, sin 2πx + 0.1 sin 50πx", LINE, ko.laplacian, two_frequencies,
          along(two_frequencies, 0, 2), "Wang, Wang & Perdikaris, On the eigenvector bias of Fourier feature "
-         "networks (2021)", published=Published(1.36e-3, "Wang, Wang & Perdikaris 2021")),
+         "networks (2021)"),
     Entry(FAMILY, "Bessel on [0, 60]", dirichlet(ko.Interval(0, 60), bessel),
           {"f": 0.0, "g": ends(0.0, 1.0, 30.0)}, bessel_truth, f"{GREENGARD}, on a shorter interval"),
     Entry(FAMILY, "stiff relaxation, λ = 50", relaxation,

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import kernop as ko
-from collection_problems.entry import Entry, Published, along, dirichlet, exact, laplace, made, spacetime
+from collection_problems.entry import Entry, along, dirichlet, exact, laplace, made, spacetime
 
 FAMILY = "transport"
 AROUND = ko.Box([-1, -1], [1, 1])
@@ -119,8 +119,7 @@ CHANNEL = ko.Box([0, 0], [3, 1])
 ENTRIES = (
     Entry(FAMILY, "convection, β = 30", carried(ko.SpaceTime(ko.Interval(0, 2 * np.pi), (0, 1)), convection(30.0)),
           {"f": 0.0, "g": moving_sine(30.0), "u0": moving_sine(30.0)}, moving_sine(30.0),
-          "Krishnapriyan et al., Characterizing possible failure modes in PINNs (2021), with an inflow",
-          published=Published(2.02e-2, "Krishnapriyan et al. 2021, curriculum (periodic)")),
+          "Krishnapriyan et al., Characterizing possible failure modes in PINNs (2021), with an inflow"),
     Entry(FAMILY, "PDEBench advection, β = 0.4", carried(ko.SpaceTime(ko.Interval(0, 1), (0, 2)), convection(0.4)),
           {"f": 0.0, "g": pdebench, "u0": pdebench}, pdebench,
           "Takamoto et al., PDEBench (2022), 1-D advection, with an inflow"),

@@ -109,7 +109,7 @@ EMPTY = ko.SpaceTime(ko.Interval(-4, 6), (0, 1))
 ENTRIES = (
     wave(FAMILY, "PINNacle Wave1d-C", STRING, 2.0, two_modes,
          "Wang, Yu & Perdikaris, When and why PINNs fail to train (2022); Hao et al., PINNacle (2023), Wave1d-C",
-         published=Published(1.73e-3, "Wang, Yu & Perdikaris 2022 (in PINNacle: 9.79e-2)")),
+         published=Published(9.79e-2, "Hao et al., PINNacle (2023), PINN-NTK")),
     wave(FAMILY, "membrane, sin πx sin πy", ko.SpaceTime(ko.Box([0, 0], [1, 1]), (0, 1)), 1.0, membrane,
          "Langtangen & Linge, Finite Difference Computing with PDEs (2017), section 2.12"),
     wave(FAMILY, "d'Alembert, σ = 0.05", STRING, 1.0, pulses(0.05),
