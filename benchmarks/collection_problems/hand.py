@@ -39,10 +39,8 @@ class Hand:
 
     def settings(self, problem: ko.Problem) -> dict[str, Any]:
         """The keyword arguments of learn."""
-        low = np.min([c.on.bounds[0] for c in problem.conditions], axis=0)
-        high = np.max([c.on.bounds[1] for c in problem.conditions], axis=0)
-        counts = np.asarray(self.resolution) if self.resolution else _isotropic(high - low, problem.timed)
-        z, spacing = _filled(low, high, counts, self.centers, self.margin)
+        counts = np.asarray(self.resolution or isotropic(problem))
+        z, spacing = _filled(*_bounds(problem), counts, self.centers, self.margin)
         return {
             "points": self._points(problem),
             "kernel": ko.Gaussian(tuple(float(s) for s in self.width * spacing)),
@@ -61,12 +59,20 @@ class Hand:
         return {name: round((total - on_rims) / len(inside)) for name in inside} | counts | ends
 
 
-def _isotropic(sides: FloatArray, timed: bool) -> FloatArray:
+def _bounds(problem: ko.Problem) -> tuple[FloatArray, FloatArray]:
+    """The corners of the box around a problem, (d,)."""
+    low = np.min([c.on.bounds[0] for c in problem.conditions], axis=0)
+    return low, np.max([c.on.bounds[1] for c in problem.conditions], axis=0)
+
+
+def isotropic(problem: ko.Problem) -> tuple[float, ...]:
     """Relative numbers along the axes: one spacing in space, and as many in time as along the longest side."""
-    counts = sides / np.max(sides[:-1] if timed else sides)
-    if timed:
+    low, high = _bounds(problem)
+    sides = high - low
+    counts = sides / np.max(sides[:-1] if problem.timed else sides)
+    if problem.timed:
         counts[-1] = 1.0
-    return counts
+    return tuple(float(count) for count in counts)
 
 
 def _filled(

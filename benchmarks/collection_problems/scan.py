@@ -9,7 +9,7 @@ from math import inf, isnan
 import numpy as np
 
 from collection_problems.entry import Entry
-from collection_problems.hand import Hand
+from collection_problems.hand import Hand, isotropic
 from collection_problems.measure import run
 
 #: Centres of the search among the other knobs, and beyond it.
@@ -18,8 +18,9 @@ FEW, MORE = 700, (1500, 3000)
 FEW_ON_A_LINE, MORE_ON_A_LINE = 40, (20, 80, 160, 320, 640, 1280)
 #: At most so many points.
 MOST_POINTS = 6000
-#: A search ends when the error is below this, and no run may take longer than this.
-ENOUGH, LONGEST = 1e-10, 12.0
+#: A search ends when the error is below this, more centres are tried above that, and no run may take longer (seconds;
+#: twice as many as a machine needs that does nothing else).
+ENOUGH, GOOD, LONGEST = 1e-10, 1e-8, 24.0
 
 #: Told of every attempt.
 Tell = Callable[[Hand], None]
@@ -29,11 +30,14 @@ def scan(entry: Entry, resolution: tuple[float, ...] = (), tell: Tell = lambda h
     """The best settings that were found; ``resolution`` is where the search among the axes begins."""
     line = entry.problem().dim == 1
     search = _Search(entry, tell)
-    best = search.first(Hand(FEW_ON_A_LINE if line else FEW, boundary=0.3, resolution=resolution))
+    first = Hand(FEW_ON_A_LINE if line else FEW, boundary=0.3, resolution=resolution, error=inf)
+    best = search.better(first, [first])
     if not line:
         best = search.axes(best)
     best = search.knobs(best)
     for centers in MORE_ON_A_LINE if line else MORE:
+        if best.error < GOOD and not line:
+            break
         best = search.better(best, [replace(best, centers=centers, ratio=min(best.ratio, MOST_POINTS / centers))])
     return search.fine(best)
 
@@ -44,10 +48,6 @@ class _Search:
     def __init__(self, entry: Entry, tell: Tell) -> None:
         self.entry, self.tell = entry, tell
         self.dim = entry.problem().dim
-
-    def first(self, hand: Hand) -> Hand:
-        self._try(hand)  # compiles
-        return self._try(hand)
 
     def _try(self, hand: Hand) -> Hand:
         found = run(self.entry, twice=False, **hand.settings(self.entry.problem()))
@@ -66,16 +66,11 @@ class _Search:
 
     def axes(self, best: Hand) -> Hand:
         """Another resolution along one axis, as long as that helps; in many dimensions, for the last one only."""
-        if not best.resolution:
-            best = replace(best, resolution=(1.0,) * self.dim)
-            best = self.better(replace(best, error=inf), [replace(best, resolution=()), best])
         for axis in range(self.dim) if self.dim <= 3 else [self.dim - 1]:
             for factor in (2.0, 0.5):
                 before = best
                 for _ in range(4):
-                    counts = np.array(best.resolution or (1.0,) * self.dim)
-                    counts[axis] *= factor
-                    tried = self.better(best, [replace(best, resolution=tuple(float(c) for c in counts))])
+                    tried = self.better(best, [replace(best, resolution=self._scaled(best, axis, factor))])
                     if tried is best:
                         break
                     best = tried
@@ -83,19 +78,25 @@ class _Search:
                     break
         return best
 
+    def _scaled(self, hand: Hand, axis: int, factor: float) -> tuple[float, ...]:
+        """The resolution with another one along an axis."""
+        counts = np.array(hand.resolution or isotropic(self.entry.problem()))
+        counts[axis] *= factor
+        return tuple(float(count) for count in np.round(counts / np.min(counts), 3))
+
     def knobs(self, best: Hand) -> Hand:
-        for ratio in (1.5, 3.0, 4.0):
+        """Points for each centre, the share of the boundary, the width."""
+        for ratio in (3.0, 4.0) if self.dim > 1 else (1.5, 3.0, 5.0):
             best = self.better(best, [replace(best, ratio=ratio)])
         if self.dim > 1:
-            for share in (0.15, 0.5, 0.7) if self.dim < 4 else (0.5, 0.7, 0.85):
+            for share in (0.15, 0.5) if self.dim < 4 else (0.5, 0.7, 0.85):
                 best = self.better(best, [replace(best, boundary=share)])
-        for width in (2.0, 4.0, 6.0, 9.0):
+        for width in (4.0, 6.0) if self.dim < 4 else (4.0, 6.0, 9.0):
             best = self.better(best, [replace(best, width=width)])
         return best
 
     def fine(self, best: Hand) -> Hand:
-        """Width, ratio and margin again, with the number of centres that was found."""
-        return self.better(
-            best,
-            [replace(best, width=best.width * 0.75), replace(best, width=best.width * 1.3), replace(best, margin=3.0)],
-        )
+        """The width again, with the number of centres that was found."""
+        if best.error < GOOD:
+            return best
+        return self.better(best, [replace(best, width=best.width * factor) for factor in (0.75, 1.3)])
