@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import inf, isnan
@@ -26,10 +27,17 @@ ENOUGH, GOOD, LONGEST = 1e-10, 1e-8, 24.0
 Tell = Callable[[Hand], None]
 
 
-def scan(entry: Entry, resolution: tuple[float, ...] = (), tell: Tell = lambda hand: None) -> Hand:
-    """The best settings that were found; ``resolution`` is where the search among the axes begins."""
+def scan(
+    entry: Entry, resolution: tuple[float, ...] = (), tell: Tell = lambda hand: None, patience: float = inf
+) -> Hand:
+    """The best settings that were found.
+
+    Arguments:
+        resolution: where the search among the axes begins.
+        patience: no attempt is made after so many seconds of the processor.
+    """
     line = entry.problem().dim == 1
-    search = _Search(entry, tell)
+    search = _Search(entry, tell, time.process_time() + patience)
     first = Hand(FEW_ON_A_LINE if line else FEW, boundary=0.3, resolution=resolution, error=inf)
     best = search.better(first, [first])
     if not line:
@@ -45,8 +53,8 @@ def scan(entry: Entry, resolution: tuple[float, ...] = (), tell: Tell = lambda h
 class _Search:
     """Attempts at an entry, and the best of them."""
 
-    def __init__(self, entry: Entry, tell: Tell) -> None:
-        self.entry, self.tell = entry, tell
+    def __init__(self, entry: Entry, tell: Tell, end: float) -> None:
+        self.entry, self.tell, self.end = entry, tell, end
         self.dim = entry.problem().dim
 
     def _try(self, hand: Hand) -> Hand:
@@ -58,7 +66,7 @@ class _Search:
 
     def better(self, best: Hand, others: Iterable[Hand]) -> Hand:
         for hand in others:
-            if best.error < ENOUGH:
+            if best.error < ENOUGH or time.process_time() > self.end:
                 break
             tried = self._try(hand)
             best = tried if tried.error < best.error else best
@@ -86,12 +94,12 @@ class _Search:
 
     def knobs(self, best: Hand) -> Hand:
         """Points for each centre, the share of the boundary, the width."""
-        for ratio in (3.0, 4.0) if self.dim > 1 else (1.5, 3.0, 5.0):
+        for ratio in (3.0,) if self.dim > 1 else (1.5, 3.0, 5.0):
             best = self.better(best, [replace(best, ratio=ratio)])
         if self.dim > 1:
-            for share in (0.15, 0.5) if self.dim < 4 else (0.5, 0.7, 0.85):
+            for share in (0.15, 0.5) if self.dim < 4 else (0.7, 0.85):
                 best = self.better(best, [replace(best, boundary=share)])
-        for width in (4.0, 6.0) if self.dim < 4 else (4.0, 6.0, 9.0):
+        for width in (4.0, 6.0):
             best = self.better(best, [replace(best, width=width)])
         return best
 
