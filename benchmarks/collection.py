@@ -1,7 +1,7 @@
 """Is kernop good by default, on problems that nobody tuned on? Published problems, by default and by hand.
 
 Usage: python benchmarks/collection.py [--half tuning|held-out] [--family X] [--only NAME] [--fast] [--again]
-       python benchmarks/collection.py --hand-scan NAME [--resolution 10,1]
+       python benchmarks/collection.py --hand-scan NAME|missing [--half …] [--family X]
        python benchmarks/collection.py --list
 
 Relative L2 errors of u at 2500 random points of the domain, and seconds of learn without compilation: plain
@@ -10,7 +10,8 @@ centres in 12 s; the best published figure of a neural solver that could be chec
 problem into the half that may be used for tuning, or into the half that is held out.
 
 --fast leaves out the tolerance; --again runs the settings by hand again, which are quoted otherwise; --hand-scan
-searches for them and prints the best, a line of `collection_problems/by_hand.py`.
+searches for them and prints the best, a line of `collection_problems/by_hand.py`, for a problem or for all that have
+none there.
 """
 
 from __future__ import annotations
@@ -99,19 +100,20 @@ def main() -> None:
     parser.add_argument("--fast", action="store_true", help="leave out the tolerance")
     parser.add_argument("--again", action="store_true", help="run the settings by hand again")
     parser.add_argument("--list", action="store_true", help="show the problems")
-    parser.add_argument("--hand-scan", metavar="NAME", help="search for the best settings of one problem")
-    parser.add_argument("--resolution", default="", help="where that search begins, such as 10,1")
+    parser.add_argument("--hand-scan", metavar="NAME", help="search for the best settings of a problem")
     options = parser.parse_args()
-    entries = chosen(options.half, options.family, options.hand_scan or options.only)
+    only = options.only if options.hand_scan in (None, "missing") else options.hand_scan
+    entries = chosen(options.half, options.family, only)
+    progress = Console(stderr=True)
     if options.list:
         for entry in entries:
             console.print(f"{entry} ({entry.half}): {entry.source}", highlight=False)
         return
-    progress = Console(stderr=True)
     if options.hand_scan:
-        start = tuple(float(part) for part in options.resolution.split(",") if part)
-        best = scan(entries[0], start, lambda hand: progress.print(literal("", hand), highlight=False))
-        console.print(literal(options.hand_scan, best), highlight=False, soft_wrap=True)
+        for entry in entries:
+            if options.hand_scan != "missing" or entry.by_hand is None:
+                best = scan(entry, lambda hand: progress.print(literal("", hand), highlight=False))
+                console.print(literal(entry.name, best), highlight=False, soft_wrap=True)
         return
     lines: list[Line] = []
     for entry in entries:

@@ -23,22 +23,29 @@ MOST_POINTS = 6000
 #: twice as many as a machine needs that does nothing else).
 ENOUGH, GOOD, LONGEST = 1e-10, 1e-8, 24.0
 
+#: Where the search among the axes begins, where a search from one spacing for all would see nothing.
+BEGIN = {
+    "PINNacle Heat2d-MS": (16.0, 2.0, 2.0),
+    "wave of speed 10": (1.0, 6.0),
+    "heat, sin 500πx": (300.0, 1.0),
+    "heat, sin 50πx": (40.0, 1.0),
+    "diffusion 1/(500π)² and 1/π²": (12.0, 1.0),
+    "Poisson, sin 20πx sin πy": (12.0, 1.0),
+    "Poisson on a strip 100 : 1": (4.0, 1.0),
+    "Laplace on a fin 20 : 1": (4.0, 1.0),
+    "stretched grid, ε = 1e-3": (3.0, 1.0),
+    "convection, β = 30": (1.0, 4.0),
+}
+
 #: Told of every attempt.
 Tell = Callable[[Hand], None]
 
 
-def scan(
-    entry: Entry, resolution: tuple[float, ...] = (), tell: Tell = lambda hand: None, patience: float = inf
-) -> Hand:
-    """The best settings that were found.
-
-    Arguments:
-        resolution: where the search among the axes begins.
-        patience: no attempt is made after so many seconds of the processor.
-    """
+def scan(entry: Entry, tell: Tell = lambda hand: None, patience: float = inf) -> Hand:
+    """The best settings that were found; no attempt is made after ``patience`` seconds of the processor."""
     line = entry.problem().dim == 1
     search = _Search(entry, tell, time.process_time() + patience)
-    first = Hand(FEW_ON_A_LINE if line else FEW, boundary=0.3, resolution=resolution, error=inf)
+    first = Hand(FEW_ON_A_LINE if line else FEW, boundary=0.3, resolution=BEGIN.get(entry.name, ()), error=inf)
     best = search.better(first, [first])
     if not line:
         best = search.axes(best)
