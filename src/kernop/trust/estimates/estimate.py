@@ -196,7 +196,7 @@ def error_estimate(
         SAFETY * (guess.l2 + more.l2) + rest.l2,
         SAFETY * (guess.linf + more.linf) + rest.linf,
     )
-    total = _with_doubts(total, size, operator, knowledge, residuals)
+    total = with_doubts(total, size, operator, knowledge, residuals)
     if paired:
         total, size = total.paired(), size.paired()
     if not np.all(np.isfinite(total.linf)):
@@ -244,7 +244,7 @@ def _residual(rows: FloatArray, single: bool, paired: bool) -> Residual:
     return Residual(_one(rms(modulus), single), _one(np.max(modulus, axis=0), single))
 
 
-def _with_doubts(
+def with_doubts(
     total: Sizes, size: Sizes, operator: Learned, knowledge: Fresh | LeftOut, residuals: FloatArray
 ) -> Sizes:
     """What is doubtful whatever the input, added to an estimate: it concerns what no residual shows."""
