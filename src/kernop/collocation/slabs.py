@@ -30,7 +30,7 @@ from kernop.geometry.spacetime import Cylinder
 from kernop.language.functions import Function
 from kernop.language.problem import Condition, Problem
 
-#: Coefficients are compared at so many points of a condition, in so many of the later slabs; they may differ by so much.
+#: Coefficients are compared at so many points of a condition, in so many later slabs, and may differ by so much.
 LOOKED, LATER, EQUAL = 32, 16, 1e-9
 NAME = "T.march"
 
@@ -177,7 +177,7 @@ def _functionals_at(slab: Slab, condition: Condition, some: Points, ansatz: Ansa
 
 def _refusal(name: str, why: str) -> KernopError:
     got = f"coefficients of condition {name!r} that depend on time: they {why}"
-    remedy = "an operator of one slab cannot be repeated then: learn it on all of the time, SpaceTime(space, (t0, t_end))"
+    remedy = "the operator of one slab is not that of others: learn on all of the time, SpaceTime(space, (t0, t_end))"
     return fail(ArgumentError, NAME, got, remedy)
 
 

@@ -1,8 +1,8 @@
 """A learned map that is applied again and again, a part of its data being made from the solution before.
 
-The state s_k are the rows of data that a slab of time takes over; P u_k at its end are the next: s_{k+1} = S h_k, which
-is M s_k and what the other data add. Rounding errors follow s ↦ M s, so what M does to functions that the space does not
-resolve decides: with few points for each function it may double them in each step, though the equation does not.
+The state s_k are the rows of data that a slab of time takes over, s_{k+1} = S h_k what its end hands on: M s_k, and
+what the other data add. Errors follow s ↦ M s, so what M makes of functions that the space does not resolve decides:
+with few points for each function it may double them in each step, though the equation does not.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class StepMap:
         if modes.shape[1] == 0:
             return Repetition(self, steps, modes, modes)
         dual = self.unlikely(modes)
-        return Repetition(self, steps, modes, np.linalg.solve(modes.T @ dual, dual.T).T)
+        return Repetition(self, steps, modes, np.asarray(np.linalg.solve(modes.T @ dual, dual.T).T, dtype=np.float64))
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,16 @@ from kernop.collocation.ansatz import Ansatz, Tabulated
 from kernop.collocation.data import all_values, check_untraced, concrete, known_everywhere, split_pairs
 from kernop.collocation.functionals import Functionals, Indices, Layout
 from kernop.collocation.sampling import can_be_fresh
-from kernop.collocation.slabs import NAME, Later, Slab, by_slab, check_determined, check_repeatable, slab_numbers, slab_of
+from kernop.collocation.slabs import (
+    NAME,
+    Later,
+    Slab,
+    by_slab,
+    check_determined,
+    check_repeatable,
+    slab_numbers,
+    slab_of,
+)
 from kernop.geometry import Points
 from kernop.language.ops import itself
 from kernop.language.problem import Condition, Problem
@@ -162,9 +171,10 @@ class MarchedSolution:
         number = "" if self.single else f"{self.width} of them, "
         first, last = self.times
         unknowns = ", ".join(self.problem.unknowns.names)
+        left = f"leaves {np.max(self.misfits):.1e} of the data"
         return (
-            f"MarchedSolution(x ↦ {unknowns if ',' in unknowns else 'u(x)'} in {self.problem.dim}-D; {number}{self.steps} "
-            f"slabs from t = {first:g} to {last:g}, {self._map()}, leaves {np.max(self.misfits):.1e} of the data)"
+            f"MarchedSolution(x ↦ {unknowns if ',' in unknowns else 'u(x)'} in {self.problem.dim}-D; {number}"
+            f"{self.steps} slabs from t = {first:g} to {last:g}, {self._map()}, {left})"
         )
 
     def _map(self) -> str:
@@ -222,8 +232,10 @@ class MarchedSolution:
             raise fail(ArgumentError, "points", "those of several slabs for an integral", "ask for one slab at a time")
 
         def at(k: int, rows: Indices) -> Any:
-            h = Later(data, k * self.slab.duration) if callable(data) else data
-            if np.ndim(data) > 0 and not callable(data) and len(data) == len(own) and not condition.integral:
+            h = data
+            if callable(data):
+                h = Later(data, k * self.slab.duration)
+            elif np.shape(data)[:1] == (len(own),) and not condition.integral:
                 h = np.asarray(data)[rows]
             return self.slabs[k].residual(name, own[rows], h)
 
@@ -467,10 +479,11 @@ def _handed(slab: Slab, condition: Condition, learned: Learned, before: Solution
 def _warn_of_growth(repetition: Repetition) -> None:
     """Say so if the repeated map lets errors grow."""
     if repetition.steps > 1 and repetition.radius**repetition.steps > GROWTH:
+        total = repetition.radius**repetition.steps
         warnings.warn(
-            f"T.march: what a slab hands on grows {repetition.radius:.4g} times in each (the spectral radius of its map), "
-            f"{repetition.radius ** repetition.steps:.1e} times in {repetition.steps} slabs, and so do errors: of the "
-            "equation, if its solutions grow; else of a space that does not resolve it. Ask u.error_estimate()",
+            f"T.march: what a slab hands on grows {repetition.radius:.4g} times in each (the spectral radius of its "
+            f"map), {total:.1e} times in {repetition.steps} slabs, and so do errors: of the equation, if its "
+            "solutions grow; else of a space that does not resolve it. Ask u.error_estimate()",
             AccuracyWarning,
             stacklevel=4,
         )

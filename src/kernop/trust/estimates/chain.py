@@ -1,8 +1,9 @@
 """The error of a solution that was marched, slab by slab: what each slab adds, and what the following ones make of it.
 
-On slab k the error e_k solves the same problem with the residuals as data; at its beginning it is what e_{k−1} hands on,
-and what û_k leaves of what û_{k−1} handed on. So the richer operator is marched too, on the residuals: ê_k. What ê leaves
-over is turned into an error by the constants of one slab, and is carried on with the norms of the repeated map.
+On slab k the error e_k solves the same problem with the residuals as data; at its beginning it is what e_{k−1} hands
+on, and what û_k leaves of what û_{k−1} handed on. So the richer operator is marched too, on the residuals: ê_k. What ê
+leaves over is turned into an error by the constants of one slab, and for later ones by those of errors that probing
+fields hand on, followed through the repeated map.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class ChainEstimate(ErrorEstimate):
 
     def _words(self) -> str:
         by = [float(np.max(self.slabs_l2[k])) for k in (0, len(self.slabs_l2) // 2, -1)]
-        chain = f"{len(self.slabs_l2)} slabs: L2 error {by[0]:.1e} on the first, {by[1]:.1e} half-way, {by[2]:.1e} on the last"
+        places = f"{by[0]:.1e} on the first, {by[1]:.1e} half-way, {by[2]:.1e} on the last"
+        chain = f"{len(self.slabs_l2)} slabs: L2 error {places}"
         return f"{chain}; an error grows at most {np.max(self.growth):.2g} times.\n{super()._words()}"
 
 
@@ -131,9 +133,7 @@ def _fresh_errors(
     points, rows = knowledge.points, slab.rows(knowledge.functionals)
     final = slab.handed(points, operator.ansatz)
     frame = frame_of(operator.problem)
-    step = _richer.of(
-        knowledge.answers, lambda: step_map(knowledge.answers, knowledge.functionals, rows, final, frame)
-    )
+    step = _richer.of(knowledge.answers, lambda: step_map(knowledge.answers, knowledge.functionals, rows, final, frame))
     residuals = (data - u.apply(knowledge.functionals)).reshape(len(data), steps, -1)
     residuals[rows, 1:] += u.apply(final).reshape(len(rows), steps, -1)[:, :-1]
     whole, states = step.over(steps).march(residuals)
@@ -156,9 +156,7 @@ def _left_out_errors(
     return residuals, None, rest, rms(roots * residuals)
 
 
-def _open_states(
-    operator: Learned, slab: Slab, knowledge: Fresh | LeftOut
-) -> tuple[FloatArray, FloatArray]:
+def _open_states(operator: Learned, slab: Slab, knowledge: Fresh | LeftOut) -> tuple[FloatArray, FloatArray]:
     """States that the probes hand on wrongly, (n₀, probes), for what is left of each: one, (probes,)."""
     probes, rows = calibration(operator, knowledge.functionals), knowledge.functionals
     own, h = slab.handed(operator.points, operator.ansatz), applied(probes, rows)
@@ -191,7 +189,7 @@ def _gains(
     found: list[tuple[FloatArray, FloatArray]] = []
     for _ in range(repetition.steps):
         sizes = places.sizes(values @ states)
-        found.append(tuple(np.quantile(size, QUANTILE, axis=1) for size in (sizes.l2, sizes.linf)))
+        found.append((np.quantile(sizes.l2, QUANTILE, axis=1), np.quantile(sizes.linf, QUANTILE, axis=1)))
         states = repetition.map @ states
     return np.array([l2 for l2, _ in found]), np.array([linf for _, linf in found])
 
@@ -264,7 +262,8 @@ def _told(
     relative = [_relative(*whole), _relative(*most)]
     names = operator.problem.unknowns.names
     of = {
-        name: UnknownError(*(_figure(one(v[k])) for v in (*relative, whole[0], most[0]))) for k, name in enumerate(names)
+        name: UnknownError(*(_figure(one(v[k])) for v in (*relative, whole[0], most[0])))
+        for k, name in enumerate(names)
     }
     worst = int(np.argmax(np.max(relative[0], axis=1)))
     moduli = by_slab(np.abs(residuals))  # (n, steps, B)
@@ -305,4 +304,3 @@ def _relative(error: FloatArray, size: FloatArray) -> FloatArray:
 
 def _figure(values: FloatArray) -> float | FloatArray:
     return float(values) if values.ndim == 0 else values
-
