@@ -23,11 +23,8 @@ from kernop.basics.linalg import cholesky, one_thread
 from kernop.collocation.batches import stream
 from kernop.collocation.rows import StreamedRows
 from kernop.collocation.units import frame_of
-from kernop.learning.streaming.cluster import (
-    ROWS_PER_FUNCTION,
-    _accumulated,  # pyright: ignore[reportPrivateUsage]
-    chunks,
-)
+from kernop.learning.streaming.cluster import _accumulated  # pyright: ignore[reportPrivateUsage]
+from kernop.learning.streaming.home import ROWS_PER_FUNCTION, chunks
 from kernop.methods import Setting
 from kernop.methods.regression import Regression
 
@@ -96,7 +93,7 @@ def regression_of(d: int, size: int, solver: str = "normal") -> Regression:
     method = ko.Subspace(centers=size, batch=BATCH, envelope=envelope, solver=solver)  # type: ignore[arg-type]
     p = problem(d)
     rows = StreamedRows(stream(p, {"f": 20 * BATCH}, "halton", 0, BATCH), envelope)
-    return method.regression(Setting(rows, frame_of(p), weights=(1.0,)), rows)
+    return method.regression(Setting(rows=rows, frame=frame_of(p), weights=(1.0,)), rows)
 
 
 def rates(size: int = 1500) -> dict[str, Any]:

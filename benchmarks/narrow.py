@@ -127,7 +127,7 @@ def _found(operator: ko.SolutionOperator, dim: int, width: float, place: Array, 
     source = Source(dim, width, place, 0.0, 0.0, False)
     f = lambda x: source.f(x) + wave * np.sin(6.0 * x[..., 0])
     u = operator(f, 0.0)
-    looked = look(u.problem, u.expansion, u.coefficients, {"f": f}, SEARCH)["f"]
+    looked = look(u.problem, u.function, {"f": f}, SEARCH)["f"]
     return bool(np.max(source.f(looked.points.x)) > 0.9)
 
 

@@ -38,7 +38,7 @@ def rates(solver: str) -> dict[str, float]:
     """Median seconds of a batch, with and without making its rows."""
     source = stream(PROBLEM, {"f": BATCHES * BATCH}, "uniform", 0, BATCH)
     rows = StreamedRows(source, envelope)
-    setting = Setting(rows, frame_of(PROBLEM), ko.Gaussian(0.2), weights=(1.0,))
+    setting = Setting(rows=rows, frame=frame_of(PROBLEM), kernel=ko.Gaussian(0.2), weights=(1.0,))
     regression = method(solver).regression(setting, rows)
     accumulator = regression.accumulator()
     ready = np.array(regression.design(rows[0]), order="C" if solver == "normal" else "F")

@@ -25,7 +25,9 @@ import kernop as ko
 from kernop.language.functions import Function
 from kernop.language.ops import apply_operator, itself
 from kernop.paper.darcy import checkerboard, strong_problem
-from kernop.paper.families import heat_modes, helmholtz_waves, random_nets
+from kernop.paper.experiment import random_nets
+from kernop.paper.heat import heat_modes
+from kernop.paper.helmholtz import helmholtz_waves
 
 PROBLEMS = {
     "Poisson": SMOOTH["Poisson"],

@@ -44,7 +44,7 @@ def test_reproduce_runs_what_is_named_and_writes_it_down(tmp_path, capsys, monke
     def chapter(name):
         def run(order):
             ran.append((name, order.quick, order.seed, order.datasets))
-            return cli.Found(name, [], [order.out / f"{name}.png"], {"errors": {}})
+            return cli.Chapter(name, [], [order.out / f"{name}.png"], {"errors": {}})
 
         return run
 
@@ -59,7 +59,7 @@ def test_reproduce_runs_what_is_named_and_writes_it_down(tmp_path, capsys, monke
 
 
 def test_reproduce_offers_every_chapter():
-    names = cli.Chapter.__args__
+    names = cli.Choice.__args__
     assert set(names) == {*cli.CHAPTERS, "all"}
 
 

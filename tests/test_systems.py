@@ -7,11 +7,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
 import kernop as ko
 from kernop import div, grad, identity, laplacian, sym, trace
 from kernop.basics.errors import IllPosedWarning, InputNameError, KernopError, OperatorError, ShapeError
 from kernop.basics.precision import float64
+from kernop.collocation import assembly
 
 D = ko.Box([0.0, 0.0], [1.0, 1.0])
 X = D.sample(20, seed=9).x
@@ -249,6 +251,22 @@ def test_threads_give_the_same_bits(flow):
 # ---- other systems
 
 
+def test_a_matrix_field_is_applied_entry_by_entry(flow):
+    """The stress −p I + 2 sym(∇u) of the exact solution, in closed form; of one input, of a batch, of one unknown."""
+    T, data = flow
+    a, b = X.T
+    first, second = np.exp(b) * np.cos(a), np.exp(b) * np.sin(a)
+    gradient = np.stack([np.stack([-second, first], axis=1), np.stack([first, second], axis=1)], axis=1)
+    wanted = gradient + gradient.swapaxes(1, 2) - np.sin(2.0 * a + b)[:, None, None] * np.eye(2)
+    stress = lambda u, p: 2.0 * sym(grad(u)) - p * identity(2)
+    np.testing.assert_allclose(T(**data).apply(stress, X), wanted, atol=1e-3)
+    batch = T(**{name: np.stack([values, 3.0 * values], axis=-1) for name, values in data.items()})
+    found = batch.apply(stress, X)
+    assert found.shape == (len(X), 2, 2, 2)
+    np.testing.assert_allclose(found[..., 1], 3.0 * wanted, atol=3e-3)
+    np.testing.assert_allclose(T(**data).u.apply(grad, X), gradient, atol=1e-3)
+
+
 def test_elasticity_with_a_traction():
     """Plane strain: displacement on three sides, traction on the fourth."""
     first, second = 1.5, 1.0
@@ -312,3 +330,62 @@ def test_integrals_that_cannot_be_are_refused():
         ko.Problem(ko.Mean(D))
     with pytest.raises(KernopError, match="weight: coefficient: got 'w'"):
         ko.Integral("w", D)
+
+
+LINE = ko.Interval(0.0, 1.0)
+PAIR = ko.Problem(
+    ko.Equation(lambda u, v: -laplacian(u) + v, on=LINE, name="f"),
+    ko.Equation(lambda u, v: -laplacian(v) + 2.0 * v - u, on=LINE, name="g"),
+    ko.Dirichlet(LINE.boundary, of="u", name="a"),
+    ko.Dirichlet(LINE.boundary, of="v", name="b"),
+    unknowns={"u": 1, "v": 1},
+)
+#: Data of u = sin 3x and v = cos 2x.
+PAIR_DATA = {
+    "f": lambda x: 9.0 * jnp.sin(3.0 * x[..., 0]) + jnp.cos(2.0 * x[..., 0]),
+    "g": lambda x: 6.0 * jnp.cos(2.0 * x[..., 0]) - jnp.sin(3.0 * x[..., 0]),
+    "a": lambda x: jnp.sin(3.0 * x[..., 0]),
+    "b": lambda x: jnp.cos(2.0 * x[..., 0]),
+}
+T01 = np.linspace(0.0, 1.0, 33)[:, None]
+
+
+def pair_rows(operator):
+    """The Gram matrix of the rows of a pair, the data of the exact solution, and the diagonal of the noise."""
+    matrix = assembly.cross(operator.kernel, operator.collocated, operator.collocated)
+    h = np.concatenate([np.asarray(PAIR_DATA[name](p.x)) for name, p in operator.points.items()])
+    return matrix, h, operator.regularization * len(h) * np.eye(len(h))
+
+
+class TestAPair:
+    def test_to_a_tolerance(self):
+        operator = ko.learn(PAIR, tol=1e-6)
+        s = operator(**PAIR_DATA)
+        assert operator.report.met
+        assert operator.report.error <= 1e-6
+        assert np.abs(s.u(T01) - np.sin(3.0 * T01[:, 0])).max() < 1e-6
+        assert np.abs(s.v(T01) - np.cos(2.0 * T01[:, 0])).max() < 1e-6
+        with pytest.warns(ko.ToleranceWarning, match="the budget of centres is used up"):
+            assert not ko.learn(PAIR, tol=1e-12, budget=8).report.met
+
+    def test_tuned_by_leaving_out_each_row_in_turn(self):
+        given = {"points": 28, "data": PAIR_DATA, "regularizations": [1e-7, 1e-5], "lengthscales": False}
+        tuned = ko.tune(PAIR, ko.Gaussian(0.5), **given)
+        matrix, h, noise = pair_rows(tuned.learn())
+        assert len(tuned.path) == 2
+        assert tuned.value == min(trial.value for trial in tuned.path)
+        left_out = []
+        for i in range(len(h)):
+            rest = np.delete(np.arange(len(h)), i)
+            c = np.linalg.solve((matrix + noise)[np.ix_(rest, rest)], h[rest])
+            left_out.append(h[i] - matrix[i, rest] @ c)
+        assert tuned.value == pytest.approx(np.mean(np.square(left_out)) / np.mean(h**2), rel=1e-4)
+
+    def test_evidence_is_the_likelihood_of_the_data(self):
+        operator = ko.learn(PAIR, method=ko.Full(), kernel=ko.Gaussian(0.5), points=40, regularization=1e-3)
+        matrix, h, noise = pair_rows(operator)
+        found = operator.evidence(**PAIR_DATA)
+        scale = np.sqrt(h @ np.linalg.solve(matrix + noise, h) / len(h))
+        expected = multivariate_normal(cov=scale**2 * (matrix + noise)).logpdf(h)
+        assert found.scale == pytest.approx(scale, rel=1e-6)
+        assert found.log_likelihood == pytest.approx(expected, rel=1e-6)

@@ -610,8 +610,6 @@ def around() -> list[Call]:
     grid = np.stack(np.meshgrid(ticks, ticks, indexing="ij"), axis=-1).reshape(-1, 2)
     wave = np.sin(grid[:, 0])
     pair = {"found": np.linspace(1.0, 2.0, 5), "exact": np.linspace(1.0, 2.1, 5)}
-    row = (ticks, np.sin(ticks), {"ours": np.cos(ticks)})
-    line = {"mean": [0.5, 0.25], "standard error": [0.1, 0.1], "slope": 1.0}
 
     def drawn(function: Run) -> Run:
         return lambda **arguments: float(function(**arguments).stat().st_size > 0)
@@ -672,13 +670,6 @@ def around() -> list[Call]:
             drawn(plotting.field),
             {"x": grid, "values": wave, "path": "field.png", "title": "t"},
             axes,
-        ),
-        Call("plotting.curves", drawn(plotting.curves), {"rows": {"a": row}, "path": "curves.png", "title": "t"}),
-        Call(
-            "plotting.convergence",
-            drawn(plotting.convergence),
-            {"sizes": [10, 20], "lines": {"a": line}, "path": "lines.png", "title": "t", "slopes": {"a": 1.0}},
-            {"sizes": ("sizes", "lines")},
         ),
     ]
 

@@ -16,15 +16,14 @@ from rich.table import Table
 import kernop
 from kernop.basics.errors import KernopError
 from kernop.environment import environment
-from kernop.operators.load import summary
+from kernop.operators.load import file_summary
 from kernop.paper import Experiment, Outcome, darcy, measure
-from kernop.paper.reproduce import CHAPTERS, Order, write
-from kernop.paper.reproduce import Chapter as Found
+from kernop.paper.reproduce import CHAPTERS, Chapter, Request, write_json
 from kernop.paper.tables import tables
 from kernop.plotting import true_predicted_error
 
 #: What ``kernop reproduce`` can run.
-Chapter = Literal["darcy", "darcy-rough", "helmholtz", "helmholtz-smooth", "schrodinger", "heat", "poisson3d", "all"]
+Choice = Literal["darcy", "darcy-rough", "helmholtz", "helmholtz-smooth", "schrodinger", "heat", "poisson3d", "all"]
 
 app = App(name="kernop", help="Learn the solution operator of a linear PDE in closed form.", version=kernop.__version__)
 console = Console()
@@ -73,7 +72,7 @@ def _comparison(experiment: Experiment, outcomes: dict[str, Outcome]) -> Table:
 
 @app.command
 def reproduce(
-    *names: Chapter,
+    *names: Choice,
     quick: Annotated[bool, Parameter(help="Small versions of what takes long: two minutes at most.")] = False,
     out: Annotated[Path, Parameter(help="Folder for figures and JSON.")] = Path("out/paper"),
     seed: Annotated[int, Parameter(help="Of the points and the test functions.")] = 0,
@@ -85,14 +84,14 @@ def reproduce(
     interrupted and goes on where it was.
     """
     chosen = list(CHAPTERS) if not names or "all" in names else list(dict.fromkeys(names))
-    found: list[Found] = []
+    found: list[Chapter] = []
     with Progress(SpinnerColumn(), *Progress.get_default_columns(), TimeElapsedColumn(), console=console) as bar:
         task = bar.add_task("", total=len(chosen))
-        order = Order(out, quick, seed, datasets, lambda text: bar.update(task, description=text))
+        request = Request(out, quick, seed, datasets, lambda text: bar.update(task, description=text))
         for name in chosen:
-            chapter = CHAPTERS[name](order)
+            chapter = CHAPTERS[name](request)
             found.append(chapter)
-            files = ", ".join(map(str, (write(chapter, order), *chapter.figures)))
+            files = ", ".join(map(str, (write_json(chapter, request), *chapter.figures)))
             bar.console.print(f"[bold]{name}[/]: {files}", soft_wrap=True)
             bar.advance(task)
     for table in tables(found):
@@ -109,7 +108,7 @@ def _whole(table: Table) -> None:
 def info(file: Annotated[Path | None, Parameter(help="A file that T.save wrote: what does it hold?")] = None) -> None:
     """Versions, threads, memory and devices; or what the file of an operator holds."""
     table = Table(show_header=False)
-    for name, value in (environment() if file is None else summary(file)).items():
+    for name, value in (environment() if file is None else file_summary(file)).items():
         text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         table.add_row(escape(name), escape(text))  # a file may hold what looks like markup
     console.print(table)

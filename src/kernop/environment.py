@@ -4,41 +4,35 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 import jax
 from threadpoolctl import threadpool_info
 
 from kernop.basics.memory import available_memory
+from kernop.basics.versions import VERSION
 
-PACKAGES = ("kernop", "jax", "jaxlib", "numpy", "scipy", "safetensors", "matplotlib", "distributed")
+PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "safetensors", "matplotlib", "distributed")
 
 
-def environment() -> dict[str, Any]:
+def environment() -> dict[str, object]:
     """Versions and machine, for tables and JSON files."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    free = available_memory()
+    free, libraries = available_memory(), [found for found in threadpool_info() if found["user_api"] == "blas"]
     return {
         "python": platform.python_version(),
+        "kernop": VERSION,
         **{name: _version(name) for name in PACKAGES},
         "system": f"{platform.system()} {platform.machine()}",
         "processors": count,
         "free memory, GiB": None if free is None else round(free / 2**30, 1),
-        "BLAS": sorted({f"{b['internal_api']} {b['version']}, threads: {b['num_threads']}" for b in _blas()}),
+        "BLAS": sorted({f"{b['internal_api']} {b['version']}, threads: {b['num_threads']}" for b in libraries}),
         "JAX devices": [f"{device.platform}:{device.id}" for device in jax.devices()],
         "JAX in float64 by default": bool(jax.config.jax_enable_x64),  # pyright: ignore[reportAttributeAccessIssue]
     }
 
 
-def _blas() -> list[dict[str, Any]]:
-    return [dict(found) for found in threadpool_info() if found["user_api"] == "blas"]
-
-
 def _version(name: str) -> str:
-    if name == "kernop":  # also from a source tree that is not installed
-        return str(sys.modules["kernop"].__version__)
     try:
         return version(name)
     except PackageNotFoundError:

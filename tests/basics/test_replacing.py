@@ -14,7 +14,7 @@ import pytest
 
 from kernop.basics import replacing, storage
 from kernop.basics.errors import ArgumentTypeError, FileError
-from kernop.basics.replacing import set_aside, target_of, writing
+from kernop.basics.replacing import target_of
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX")
 
@@ -220,41 +220,3 @@ class TestManyAtOnce:
             for process in processes:
                 process.kill()
         assert [process.wait() for process in processes] == [0, 0]
-
-
-class TestSpace:
-    @pytest.mark.parametrize("system", [True, False])
-    @pytest.mark.parametrize("size", [0, 10, 2**20, 3 * 2**20 + 1])
-    def test_is_taken(self, path, monkeypatch, system, size):
-        if not system:
-            monkeypatch.delattr(os, "posix_fallocate", raising=False)
-        with replacing.replacing(path) as file:
-            file.write(b"head")
-            file.flush()
-            set_aside(file, 4, size)
-        assert 4 + size <= path.stat().st_size <= 4 + max(size, 1)
-        assert path.read_bytes()[:4] == b"head"
-        if os.name == "posix":
-            assert 512 * path.stat().st_blocks >= size
-
-    def test_a_file_system_that_cannot(self, path, monkeypatch):
-        def refused(*_):
-            raise OSError(95, "Operation not supported")
-
-        monkeypatch.setattr(os, "posix_fallocate", refused, raising=False)
-        with replacing.replacing(path) as file:
-            set_aside(file, 0, 1000)
-        assert path.read_bytes() == bytes(1000)
-
-    def test_a_full_disk(self, path, monkeypatch):
-        def full(*_):
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
-        with (
-            pytest.raises(FileError, match=r"path: got .*No space left on device\); give a path in a folder with room"),
-            replacing.replacing(path) as file,
-            writing(path),
-        ):
-            set_aside(file, 0, 1000)
-        assert names(path.parent) == []

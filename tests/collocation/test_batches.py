@@ -131,7 +131,7 @@ class TestSources:
         s = streamed(source)
         sampled = s.sampled()
         assert set().union(*sampled) == set(COUNTS)
-        shares = s.sizes(sampled)
+        shares = s.sizes()
         if isinstance(source, dict):
             assert shares == COUNTS
         else:

@@ -8,7 +8,7 @@ import pytest
 import kernop as ko
 from kernop.basics.precision import float64
 from kernop.collocation.ansatz import normal_form
-from kernop.collocation.probes import Probes, bumps, free_waves, oscillations, random_probes, together
+from kernop.collocation.probes import Bumps, free_waves, oscillations, probes_of, random_probes
 from kernop.collocation.units import Frame
 from kernop.language.ops import apply_operator
 
@@ -73,11 +73,14 @@ def test_seeds():
     assert not np.array_equal(random_probes(UNIT[2], 4).k, PROBES.k)
 
 
-def test_together():
-    both = together([PROBES, None, Probes(np.ones((1, 24, 2)), np.zeros((1, 24)))])
+def test_random_fields_and_free_waves_together():
+    points = SQUARE.sample(30)
+    waves, none = (normal_form(lambda u, c=c: -ko.laplacian(u) - c * u, points) for c in (400.0, -400.0))
+    both = probes_of([none, waves], UNIT[2], seed=3)
     assert len(both) == 10
-    x = SQUARE.sample(5).x
-    np.testing.assert_array_equal(both.derivative((1, 0), x)[:, :9], PROBES.derivative((1, 0), x))
+    np.testing.assert_array_equal(both.k[:9], PROBES.k)
+    np.testing.assert_array_equal(both.b[:9], PROBES.b)
+    np.testing.assert_array_equal(both.k[9:], free_waves(waves, UNIT[2], 3).k)
 
 
 def test_oscillations_are_cosines_along_each_axis_and_their_product():
@@ -97,7 +100,7 @@ def test_oscillations_are_cosines_along_each_axis_and_their_product():
 def test_bumps_against_automatic_differentiation():
     frame = Frame(np.zeros(2), np.array([2.0, 0.5]), np.array([2.0, 2.0]))
     places = np.array([[0.3, 0.2], [1.5, 0.4]])
-    found = bumps(frame, 0.5, places)
+    found = Bumps(places, 0.5 * frame.shortest)
     u = lambda x: jnp.exp(-0.5 * jnp.sum(((x[..., None, :] - places) / 0.25) ** 2, axis=-1))
     op = lambda u: ko.partial(ko.partial(u, 0, 3), 1, 2) + (lambda x: x[..., 0]) * ko.partial(u, 1) - 2.0 * u
     points = ko.Box([0, 0], [2, 0.5]).sample(20)

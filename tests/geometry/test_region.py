@@ -128,12 +128,6 @@ def test_a_boundary_has_one_dimension_less(domain, boundary):
     assert boundary.intrinsic_dim == domain.dim - 1
 
 
-@every_region
-def test_extent_is_the_diagonal_of_the_bounds(region):
-    low, high = region.bounds
-    assert region.extent == pytest.approx(math.dist(low, high))
-
-
 @pytest.mark.parametrize("name", DOMAINS)
 def test_uniform_samples_fill_domain_and_boundary_evenly(name):
     """The mean is the centre of the bounds for all these symmetric domains, to five standard errors."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kernop.basics.precision import float64
-from kernop.kernels.laurent import combine, derivative, evaluate, multiply
+from kernop.kernels.laurent import combine, derivative, laurent_values, multiply
 
 #: Exponents of one sign, of both, with gaps, and the zero polynomial.
 POLYNOMIALS = [
@@ -33,7 +33,7 @@ def exactly(p, r):
 @polynomials
 def test_evaluate(p):
     with float64():
-        found = evaluate(p, jnp.asarray([float(r) for r in PLACES]))
+        found = laurent_values(p, jnp.asarray([float(r) for r in PLACES]))
     np.testing.assert_allclose(found, [float(exactly(p, r)) for r in PLACES], rtol=1e-14)
     assert found.dtype == np.float64
 
@@ -42,7 +42,7 @@ def test_evaluate(p):
 def test_evaluate_is_finite_at_zero(p):
     """Also at a pole, where the value is multiplied by zero later."""
     with float64():
-        found = np.asarray(evaluate(p, jnp.asarray([0.0, 1.0])))
+        found = np.asarray(laurent_values(p, jnp.asarray([0.0, 1.0])))
     assert np.all(np.isfinite(found))
     if all(n >= 0 for n in p):
         assert found[0] == float(p.get(0, 0))

@@ -11,7 +11,7 @@ from kernop.basics.errors import ArgumentError, InputNameError
 from kernop.basics.precision import float64
 from kernop.collocation.ansatz import normal_form
 from kernop.collocation.functionals import evaluations
-from kernop.collocation.probes import bumps, oscillations, random_probes
+from kernop.collocation.probes import Bumps, oscillations, random_probes
 from kernop.collocation.sampling import between, interior
 from kernop.collocation.units import frame_of as frame
 from kernop.learning.heldout import HELD_OUT, OnInputs, OnProbes
@@ -91,9 +91,9 @@ class TestOnInputs:
     @pytest.mark.parametrize(
         ("inputs", "error", "message"),
         [
-            ([(f,)], InputNameError, r"inputs: got 1 values; give \(f, g\)"),
-            ([(f, g, g)], InputNameError, r"inputs: got 3 values; give \(f, g\)"),
-            ([f], InputNameError, "inputs: got 1 values"),
+            ([(f,)], InputNameError, r"inputs: got no 'g'; give \(f, g\)"),
+            ([(f, g, g)], InputNameError, r"inputs: got 3 inputs; give \(f, g\)"),
+            ([f], InputNameError, "inputs: got no 'g'"),
             ([(np.ones(10), 0.0)], ArgumentError, r"inputs\['f'\]: got an array of shape \(10,\); give a function"),
             ([{"f": 1.0, "g": [1.0, 2.0]}], ArgumentError, r"inputs\['g'\]: got .*; give a function or a number"),
             ([], ArgumentError, "inputs: got"),
@@ -108,7 +108,11 @@ class TestOnProbes:
     def by_hand(self, operator):
         """Relative errors in L2 and L∞ of every probe, (2, B), inside and on the boundary."""
         unit = frame(PROBLEM)
-        probes = [random_probes(unit, 1), oscillations(unit, 3.0, 1), bumps(unit, 0.1, interior(PROBLEM, 3, 1).x)]
+        probes = [
+            random_probes(unit, 1),
+            oscillations(unit, 3.0, 1),
+            Bumps(interior(PROBLEM, 3, 1).x, 0.1 * unit.shortest),
+        ]
         x = np.concatenate([interior(PROBLEM, HELD_OUT // 2, 1).x, between(SQUARE.boundary, HELD_OUT // 8, 1).x])
         data = {
             name: np.hstack([fields.apply(normal_form(PROBLEM[name].op, operator.points[name])) for fields in probes])

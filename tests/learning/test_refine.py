@@ -143,24 +143,42 @@ class TestSearch:
 
 
 def test_report_says_what_happened():
-    levels = (Level(40, 120, 1e-2, 0.1), Level(64, 192, 2e-5, 0.25))
-    text = str(Report("met", 1e-4, levels, 1, "smooth solutions", ("f = 1", "g = 1"), (3e-3, 1e-9)))
+    levels = (
+        Level(centers=40, points=120, error=1e-2, seconds=0.1),
+        Level(centers=64, points=192, error=2e-5, seconds=0.25),
+    )
+    text = str(
+        Report(
+            status="met",
+            tol=1e-4,
+            levels=levels,
+            returned=1,
+            measured="smooth solutions",
+            followed=("f = 1", "g = 1"),
+            estimates=(3e-3, 1e-9),
+        )
+    )
     first = text.splitlines()[0]
     assert first.startswith("tolerance met: error 2.0e-05 on smooth solutions, asked for 1.0e-04. Not covered: corner")
     assert first.endswith("missed for constant data: f = 1 (estimated error 3e-03)")
     assert "40 centres,    120 points: error 1.0e-02, 0.10 s" in text
     assert len(text.splitlines()) == 3
-    assert str(Report("met", 1e-4, levels, 1)).startswith(
+    assert str(Report(status="met", tol=1e-4, levels=levels, returned=1)).startswith(
         "tolerance met: residual 2.0e-05 of inputs, asked for 1.0e-04"
     )
-    assert str(Report("budget", 1e-6, levels, 1)).startswith("NOT met: the budget")
-    assert str(Report("stagnated", 1e-6, levels, 1)).startswith("NOT met: more centres did not help")
+    assert str(Report(status="budget", tol=1e-6, levels=levels, returned=1)).startswith("NOT met: the budget")
+    assert str(Report(status="stagnated", tol=1e-6, levels=levels, returned=1)).startswith(
+        "NOT met: more centres did not help"
+    )
 
 
 @pytest.mark.parametrize(("misfit", "promise"), [(1e-6, 3e-4), (1e-2, 3e-2)])
 def test_data_may_leave_a_little_more_than_those_that_were_measured(misfit, promise):
-    levels = (Level(40, 120, 1e-2, 0.1, misfit=0.5), Level(64, 192, 2e-5, 0.25, misfit=misfit))
-    assert Report("met", 1e-4, levels, 1).promise == pytest.approx(promise, rel=1e-12)
+    levels = (
+        Level(centers=40, points=120, error=1e-2, seconds=0.1, misfit=0.5),
+        Level(centers=64, points=192, error=2e-5, seconds=0.25, misfit=misfit),
+    )
+    assert Report(status="met", tol=1e-4, levels=levels, returned=1).promise == pytest.approx(promise, rel=1e-12)
 
 
 def dirichlet(domain, op, **fixed):
@@ -253,8 +271,8 @@ class TestInputs:
         ("inputs", "error", "message"),
         [
             ([(np.ones(10), 0.0)], ArgumentError, r"inputs\['f'\]: got an array"),
-            ([(1.0,)], InputNameError, "inputs: got 1 values"),
-            ([(1.0, 0.0, 0.0)], InputNameError, "inputs: got 3 values"),
+            ([(1.0,)], InputNameError, "inputs: got no 'g'"),
+            ([(1.0, 0.0, 0.0)], InputNameError, "inputs: got 3 inputs"),
             ([{"f": 1.0}], InputNameError, "got no 'g'"),
             ([{"f": 1.0, "g": 0.0, "h": 0.0}], InputNameError, "got the unknown input 'h'"),
             ([], ArgumentError, "inputs: got"),

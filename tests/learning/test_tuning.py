@@ -117,7 +117,14 @@ KERNELS = {
 @pytest.mark.parametrize("relative", [True, False])
 def test_gradient_of_the_likelihood_is_that_of_differences(kernel, relative):
     given = None if relative else np.array([1e-5, 1e-1])
-    search = Search(kernel, functionals(), rows(), random_data(), "likelihood", given)
+    search = Search(
+        kernel=kernel,
+        functionals=functionals(),
+        weights=rows(),
+        data=random_data(),
+        criterion="likelihood",
+        regularizations=given,
+    )
     theta = np.log(np.append(lengthscales(kernel), 1e-5 if relative else 1e-3))
     _, gradient = search.descent(theta)
     step = 1e-4

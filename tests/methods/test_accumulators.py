@@ -160,17 +160,17 @@ class TestGoingOn:
         add(accumulator, RNG.normal(size=(2000, 100)))
         assert len(pickle.dumps(accumulator)) < 8 * 100 * 101 / 2 + 1000
 
-    def test_arrays_restore_the_state_to_the_bit(self, kind):
+    def test_what_is_kept_restores_the_state_to_the_bit(self, kind):
         accumulator = passed(kind, (), ROWS[:30], DATA[:30])
-        before, arrays = accumulator.solve(0.3), accumulator.arrays()
+        before, kept = accumulator.solve(0.3), accumulator.kept()
         add(accumulator, ROWS[30:], DATA[30:])  # what was taken out does not change
         other = kind(L, B)
-        other.restore(arrays)
+        other.restore(kept)
         for one, two in zip(parts(other.solve(0.3)), parts(before), strict=True):
             np.testing.assert_array_equal(one, two)
         add(other, ROWS[30:], DATA[30:])  # nor does it when another goes on from it
         again = kind(L, B)
-        again.restore(arrays)
+        again.restore(kept)
         for one, two in zip(parts(again.solve(0.3)), parts(before), strict=True):
             np.testing.assert_array_equal(one, two)
 

@@ -1,5 +1,7 @@
 """Operators learned from a stream, against `Subspace` that holds all rows, and against exact solutions."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -241,8 +243,9 @@ def errors():
         truth = np.asarray(exact(jnp.asarray(x)))
     found = {}
     for solver in ("qr", "normal"):
-        held = ko.learn(problem, points=1500, method=ko.Subspace(350, solver=solver))
-        t = ko.learn(problem, points=1500, method=ko.Subspace(350, solver=solver, batch=400), inputs=[(source, exact)])
+        method = ko.Subspace(350, basis="translates", solver=solver)
+        held = ko.learn(problem, points=1500, method=method)
+        t = ko.learn(problem, points=1500, method=replace(method, batch=400), inputs=[(source, exact)])
         again = t.materialize()
         many = {"held": held(source, exact), "in advance": t.solutions[0], "later": t(source, exact)}
         many["materialized"] = again(source, exact)
@@ -336,7 +339,7 @@ class TestErrors:
         [
             ((1.0,), InputNameError, "T: got no 'g'"),
             ((1.0, 2.0, 3.0), InputNameError, "T: got 3 inputs"),
-            ((np.ones(59), 0.0), ShapeError, r"f: got an array of shape \(59,\); .*values at the 60 points"),
+            ((np.ones(59), 0.0), ShapeError, r"f: got an array of shape \(59,\); .*values at .* of shape .60,"),
             ((np.ones((60, 2, 2)), 0.0), ShapeError, r"f: got an array of shape \(60, 2, 2\)"),
             ((np.ones((60, 0)), 0.0), ShapeError, r"f: got an array of shape \(60, 0\)"),
             (([[1.0], [1.0, 2.0]], 0.0), ArgumentTypeError, r"f: got \[\[1\.0\], \[1\.0, 2\.0\]\]; give a function"),
@@ -354,7 +357,9 @@ class TestErrors:
 
     @pytest.mark.parametrize("inputs", ["fg", {"f": 1.0, "g": 0.0}, [], 3.0, wave])
     def test_lists_of_inputs(self, line, inputs):
-        with pytest.raises(ArgumentTypeError, match=r"inputs: got .*; give a list of inputs, each a tuple \(f, g\)"):
+        with pytest.raises(
+            (ArgumentTypeError, ArgumentError), match=r"inputs: got .*; give a list of inputs, each a tuple \(f, g\)"
+        ):
             line.solve(inputs)
 
     def test_fixed_points_need_the_rows(self, line):

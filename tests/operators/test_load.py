@@ -14,7 +14,7 @@ from kernop.basics import errors
 from kernop.basics.codec import ARRAY
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, MemoryLimitError, MissingFunctionError
 from kernop.basics.storage import read, write
-from kernop.operators.load import summary
+from kernop.operators.load import file_summary
 from kernop.operators.report import Level, Report
 
 LINE = ko.Interval(0.0, 1.0)
@@ -313,17 +313,22 @@ MISFITS = {
 
 
 class TestReports:
-    LEVELS = (Level(8, 24, np.inf, 0.1), Level(13, 39, 1e-3, 0.1, (0.25, 0.5), 1e-4))
+    LEVELS = (
+        Level(centers=8, points=24, error=np.inf, seconds=0.1),
+        Level(centers=13, points=39, error=1e-3, seconds=0.1, changes=(0.25, 0.5), misfit=1e-4),
+    )
 
     def test_come_back_even_if_a_residual_was_infinite(self, operator, path):
-        report = Report("budget", 1e-6, self.LEVELS, 1)
+        report = Report(status="budget", tol=1e-6, levels=self.LEVELS, returned=1)
         dataclasses.replace(operator, report=report).save(path)
         assert ko.load(path).report == report
 
     def test_of_a_level_that_is_not_there(self, operator, path):
         with pytest.raises(ArgumentError, match="returned: got 2 where there are 2 levels"):
-            Report("budget", 1e-6, self.LEVELS, 2)
-        dataclasses.replace(operator, report=Report("budget", 1e-6, self.LEVELS, 1)).save(path)
+            Report(status="budget", tol=1e-6, levels=self.LEVELS, returned=2)
+        dataclasses.replace(operator, report=Report(status="budget", tol=1e-6, levels=self.LEVELS, returned=1)).save(
+            path
+        )
         header, arrays = read(path, "operator")
         header["report"]["returned"] = 2
         write(path, "operator", header, arrays)
@@ -358,7 +363,7 @@ class TestRewritten:
 
 
 def test_summary_tells_what_is_in_a_file(path):
-    told = summary(path)
+    told = file_summary(path)
     assert told["operator"] == "(f, g) ↦ u"
     assert "order 2, coefficients at the stored points on Interval(0, 1), " in told["condition f"]
     assert told["condition g"] == "u on Interval(0, 1).boundary, 2 points"

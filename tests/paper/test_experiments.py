@@ -9,7 +9,10 @@ import pytest
 from kernop.geometry import Points
 from kernop.language.ops import apply_operator, itself
 from kernop.paper import darcy, heat, helmholtz, measure, schrodinger
-from kernop.paper.families import heat_modes, helmholtz_waves, random_nets, schrodinger_modes
+from kernop.paper.experiment import random_nets
+from kernop.paper.heat import heat_modes
+from kernop.paper.helmholtz import helmholtz_waves
+from kernop.paper.schrodinger import schrodinger_modes
 
 CASES = {
     "Darcy a2": (darcy("a2", nets=5), {"f": 500, "g": 300}, 5e-2, 1e-7),

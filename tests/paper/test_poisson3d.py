@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernop.basics.precision import float64
-from kernop.paper.poisson3d import MODES, REGULARIZATIONS, SIZES, Study, run, solutions, sources, summary
+from kernop.paper.poisson3d import MODES, REGULARIZATIONS, SIZES, Study, run, solutions, sources, summarised
 
 SMALL = Study("paper", centers=40, batch=100, sizes=(200, 400))
 
@@ -81,7 +81,7 @@ def test_summary_of_a_power_law():
     sizes = [100, 200, 400]
     law = 3.0 * np.asarray(sizes) ** -0.5
     results = [{"sizes": sizes, "seconds": s, "errors": {"fixed": {"l2": (s * law).tolist()}}} for s in (1.0, 2.0)]
-    found = summary(results)
+    found = summarised(results)
     line = found["lines"]["fixed l2"]
     np.testing.assert_allclose(line["mean"], 1.5 * law)
     np.testing.assert_allclose(line["standard error"], 0.5 * law)

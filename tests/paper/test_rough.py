@@ -6,7 +6,7 @@ from skfem.helpers import dot, grad
 
 from kernop.paper.darcy import darcy
 from kernop.paper.experiment import square_grid
-from kernop.paper.rough import boundary, reference, source
+from kernop.paper.rough import boundary, reference, right_side
 
 
 def by_finite_elements(cells):
@@ -41,11 +41,11 @@ def test_reference_has_the_boundary_values():
 
 
 def test_source_jumps_from_four_to_six():
-    assert np.asarray(source(np.array([[0.49, 0.1], [0.5, 0.1], [0.51, 0.1]]))).tolist() == [4.0, 6.0, 6.0]
+    assert np.asarray(right_side(np.array([[0.49, 0.1], [0.5, 0.1], [0.51, 0.1]]))).tolist() == [4.0, 6.0, 6.0]
 
 
 def test_kernop_gets_near_it():
     experiment = darcy("a1", nets=1)
-    found = experiment.learn_by_default()(source, boundary)(experiment.grid)
+    found = experiment.learn_by_default()(right_side, boundary)(experiment.grid)
     exact = reference()
     assert np.linalg.norm(found - exact) < 5e-3 * np.linalg.norm(exact)

@@ -30,9 +30,10 @@ from kernop.basics.errors import (
     check_memory,
     describe,
     fail,
+    finite_squares,
 )
 from kernop.basics.linalg import packed, unpack
-from kernop.basics.storage import Array
+from kernop.basics.storage import Array, JsonObject
 from kernop.basics.stored import EXTENDED, KINDS, LOWER, NUMBERS, UPPER, arguments, build, name_of, stored_arguments
 
 #: The keys of objects and arrays: no condition has such a name, because a blank or a keyword of Python is none.
@@ -54,7 +55,7 @@ class Encoder:
         self.arrays: dict[str, Array] = {}
         self._known: dict[tuple[int, str], tuple[Array, str]] = {}
 
-    def encode(self, value: Any, place: str = "", hint: Any = Any) -> Any:
+    def encode(self, value: object, place: str = "", hint: object = Any) -> Any:
         """A value as JSON; arrays get names that begin with their place."""
         if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
             value = value.item()
@@ -75,7 +76,7 @@ class Encoder:
             return {name: self.encode(part, _below(place, name)) for name, part in value.items()}
         return self._object(value, place, hint)
 
-    def _object(self, value: Any, place: str, hint: Any) -> dict[str, Any]:
+    def _object(self, value: object, place: str, hint: object) -> JsonObject:
         kind = name_of(value)
         if kind is None:
             what = place.rpartition("/")[2] if hint is Any or not isinstance(hint, type) else hint.__name__.lower()
@@ -97,7 +98,7 @@ class Encoder:
             plain = np.stack([np.real(plain), np.imag(plain)], axis=-1)
         elif form != ARRAY:
             plain = packed(value if by_columns else value.T, lower=(form == LOWER) == by_columns)
-        if not squares_are_finite(plain):
+        if not finite_squares(plain):
             got = f"an operator whose {place} has numbers that are not finite, or whose squares are not"
             raise fail(NonFiniteError, "T", got, "choose units in which coordinates, coefficients and data are near 1")
         self.arrays[name] = plain
@@ -111,13 +112,16 @@ class Decoder:
     Arguments:
         arrays: by name.
         refuse: makes the error for what is found wrong.
+        defaults: may arguments be missing that have defaults? In older files they may.
     """
 
-    def __init__(self, arrays: Mapping[str, Array], refuse: Callable[[str], KernopError]) -> None:
-        self._arrays, self._refuse = arrays, refuse
+    def __init__(
+        self, arrays: Mapping[str, Array], refuse: Callable[[str], KernopError], *, defaults: bool = False
+    ) -> None:
+        self._arrays, self._refuse, self._defaults = arrays, refuse, defaults
         self._found: dict[tuple[str, str], Array] = {}
 
-    def decode(self, hint: Any, value: Any, place: str = "") -> Any:
+    def decode(self, hint: Any, value: object, place: str = "") -> Any:
         """The value that JSON stands for, if it is what an annotation asks for."""
         found = self._value(value, place)
         if not fits(hint, found):
@@ -126,7 +130,7 @@ class Decoder:
             raise self._wrong(place, "missing" if found is None else f"{shown}{word}")
         return float(found) if hint is float else found
 
-    def part(self, hint: Any, whole: Mapping[str, Any], name: str, place: str = "") -> Any:
+    def part(self, hint: object, whole: Mapping[str, object], name: str, place: str = "") -> Any:
         """The value of this name in an object; what may be None must still be there."""
         if name not in whole:
             raise self._wrong(_below(place, name), "missing")
@@ -141,7 +145,7 @@ class Decoder:
     def _wrong(self, place: str, found: str) -> KernopError:
         return self._refuse(f"whose {place} is {found}")
 
-    def _value(self, value: Any, place: str) -> Any:
+    def _value(self, value: object, place: str) -> Any:
         if place.count("/") > DEEPEST:
             raise self._wrong(place[:LONGEST], "nested too deeply")
         if isinstance(value, list):
@@ -164,14 +168,15 @@ class Decoder:
             raise self._wrong(place, f"{describe(value)} and no number")
         return value
 
-    def _object(self, parts: dict[str, Any], place: str) -> Any:
+    def _object(self, parts: JsonObject, place: str) -> object:
         name = parts[CLASS]
         kind = KINDS.get(name) if isinstance(name, str) else None
         if kind is None:
             raise self._wrong(_below(place, CLASS), f"{describe(name)}, which this kernop does not know")
         if not isinstance(kind, type):
             return kind
-        found = {key: self.part(hint, parts, key, place) for key, hint in arguments(kind).items()}
+        wanted = {key: hint for key, hint in arguments(kind).items() if key in parts or not self._defaults}
+        found = {key: self.part(hint, parts, key, place) for key, hint in wanted.items()}
         try:
             made = build(kind, found)
             if hasattr(made, "check"):  # what its class leaves to those who read files
@@ -184,14 +189,14 @@ class Decoder:
             raise self._refuse(f"{what} do not fit each other ({why})") from error
         return made
 
-    def _array(self, name: Any, form: str, place: str) -> Array:
+    def _array(self, name: object, form: str, place: str) -> Array:
         if not isinstance(name, str) or name not in self._arrays:
             raise self._wrong(place, "missing")
         if (name, form) not in self._found:
             array, by_columns = self._arrays[name], name.endswith(".T")
             if form == COMPLEX:
                 array = self._complex(array, place)
-            if not squares_are_finite(array):
+            if not finite_squares(array):
                 finite = bool(np.all(np.isfinite(array)))
                 raise self._wrong(place, f"an array with {'squares' if finite else 'numbers'} that are not finite")
             if form in (ARRAY, COMPLEX):
@@ -245,7 +250,7 @@ def fits(hint: Any, value: Any) -> bool:
     return callable(value) if origin is not None else isinstance(value, hint)
 
 
-def _number(value: Any) -> bool:
+def _number(value: object) -> bool:
     """Is it a finite number, real or complex?"""
     return (isinstance(value, complex) and cmath.isfinite(value)) or fits(float, value)
 
@@ -255,11 +260,5 @@ def _form(hint: Any) -> str | None:
     return hint.__metadata__[0] if get_origin(hint) is Annotated else None
 
 
-def _below(place: str, name: Any) -> str:
+def _below(place: str, name: object) -> str:
     return f"{place}/{name}" if place else str(name)
-
-
-def squares_are_finite(array: Array) -> bool:
-    """Is the sum of squares finite? All that is done with numbers needs that much room."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.linalg.norm(array)))

@@ -12,7 +12,7 @@ import operator
 import reprlib
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from jax.errors import TracerArrayConversionError
@@ -148,7 +148,7 @@ def check_memory(name: str, doubles: int, what: str, remedy: str) -> None:
         raise fail(MemoryLimitError, name, got, remedy)
 
 
-def as_array(name: str, value: Any, remedy: str, source: str = "") -> NDArray[Any]:
+def as_array(name: str, value: object, remedy: str, source: str = "") -> NDArray[Any]:
     """``value`` as an array of whatever it holds, without a copy if it is one; nothing of it is masked.
 
     ``source`` says in a message where it comes from, if not from the caller.
@@ -168,7 +168,7 @@ def as_array(name: str, value: Any, remedy: str, source: str = "") -> NDArray[An
     return array
 
 
-def check_array(name: str, value: Any, *, remedy: str, copy: bool = True, complex_too: bool = False) -> NDArray[Any]:
+def check_array(name: str, value: object, *, remedy: str, copy: bool = True, complex_too: bool = False) -> NDArray[Any]:
     """A finite float64 copy of ``value``, complex128 if that is allowed; never objects. ``copy=False`` copies only if
     it must."""
     array = as_array(name, value, remedy)
@@ -179,7 +179,7 @@ def check_array(name: str, value: Any, *, remedy: str, copy: bool = True, comple
     if array.size > LARGE and (copy or array.dtype.str[1:] not in ("f8", "c16") or 0 in array.strides):
         check_memory(name, array.size, describe(array), "give fewer at once")
     array = _doubles(array, copy)
-    if not _finite_squares(array):  # one fast pass for good data; the count only when there may be bad ones
+    if not finite_squares(array):  # one fast pass for good data; the count only when there may be bad ones
         bad = int(array.size - np.count_nonzero(np.isfinite(array)))
         if bad:
             raise fail(NonFiniteError, name, f"{bad} of {array.size} values that are NaN or infinite", remedy)
@@ -194,8 +194,8 @@ def _doubles(array: NDArray[Any], copy: bool) -> NDArray[Any]:
         return np.array(array, dtype=wanted)
 
 
-def _finite_squares(array: NDArray[Any]) -> bool:
-    """Is the sum of the squares finite?"""
+def finite_squares(array: NDArray[Any]) -> bool:
+    """Is the sum of the squares finite? All that is done with numbers needs that much room."""
     flat = array.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
         return math.isfinite(np.vdot(flat, flat).real)
@@ -203,12 +203,12 @@ def _finite_squares(array: NDArray[Any]) -> bool:
 
 def check_squares(name: str, array: NDArray[Any], remedy: str) -> NDArray[Any]:
     """The array, if the sum of its squares is finite: all that is done with it needs that much room."""
-    if _finite_squares(array):
+    if finite_squares(array):
         return array
     raise fail(NonFiniteError, name, f"values as large as {np.max(np.abs(array)):g}, whose squares overflow", remedy)
 
 
-def check_coordinates(name: str, value: Any, dim: int | None = None) -> FloatArray:
+def check_coordinates(name: str, value: object, dim: int | None = None) -> FloatArray:
     """Points as an (n, d) array; n ≥ 1. A flat array is read as n points on the line when d = 1."""
     wanted = "(n, d)" if dim is None else f"(n, {dim})"
     array = check_array(name, value, remedy=f"give points as an array of shape {wanted}")
@@ -224,14 +224,17 @@ def check_coordinates(name: str, value: Any, dim: int | None = None) -> FloatArr
 
 def check_number(
     name: str,
-    value: Any,
+    value: object,
     *,
     above: float = -math.inf,
     least: float = -math.inf,
+    below: float = math.inf,
+    most: float = math.inf,
     remedy: str | None = None,
 ) -> float:
-    """A finite real number, greater than ``above`` and at least ``least``; ``remedy`` is for what is no number."""
-    bound = f"greater than {above:g}" if above > -math.inf else f"at least {least:g}" if least > -math.inf else "finite"
+    """A finite real number within the limits that are given; ``remedy`` is for what is no number."""
+    limits = {"greater than": above, "at least": least, "below": below, "at most": most}
+    bound = " and ".join(f"{words} {x:g}" for words, x in limits.items() if math.isfinite(x)) or "finite"
     instead = remedy or f"give one real number that is {bound}"
     array = as_array(name, value, instead)
     if array.shape != () or array.dtype.kind not in "fiu":
@@ -240,12 +243,12 @@ def check_number(
         number = float(array)
     if not math.isfinite(number):
         raise fail(NonFiniteError, name, describe(value), f"give a number that is {bound}")
-    if number <= above or number < least:
+    if not (above < number < below and least <= number <= most):
         raise fail(ArgumentError, name, f"{number:g}", f"give a number that is {bound}")
     return number
 
 
-def check_scalar(name: str, value: Any, remedy: str) -> float | complex:
+def check_scalar(name: str, value: object, remedy: str) -> float | complex:
     """A finite number, real or complex; what is complex stays so even if its imaginary part is 0."""
     array = as_array(name, value, remedy)
     if array.dtype.kind != "c":
@@ -258,27 +261,28 @@ def check_scalar(name: str, value: Any, remedy: str) -> float | complex:
     return number
 
 
-def check_integer(name: str, value: Any, *, least: int) -> int:
-    """A whole number that is at least ``least``."""
+def check_integer(name: str, value: object, *, least: int, most: float = math.inf) -> int:
+    """A whole number from ``least`` to ``most``."""
+    remedy = f"give a whole number, at least {least}{f' and at most {most}' if most < math.inf else ''}"
     try:
-        if isinstance(value, bool) or np.ma.is_masked(value):
+        if isinstance(value, bool) or np.ma.is_masked(value) or not isinstance(value, SupportsIndex):
             raise TypeError
         number = operator.index(value)
     except TypeError as error:
-        raise fail(ArgumentTypeError, name, describe(value), f"give a whole number, at least {least}") from error
-    if number < least:
-        raise fail(ArgumentError, name, describe(number), f"give a whole number, at least {least}")
+        raise fail(ArgumentTypeError, name, describe(value), remedy) from error
+    if not least <= number <= most:
+        raise fail(ArgumentError, name, describe(number), remedy)
     return number
 
 
-def check_flag(name: str, value: Any) -> bool:
+def check_flag(name: str, value: object) -> bool:
     """True or False, and not what only counts as such: a list, or an array, was meant for another argument."""
     if not isinstance(value, bool | np.bool_):
         raise fail(ArgumentTypeError, name, describe(value), "give True or False")
     return bool(value)
 
 
-def called(name: str, function: Callable[..., Any], *arguments: Any, remedy: str) -> Any:
+def called(name: str, function: Callable[..., Any], *arguments: object, remedy: str) -> Any:
     """What a user's function says.
 
     What it raises passes as it is: it is the user's, and the traceback shows the line. A call that does not even begin,
@@ -298,8 +302,8 @@ def called(name: str, function: Callable[..., Any], *arguments: Any, remedy: str
         raise fail(ArgumentTypeError, name, f"a function that cannot be called so: {error}", remedy) from error
 
 
-def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
-    """One of a few words."""
+def check_choice(name: str, value: object, choices: Collection[str]) -> str:
+    """The value, if it is one of the words that may be chosen."""
     if not isinstance(value, str) or value not in choices:
         raise fail(ArgumentError, name, describe(value), "choose one of " + ", ".join(map(repr, choices)))
     return value

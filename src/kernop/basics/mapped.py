@@ -61,11 +61,11 @@ class Mapped(Held):
         if self._date is not None and _date(self._file) not in (None, self._date):
             raise fail(FileError, "points", f"{self.described}, which has changed since it was given", BRING_BACK)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         self.check_date()
         return {name: value for name, value in vars(self).items() if name not in ("_array", "_map", "_date")}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state, _date=None)
 
     @cached_property

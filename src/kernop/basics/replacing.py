@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import secrets
@@ -29,8 +28,6 @@ KINDS = {
 }
 #: Characters of the name of a file that the name of its unfinished version repeats; with all it might be too long.
 STEM = 40
-#: Bytes of zeros that are written at a time, where no system call sets space aside.
-ZEROS = 2**20
 
 
 def check_path(path: object, argument: str = "path") -> None:
@@ -39,18 +36,10 @@ def check_path(path: object, argument: str = "path") -> None:
     if not isinstance(path, str | os.PathLike):
         raise fail(ArgumentTypeError, argument, describe(path), remedy)
     text: object = os.fspath(path)
-    if not isinstance(text, str) or "\0" in text or (not text.isascii() and not _encodable(text)):
+    if not isinstance(text, str) or "\0" in text or text.encode(errors="replace").decode() != text:
         raise fail(ArgumentTypeError, argument, describe(path), remedy)
     if not Path(text).name:
         raise fail(FileError, argument, f"{text!r}, which does not name a file", remedy)
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def unwritable(path: str | os.PathLike[str], argument: str, why: object) -> KernopError:
@@ -91,13 +80,15 @@ def replacing(path: str | os.PathLike[str], argument: str = "path") -> Generator
         _sweep(target)
         part, file = _part_of(target)
     try:
-        with file:
-            yield file
-            with writing(path, argument):
-                _finish(file, part, target)
+        yield file
+        with writing(path, argument):
+            _finish(file, part, target)
     except BaseException:
+        with suppress(OSError):  # what could not be written is still in its buffer
+            file.close()
         part.unlink(missing_ok=True)
         raise
+    file.close()
 
 
 @contextmanager
@@ -182,19 +173,3 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def set_aside(file: BinaryIO, start: int, size: int) -> None:
-    """Make a file longer, from ``start`` on, and take the space on the disk now: an OSError if there is not enough."""
-    if hasattr(os, "posix_fallocate"):
-        try:
-            return os.posix_fallocate(file.fileno(), start, max(size, 1))
-        except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS):
-                raise
-    zeros = bytes(ZEROS)
-    file.seek(start)
-    for done in range(0, size, ZEROS):
-        file.write(zeros[: size - done])
-    file.flush()
-    return None

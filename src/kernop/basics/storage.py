@@ -14,13 +14,14 @@ import stat
 import struct
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from io import BufferedReader
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FileError, KernopError, MemoryLimitError, check_memory, describe, fail
+from kernop.basics.errors import FileError, KernopError, check_memory, describe, fail
 from kernop.basics.replacing import check_path, replacing, target_of, writing
 
 #: The version of the layout below; a reader refuses others.
@@ -36,35 +37,33 @@ LONGEST_HEADER = 2**24
 LONGEST_TABLE = 10**8
 MORE_MEMORY = "read it where there is more memory"
 
+#: What reading raises where a file is none of ours.
+FOREIGN = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+
 #: An array of float64 or int64.
 Array = NDArray[Any]
+#: An object of JSON, whose parts are checked by those who read them.
+JsonObject = dict[str, Any]
+Path = str | os.PathLike[str]
 
 
 def write(
-    path: str | os.PathLike[str],
-    kind: str,
-    header: Mapping[str, Any],
-    arrays: Mapping[str, Array],
-    argument: str = "path",
+    path: Path, kind: str, header: Mapping[str, object], arrays: Mapping[str, Array], argument: str = "path"
 ) -> None:
     """Write a file of a kind. It replaces an older one only when it is complete on the disk; see `replacing`."""
     target = target_of(path, argument)
     text = json.dumps(dict(header), sort_keys=True, allow_nan=False)
-    contiguous = {name: _plain(array) for name, array in arrays.items()}
-    about = {"program": "kernop", "kind": kind, "version": str(VERSION), "header": text}
-    about["sha256"] = _digest(about, contiguous)
+    kinds = {name: np.int64 if array.dtype.kind in "iu" else np.float64 for name, array in arrays.items()}
+    plain = {name: np.asarray(array, dtype=kinds[name], order="C") for name, array in arrays.items()}
+    texts = {"program": "kernop", "kind": kind, "version": str(VERSION), "header": text}
+    texts["sha256"] = _digest(texts, plain)
     with writing(path, argument):
         target.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path, argument) as file:
-            _put(file, contiguous, about)
+            _put(file, plain, texts)
 
 
-def _plain(array: Array) -> Array:
-    """By rows, of float64; of int64 where it is of whole numbers."""
-    return np.asarray(array, dtype=np.int64 if array.dtype.kind in "iu" else np.float64, order="C")
-
-
-def check_place(path: str | os.PathLike[str], argument: str = "path") -> None:
+def check_place(path: Path, argument: str = "path") -> None:
     """Make the folder of a file; refuse a path where none can be written, before the work that leads to it."""
     target = target_of(path, argument)
     with writing(path, argument):
@@ -73,13 +72,13 @@ def check_place(path: str | os.PathLike[str], argument: str = "path") -> None:
             pass
 
 
-def _put(file: BinaryIO, arrays: Mapping[str, Array], about: Mapping[str, str]) -> None:
+def _put(file: BinaryIO, arrays: Mapping[str, Array], texts: Mapping[str, str]) -> None:
     """The container of safetensors: the length of a table, the table in JSON, and the arrays.
 
     The library itself makes temporary files with permissions of their own, maps what it reads, and panics where there
     is no memory; so it serves the tests, which read by it what is written here.
     """
-    table: dict[str, Any] = {"__metadata__": dict(about)}
+    table: JsonObject = {"__metadata__": dict(texts)}
     end = 0
     for name, array in arrays.items():
         start, end = end, end + array.nbytes
@@ -91,102 +90,74 @@ def _put(file: BinaryIO, arrays: Mapping[str, Array], about: Mapping[str, str]) 
         file.write(array.astype(array.dtype.newbyteorder("<"), copy=False).data if array.size else b"")
 
 
-def read(path: str | os.PathLike[str], kind: str, argument: str = "path") -> tuple[dict[str, Any], dict[str, Array]]:
+def read(path: Path, kind: str, argument: str = "path") -> tuple[JsonObject, dict[str, Array]]:
     """The header and the arrays of a file that `write` wrote, complete and unchanged; everything else is refused."""
 
-    def refuse(got: str, remedy: str) -> KernopError:
+    def refuse(got: str, remedy: str = "give the path of a file that kernop wrote") -> KernopError:
         return fail(FileError, argument, f"{os.fspath(path)!r}, {got}", remedy)
 
-    _check_file(path, argument, refuse)
+    check_path(path, argument)
     try:
+        about = os.stat(path)
+        if not stat.S_ISREG(about.st_mode):  # to open a FIFO would wait for its writer
+            raise refuse("which is not a file")
+        check_memory(argument, about.st_size // 8, f"{os.fspath(path)!r}", MORE_MEMORY)
         with open(path, "rb") as file:
-            about, table = _table(file)
-            if about.get("program") != "kernop":
-                raise refuse("which kernop did not write", "give the path of a file that kernop wrote")
-            if about.get("version") != str(VERSION):
-                raise refuse(*other_version(about.get("version"), VERSION))
-            if about.get("kind") != kind:
-                raise refuse(f"which holds {describe(about.get('kind'))}, not {kind!r}", "give another path")
-            arrays = _arrays(file, table)
+            texts, table = _table(file, about.st_size)
+            if texts.get("program") != "kernop":
+                raise refuse("which kernop did not write")
+            if texts.get("version") != str(VERSION):
+                raise refuse(*other_version(texts.get("version"), VERSION))
+            if texts.get("kind") != kind:
+                raise refuse(f"which holds {describe(texts.get('kind'))}, not {kind!r}", "give another path")
+            arrays = _arrays(file, table, about.st_size)
     except KernopError:
         raise
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise refuse("which is not a file") from error
     except OSError as error:
-        raise refuse(f"which cannot be read ({error})", "give the path of a file that kernop wrote") from error
-    except MemoryError as error:
-        got = f"{os.fspath(path)!r}, for which there is no memory ({error})"
-        raise fail(MemoryLimitError, argument, got, MORE_MEMORY) from error
-    except (ValueError, RecursionError) as error:
+        raise refuse(f"which cannot be read ({error})") from error
+    except FOREIGN as error:
         why = str(error).partition("\n")[0]
         raise refuse(f"which is damaged or not of kernop ({why})", "write it again") from error
-    if about.get("sha256") != _digest(about, arrays):
+    if texts.get("sha256") != _digest(texts, arrays):
         raise refuse("which is damaged: its digest does not match", "write it again")
     try:
-        return _header(about), arrays
-    except (ValueError, RecursionError) as error:
+        return _object(texts.get("header", ""), LONGEST_HEADER), arrays
+    except FOREIGN as error:
         raise refuse("whose header is not one that kernop writes", "write it again") from error
 
 
-def _check_file(path: str | os.PathLike[str], argument: str, refuse: Callable[[str, str], KernopError]) -> None:
-    """Refuse what is no file before it is opened: a FIFO would block. And a file that is larger than the memory."""
-    check_path(path, argument)
-    try:
-        found = os.stat(path)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise refuse("which is not a file", "give the path of a file that kernop wrote") from error
-    except OSError as error:
-        raise refuse(f"which cannot be read ({error})", "give the path of a file that kernop wrote") from error
-    if not stat.S_ISREG(found.st_mode):
-        raise refuse("which is not a file", "give the path of a file that kernop wrote")
-    check_memory(argument, found.st_size // 8, f"{os.fspath(path)!r}", MORE_MEMORY)
-
-
-def _table(file: BinaryIO) -> tuple[dict[str, str], dict[str, Any]]:
+def _table(file: BufferedReader, size: int) -> tuple[dict[str, str], JsonObject]:
     """The texts at the head of a file, and which arrays follow; a ValueError if it is no such file."""
-    rest = os.fstat(file.fileno()).st_size - 8
     length = int.from_bytes(file.read(8), "little")
-    if not 2 <= length <= min(rest, LONGEST_TABLE):
+    if not 2 <= length <= size - 8:
         raise ValueError("its table is not there")
-    table = _object(file.read(length).decode())
-    about = table.pop("__metadata__", {})
-    if not isinstance(about, dict) or not all(isinstance(text, str) for text in about.values()):
+    table = _object(file.read(length).decode(), LONGEST_TABLE)
+    texts = table.pop("__metadata__", {})
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
         raise ValueError("its metadata are no texts")
-    return about, table
+    return texts, table
 
 
-def _arrays(file: BinaryIO, table: Mapping[str, Any]) -> dict[str, Array]:
+def _arrays(file: BufferedReader, table: JsonObject, size: int) -> dict[str, Array]:
     """All arrays, one behind the other to the end of the file. None is made before it is known to be there."""
-    place = file.tell()
-    rest, found = os.fstat(file.fileno()).st_size - place, dict[str, Array]()
-    kinds = {name: _kind(name, entry) for name, entry in table.items()}
-    if sum(size for _, _, _, size in kinds.values()) != rest:
-        raise ValueError("it is not as long as its arrays")
-    for name, (dtype, shape, start, size) in sorted(kinds.items(), key=lambda item: item[1][2:]):
-        if start != file.tell() - place:
+    first, found = file.tell(), dict[str, Array]()
+    for name, entry in sorted(table.items(), key=lambda item: item[1]["data_offsets"]):
+        shape, (start, end) = entry["shape"], entry["data_offsets"]
+        if entry["dtype"] not in DTYPES:
+            raise ValueError(f"{name!r} is an array of {describe(entry['dtype'])}")
+        if any(type(n) is not int or n < 0 for n in shape) or end - start != 8 * math.prod(shape):
+            raise ValueError(f"{name!r} is not as long as its shape says")
+        if start != file.tell() - first or first + end > size:
             raise ValueError(f"{name!r} is not where its table says")
-        values = np.empty(shape, dtype)
-        if size and file.readinto(values.reshape(-1).view(np.uint8)) != size:  # pyright: ignore[reportAttributeAccessIssue]
+        values = np.empty(shape, DTYPES[entry["dtype"]])
+        if values.size and file.readinto(values.reshape(-1).view(np.uint8).data) != values.nbytes:
             raise ValueError("it is cut short")
         found[name] = values if sys.byteorder == "little" else values.byteswap()
+    if file.tell() != size:
+        raise ValueError("it is longer than its arrays")
     return found
-
-
-def _kind(name: str, entry: Any) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
-    """Of what an array is, its shape, and where it is: its start and its size in bytes."""
-    if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
-        raise ValueError(f"{name!r} is no array")
-    found, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-    if not isinstance(found, str) or found not in DTYPES:
-        raise ValueError(f"{name!r} is an array of {describe(found)}")
-    if not _whole(shape) or not _whole(offsets) or len(offsets) != 2:
-        raise ValueError(f"{name!r} has no shape")
-    size = 8 * math.prod(shape)
-    if offsets[1] - offsets[0] != size:
-        raise ValueError(f"{name!r} is not as long as its shape says")
-    return DTYPES[found], tuple(shape), offsets[0], size
-
-
-def _whole(values: Any) -> bool:
-    return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
 
 
 def other_version(found: object, known: int) -> tuple[str, str]:
@@ -197,29 +168,22 @@ def other_version(found: object, known: int) -> tuple[str, str]:
     return f"of version {found!r} where this kernop reads {known}", "use the version of kernop that wrote it"
 
 
-def _header(about: Mapping[str, str]) -> dict[str, Any]:
-    text = about.get("header", "")
-    if len(text) > LONGEST_HEADER:
-        raise ValueError("the header is too long")
-    return _object(text)
-
-
-def _object(text: str) -> dict[str, Any]:
+def _object(text: str, longest: int) -> JsonObject:
     """An object of JSON, without the numbers that JSON does not have."""
 
-    def refuse(word: str) -> Any:
+    def refuse(word: str) -> float:
         raise ValueError(f"{word} is not a number")
 
-    found = json.loads(text, parse_constant=refuse)
+    found = json.loads(text, parse_constant=refuse) if len(text) <= longest else None
     if not isinstance(found, dict):
-        raise ValueError("it is no object")
+        raise ValueError("it is no object, or too long")
     return found
 
 
-def _digest(about: Mapping[str, str], arrays: Mapping[str, Array]) -> str:
+def _digest(texts: Mapping[str, str], arrays: Mapping[str, Array]) -> str:
     digest = hashlib.sha256()
     for part in ("program", "kind", "version", "header"):
-        digest.update(f"{part}={about.get(part)}\n".encode(errors="surrogatepass"))
+        digest.update(f"{part}={texts.get(part)}\n".encode(errors="surrogatepass"))
     for name in sorted(arrays):
         array = np.asarray(arrays[name], order="C")
         digest.update(f"{name}:{array.dtype}:{array.shape}\n".encode(errors="surrogatepass"))

@@ -39,7 +39,7 @@ Upper = Annotated[FloatArray, UPPER]
 
 #: Every stored class, and every function that is stored by its name alone.
 KINDS: dict[str, Callable[..., Any]] = {}
-_names: dict[Any, str] = {}
+_names: dict[object, str] = {}
 
 
 def stored(name: str, *, by_value: bool = True) -> Callable[[Stored], Stored]:
@@ -55,13 +55,14 @@ def stored(name: str, *, by_value: bool = True) -> Callable[[Stored], Stored]:
         KINDS[name], _names[kind] = kind, name
         known: Any = kind
         if by_value and isinstance(known, type) and known.__eq__ is object.__eq__:
-            _give(known, __eq__=_equal, __hash__=_hash)
+            setattr(known, "__eq__", _equal)  # noqa: B010
+            setattr(known, "__hash__", _hash)  # noqa: B010
         return kind
 
     return register
 
 
-def name_of(value: Any) -> str | None:
+def name_of(value: object) -> str | None:
     """The name under which an object is stored, or a function; None if it cannot be stored.
 
     Objects of a subclass that is not stored itself are not either: it may do anything.
@@ -107,17 +108,12 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _give(kind: Any, **methods: Callable[..., Any]) -> None:
-    for name, method in methods.items():
-        setattr(kind, name, method)
-
-
-def _equal(self: Any, other: object) -> Any:
+def _equal(self: object, other: object) -> bool:
     if type(self) is not type(other):
         return NotImplemented
     return self is other or all(map(same, stored_arguments(self).values(), stored_arguments(other).values()))
 
 
-def _hash(self: Any) -> int:
+def _hash(self: object) -> int:
     """Arrays have no hash; so objects of one class share theirs."""
     return hash(type(self))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,6 @@ from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FileError,
-    InputNameError,
-    KernopError,
     ShapeError,
     called,
     check_integer,
@@ -24,7 +22,7 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.mapped import BRING_BACK, Held, Mapped
-from kernop.collocation.sampling import sample
+from kernop.collocation.sampling import check_conditions, sample
 from kernop.geometry import Points
 from kernop.geometry.points import concatenate
 from kernop.language.problem import Problem
@@ -91,7 +89,7 @@ class Stream:
 
     @property
     def counts(self) -> dict[str, int] | None:
-        """How many points of each condition there are; None if that cannot be known."""
+        """How many points of each condition there are; None if that cannot be known. It may take a pass to find out."""
         return self.start(self.number) if self.number is not None else None
 
     def total(self) -> int:
@@ -107,9 +105,9 @@ class Stream:
         self._sampled = self._sampled or [self[k] for k in sorted({0, last // 2, last})]
         return self._sampled
 
-    def sizes(self, batches: Sequence[Batch]) -> dict[str, int]:
+    def sizes(self) -> dict[str, int]:
         """How many points of each condition there are; if that takes a pass, how many there are in a few batches."""
-        return {name: sum(len(batch.get(name, ())) for batch in batches) for name in self.problem.names}
+        return {name: sum(len(batch.get(name, ())) for batch in self.sampled()) for name in self.problem.names}
 
     def points(self, name: str) -> Points:
         """All points of a condition."""
@@ -118,58 +116,45 @@ class Stream:
         parts = [batch[name] for batch in self if name in batch]
         if not parts:
             raise fail(ArgumentError, "T.points", f"{name!r}", "no batch had points of this condition")
-        return concatenate(parts)
-
-    def places(self, k: int, lengths: Mapping[str, int]) -> dict[str, slice]:
-        """Where batch k stands among all points, in the order of the conditions, if it has so many of each."""
-        counts, before = self.counts, self.start(k)
-        if counts is None or before is None:
-            raise used_up("give arrays or ko.Batches to learn")
-        first = dict(zip(counts, np.cumsum([0, *counts.values()]).tolist(), strict=False))
-        starts = {name: first[name] + before[name] for name in lengths}
-        return {name: slice(starts[name], starts[name] + length) for name, length in lengths.items()}
+        # A quadrature rule is in one batch, and keeps its weights.
+        return parts[0] if len(parts) == 1 else concatenate(parts)
 
     def spread(self, number: int) -> Batch:
         """``number`` of all points, evenly spread over them; all if there are no more. An iterator: its first batch."""
-        if not self.again:
+        counts = self.counts
+        if counts is None:
             first = self.sampled()[0]
             if sum(map(len, first.values())) >= number:
                 return first
             remedy = "use basis='translates', or give arrays or ko.Batches: an iterator shows its first batch only"
             raise fail(ArgumentError, "centers", f"{number} representers, more than the first batch has points", remedy)
-        total = sum((self.counts or {}).values())
+        total = sum(counts.values())
         chosen = np.unique(np.linspace(0, total - 1, min(number, total)).round().astype(np.intp))
+        before = dict(zip(counts, np.cumsum([0, *counts.values()]).tolist(), strict=False))
         parts: dict[str, list[Points]] = {name: [] for name in self.problem.names}
-        for k, batch in enumerate(self):
-            for name, rows in self.places(k, {name: len(points) for name, points in batch.items()}).items():
-                own = chosen[(chosen >= rows.start) & (chosen < rows.stop)] - rows.start
-                if len(own):
-                    parts[name].append(batch[name][own])
+        for batch in self:
+            for name, points in batch.items():
+                own = chosen[(chosen >= before[name]) & (chosen < before[name] + len(points))] - before[name]
+                parts[name] += [points[own]] if len(own) else []
+                before[name] += len(points)
         return {name: concatenate(found) for name, found in parts.items() if found}
 
-    def check_again(self) -> None:
-        """Refuse a pass over points that came from an iterator."""
+    def check_again(self, remedy: str | None = None) -> None:
+        """Refuse to read points once more that came from an iterator."""
         if not self.again:
-            raise used_up("give arrays or ko.Batches to learn, or this input in learn(inputs=[…]), for T.solutions")
+            remedy = remedy or "give arrays or ko.Batches to learn, or this input in learn(inputs=[…]), for T.solutions"
+            raise fail(ArgumentError, "T", "an operator whose points have passed (they came from an iterator)", remedy)
 
     def _adopted(self, given: Any) -> Batch:
         if not isinstance(given, Mapping):
             remedy = "a batch is a dictionary from names of conditions to points"
             raise fail(ArgumentTypeError, "points", f"a batch that is {describe(given)}", remedy)
+        check_conditions("points", given, self.problem)
         known = self.problem.names
-        for name in given:
-            if name not in known:
-                remedy = f"the conditions are {', '.join(map(repr, known))}"
-                raise fail(InputNameError, "points", f"the unknown condition {name!r}", remedy)
         batch = {n: self.problem[n].on.adopt(given[n], f"points[{n!r}]") for n in known if n in given}
         if not batch:
             raise fail(ArgumentError, "points", "a batch without points", "leave empty batches out")
         return batch
-
-
-def used_up(remedy: str) -> KernopError:
-    """The error of whoever needs the points of an iterator again."""
-    return fail(ArgumentError, "T", "an operator whose points have passed (they came from an iterator)", remedy)
 
 
 def fingerprint(points: Iterable[Points], size: int = 32) -> bytes:
@@ -180,6 +165,12 @@ def fingerprint(points: Iterable[Points], size: int = 32) -> bytes:
             digest.update(repr(None if array is None else array.shape).encode())
             digest.update(b"" if array is None else np.ascontiguousarray(array).data)
     return digest.digest()
+
+
+def batch_digest(k: int, batch: Batch) -> int:
+    """A number of 128 bits by which the points of batch k can be recognised."""
+    named = f"{k} {list(batch)}".encode() + fingerprint(batch.values())
+    return int.from_bytes(hashlib.blake2b(named, digest_size=16).digest(), "little")
 
 
 class _Made(Stream):
@@ -257,12 +248,8 @@ class _Sliced(Stream):
             for name, count in self._counts.items()
         }
 
-    def sizes(self, batches: Sequence[Batch]) -> dict[str, int]:
+    def sizes(self) -> dict[str, int]:
         return self._counts
-
-    def points(self, name: str) -> Points:
-        whole = self._arrays[name]
-        return whole if isinstance(whole, Points) else super().points(name)
 
 
 class _Chain(Stream):
@@ -270,10 +257,8 @@ class _Chain(Stream):
 
     def __init__(self, first: Stream, second: Stream) -> None:
         super().__init__(first.problem)
-        assert first.number is not None
-        assert second.number is not None
-        self._first, self._second, self._middle = first, second, first.number
-        self.number = first.number + second.number
+        self._first, self._second, self._middle = first, second, first.number or 0
+        self.number = self._middle + (second.number or 0)
 
     def __getitem__(self, k: int) -> Batch:
         return self._first[k] if k < self._middle else self._second[k - self._middle]

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, ShapeError, as_array, describe, fail
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, ShapeError, as_array, describe, fail
 from kernop.collocation.functionals import Layout
+from kernop.collocation.sampling import check_conditions
 from kernop.geometry import Points
 from kernop.geometry.points import concatenate
 from kernop.language.problem import Problem
 
+#: The numbers of some rows, sorted.
 RowNumbers = NDArray[np.intp]
 
 
@@ -27,13 +29,13 @@ def added(
         layouts: how the values of each condition stand in rows.
         points: new ones for some conditions by name, `Points` or an array (n, d).
     """
-    new = fresh(problem, points)
+    new = new_points(problem, points)
     together = {name: concatenate([old, new[name]]) if name in new else old for name, old in held.items()}
     masks = {name: np.arange(len(all_)) >= len(held[name]) for name, all_ in together.items()}
     return together, _rows(problem, masks, layouts)
 
 
-def fresh(problem: Problem, points: Any) -> dict[str, Points]:
+def new_points(problem: Problem, points: Any) -> dict[str, Points]:
     """New points for some conditions, by name and in their order, checked."""
     given = _by_name(problem, points, "`Points` or an array (n, d)")
     return {n: problem[n].on.adopt(given[n], f"points[{n!r}]") for n in problem.names if n in given}
@@ -68,10 +70,8 @@ def _by_name(problem: Problem, points: Any, wanted: str) -> Mapping[str, Any]:
         raise fail(ArgumentTypeError, "points", describe(points), remedy)
     if len(points) == 0:
         raise fail(ArgumentError, "points", "an empty dictionary", remedy)
+    check_conditions("points", points, problem)
     for name in points:
-        if name not in problem.names:
-            known = ", ".join(map(repr, problem.names))
-            raise fail(InputNameError, "points", f"the unknown condition {name!r}", f"the conditions are {known}")
         if problem[name].integral:
             remedy = "learn again with another number of points for it"
             raise fail(ArgumentError, "points", f"points of {name!r}, whose points are a quadrature rule", remedy)

@@ -12,6 +12,7 @@ from jax.core import Tracer
 from numpy.typing import NDArray
 
 from kernop.basics.errors import (
+    ArgumentError,
     ArgumentTypeError,
     InputNameError,
     OutsideDomainError,
@@ -19,6 +20,7 @@ from kernop.basics.errors import (
     check_array,
     check_choice,
     check_coordinates,
+    check_scalar,
     check_squares,
     describe,
     fail,
@@ -30,24 +32,53 @@ from kernop.language.functions import evaluate_at
 from kernop.language.problem import Condition, Problem
 
 
-def named_inputs(problem: Problem, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-    """The inputs of a call T(…) by name: all of them, each once."""
+def named_inputs(
+    problem: Problem, values: Sequence[Any], named: Mapping[str, Any], argument: str = "T"
+) -> dict[str, Any]:
+    """The inputs of a call T(…) by name: all of them, each once, in the order of the problem."""
     names = problem.inputs
-    wanted = f"this operator takes ({', '.join(names)})"
+    wanted = f"give ({', '.join(names)})"
     if len(values) > len(names):
-        raise fail(InputNameError, "T", f"{len(values)} inputs", wanted)
+        raise fail(InputNameError, argument, f"{len(values)} inputs", wanted)
     given = dict(zip(names, values, strict=False))
     for name, value in named.items():
         if name in given:
-            raise fail(InputNameError, "T", f"{name!r} twice", wanted)
+            raise fail(InputNameError, argument, f"{name!r} twice", wanted)
         if name not in names:
             fixed = " (its data is fixed in the problem)" if name in problem.names else ""
-            raise fail(InputNameError, "T", f"the unknown input {name!r}{fixed}", wanted)
+            raise fail(InputNameError, argument, f"the unknown input {name!r}{fixed}", wanted)
         given[name] = value
     missing = [name for name in names if name not in given]
     if missing:
-        raise fail(InputNameError, "T", "no " + " and no ".join(map(repr, missing)), wanted)
-    return given
+        raise fail(InputNameError, argument, "no " + " and no ".join(map(repr, missing)), wanted)
+    return {name: given[name] for name in names}
+
+
+def listed_inputs(problem: Problem, inputs: Any, argument: str = "inputs") -> list[dict[str, Any]]:
+    """A list of inputs, each a tuple in the order of T or a dictionary, as dictionaries by name."""
+    remedy = f"give a list of inputs, each a tuple ({', '.join(problem.inputs)}) or a dictionary"
+    if isinstance(inputs, str) or not isinstance(inputs, Sequence):
+        raise fail(ArgumentTypeError, "inputs", describe(inputs), remedy)
+    if len(inputs) == 0:
+        raise fail(ArgumentError, "inputs", "none", remedy)
+    found: list[dict[str, Any]] = []
+    for value in inputs:
+        values = value if isinstance(value, tuple | list) else (value,)
+        named = value if isinstance(value, Mapping) else None
+        found.append(named_inputs(problem, () if named is not None else values, named or {}, argument))
+    return found
+
+
+def inputs_in_advance(problem: Problem, inputs: Any) -> list[dict[str, Any]]:
+    """Inputs that are given to `learn`: functions and numbers, which are known wherever there are points."""
+    found = listed_inputs(problem, inputs)
+    remedy = "give a function or a number, which is known at all points"
+    for name, part in (item for given in found for item in given.items()):
+        if np.iterable(part) and not isinstance(part, str):
+            raise fail(ArgumentError, f"inputs[{name!r}]", describe(part), remedy)
+        if not callable(part):
+            check_scalar(f"inputs[{name!r}]", part, remedy)
+    return found
 
 
 def all_values(
@@ -80,14 +111,19 @@ def number_of_values(condition: Condition, points: Points) -> int:
 
 def values_at(condition: Condition, value: Any, points: Points, layout: Layout) -> Any:
     """Data of one condition at its points: (n,), or (n, k) of vectors, and (…, B) for B inputs at once."""
-    name, n, k = condition.name, number_of_values(condition, points), layout.components
+    if callable(value) and not condition.integral:
+        value = evaluate_at(condition.name, value, points.x)
+    return checked_values(condition, value, number_of_values(condition, points), layout)
+
+
+def checked_values(condition: Condition, value: Any, n: int | None, layout: Layout) -> Any:
+    """Data of one condition, of which there are n values; none fit if their number is not known."""
+    name, k = condition.name, layout.components
     remedy = _wanted(condition, n, k)
     if isinstance(value, str | bytes) or value is None:
         raise fail(ArgumentTypeError, name, describe(value), remedy)
     if callable(value):
-        if condition.integral:
-            raise fail(ArgumentTypeError, name, "a function for an integral, which is one value", remedy)
-        value = evaluate_at(name, value, points.x)
+        raise fail(ArgumentTypeError, name, "a function for an integral, which is one value", remedy)
     if isinstance(value, Tracer):
         with float64():
             column = jnp.asarray(value, dtype=np.complex128 if jnp.iscomplexobj(value) else np.float64)
@@ -111,7 +147,7 @@ def known_everywhere(condition: Condition, value: Any, layout: Layout) -> bool:
     return callable(value) or condition.integral or np.shape(value) in ((), numbers)
 
 
-def _wanted(condition: Condition, n: int, k: int | None) -> str:
+def _wanted(condition: Condition, n: int | None, k: int | None) -> str:
     """The remedy for data of a wrong shape or kind."""
     if condition.integral:
         return "give a number, or an array (1, B)" if k is None else f"give {k} numbers, or an array (1, {k}, B)"
@@ -122,7 +158,7 @@ def _wanted(condition: Condition, n: int, k: int | None) -> str:
     return f"give a function of x with values (n, {k}), {k} numbers, or values at {where} of shape {shapes}"
 
 
-def _spread(column: Any, n: int, k: int | None, library: Any) -> Any:
+def _spread(column: Any, n: int | None, k: int | None, library: Any) -> Any:
     """A number, or the k numbers of a vector, at all points; anything else as it is."""
     if column.ndim == 0 or (k is not None and column.shape == (k,)):
         return library.broadcast_to(column, (n,) if k is None else (n, k))

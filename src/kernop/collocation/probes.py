@@ -168,12 +168,8 @@ def oscillations(frame: Frame, periods: float, seed: int = 0) -> Probes:
     return Probes(np.stack([*single, signs * k]), b)
 
 
-def bumps(frame: Frame, width: float, places: FloatArray) -> Bumps:
-    """Bumps whose widths are a part of the shortest side, at some places (B, d)."""
-    return Bumps(places, width * frame.shortest)
-
-
-def together(parts: Iterable[Probes | None]) -> Probes:
-    """All probes of several sets."""
-    kept = [part for part in parts if part is not None]
-    return Probes(np.concatenate([part.k for part in kept]), np.concatenate([part.b for part in kept]))
+def probes_of(blocks: Iterable[Block], frame: Frame, seed: int = 0, lengths: tuple[float, ...] = LENGTHS) -> Probes:
+    """Random fields of several length scales, and the free waves of the rows of an equation."""
+    free = (free_waves(block, frame, seed) for block in blocks)
+    parts = [random_probes(frame, seed, lengths), *(own for own in free if own is not None)]
+    return Probes(np.concatenate([part.k for part in parts]), np.concatenate([part.b for part in parts]))

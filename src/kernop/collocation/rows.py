@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, check_array, describe, fail
+from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, check_array, fail
 from kernop.collocation.ansatz import PLAIN, Ansatz, condition_functionals, condition_layouts
-from kernop.collocation.batches import Batch, Stream, chain, used_up
-from kernop.collocation.data import concrete, split_pairs, values_at
+from kernop.collocation.batches import Batch, Stream, chain
+from kernop.collocation.data import checked_values, concrete, known_everywhere, split_pairs, values_at
 from kernop.collocation.functionals import Functionals, Layout, together
 from kernop.geometry import Points
-from kernop.language.problem import Condition
 
 #: One input: for each name a function, a number, or values at all points.
 Input = Mapping[str, Any]
@@ -99,6 +98,9 @@ class StreamedRows:
         empty = np.empty((len(functionals), 0))
         return Rows(functionals, tuple(i for i, _ in found), np.hstack(data) if data else empty)
 
+    def __len__(self) -> int:
+        return sum(self.sizes)
+
     def length(self, batch: Batch) -> int:
         """The number of rows that a batch of points gives."""
         own = zip(self.stream.problem.conditions, self.layouts, strict=True)
@@ -128,10 +130,8 @@ class StreamedRows:
     @property
     def sizes(self) -> list[int]:
         """How many rows each condition has, in order, where that can be known."""
-        counts = self.counts
-        if counts is None:
-            raise used_up("give arrays or ko.Batches to learn")
-        return [layout.parts * count for layout, count in zip(self.layouts, counts, strict=True)]
+        self.stream.check_again("give arrays or ko.Batches to learn")
+        return [layout.parts * count for layout, count in zip(self.layouts, self.counts or (), strict=True)]
 
     def places(self, k: int, rows: Rows) -> list[slice]:
         """Where the blocks of batch k stand among all N rows, which are in the order of the conditions."""
@@ -165,39 +165,30 @@ class StreamedRows:
         """With more points after these, in batches of ``size``; without inputs."""
         return StreamedRows(chain(self.stream, points, size), self.ansatz)
 
-    def _layout(self, name: str) -> Layout:
-        return self.layouts[self.names.index(name)]
-
     def _checked(self, name: str, value: Any) -> Any:
-        """A function, or an array: a number, or those of a vector, or values at all points, (N_k, …)."""
+        """A function, a number or those of a vector, or values at all points, (N_k, …)."""
+        k = self.names.index(name)
+        condition, layout = self.stream.problem.conditions[k], self.layouts[k]
         if callable(value):
             return value
         remedy = f"give a function, a number, or values at T.points[{name!r}]"
-        array, layout = check_array(name, value, remedy=remedy, copy=False, complex_too=True), self._layout(name)
-        if not _constant(array, layout):
-            count = 1 if self.stream.problem[name].integral else (self.stream.counts or {}).get(name)
-            wanted = (count,) if layout.components is None else (count, layout.components)
-            if array.shape[: len(wanted)] != wanted or array.ndim > len(wanted) + 1 or array.size == 0:
-                remedy = f"give a function, a number, or values at the {count} points of T.points[{name!r}]"
-                raise fail(ShapeError, name, describe(array), remedy)
-        return array
+        array = check_array(name, value, remedy=remedy, copy=False, complex_too=True)
+        if known_everywhere(condition, array, layout):
+            return array
+        return checked_values(condition, array, None if self.counts is None else self.counts[k], layout)
 
     def _shape(self, given: Input) -> Columns:
         """Functions are looked at where a few batches have points; where they have none, at a point of the region."""
         width, paired = None, False
         for condition, layout in zip(self.stream.problem.conditions, self.layouts, strict=True):
             value = given.get(condition.name, condition.data)
-            if callable(value) or _constant(np.asarray(value), layout):
-                value = values_at(condition, value, self._place(condition), layout)
+            if known_everywhere(condition, value, layout):
+                found = (batch[condition.name] for batch in self.stream.sampled() if condition.name in batch)
+                value = values_at(condition, value, next(found, None) or condition.on.sample(1), layout)
             paired = paired or (np.iscomplexobj(value) and not self.ansatz.complex)
             if np.ndim(value) > layout.ndim:
                 width = max(width or 0, np.shape(value)[-1])
         return Columns(width, paired)
-
-    def _place(self, condition: Condition) -> Points:
-        """Some points of a condition."""
-        found = (batch[condition.name] for batch in self.stream.sampled() if condition.name in batch)
-        return next(found, None) or condition.on.sample(1)
 
     def _columns(self, batch: Batch, given: Input, columns: Columns, k: int | None) -> FloatArray:
         """The data of one input in batch k, (n, B). Values at all points are cut where the batch starts."""
@@ -205,8 +196,9 @@ class StreamedRows:
         width = columns.width or 1
         for condition, layout in zip(self.stream.problem.conditions, self.layouts, strict=True):
             if condition.name in batch:
-                points = batch[condition.name]
-                value = self._cut(given.get(condition.name, condition.data), condition, layout, len(points), k)
+                points, value = batch[condition.name], given.get(condition.name, condition.data)
+                if not known_everywhere(condition, value, layout):
+                    value = self._cut(condition.name, value, len(points), k)
                 values = layout.rows(concrete(condition.name, values_at(condition, value, points, layout)))
                 rows = values.reshape(len(values), -1)
                 if rows.shape[1] not in (1, width):
@@ -216,16 +208,9 @@ class StreamedRows:
         together = np.concatenate(parts)
         return split_pairs(together) if columns.paired else np.real(together)
 
-    def _cut(self, value: Any, condition: Condition, layout: Layout, n: int, k: int | None) -> Any:
-        if callable(value) or condition.integral or _constant(np.asarray(value), layout):
-            return value
+    def _cut(self, name: str, values: NDArray[Any], n: int, k: int | None) -> NDArray[Any]:
         start = None if k is None else self.stream.start(k)
         if start is None:
             remedy = "give a function or a number: how many points came before in the stream is not known"
-            raise fail(ArgumentError, condition.name, f"values of shape {np.shape(value)}", remedy)
-        return np.asarray(value)[start[condition.name] : start[condition.name] + n]
-
-
-def _constant(value: NDArray[Any], layout: Layout) -> bool:
-    """Is it a number, or the numbers of a vector, for all points?"""
-    return value.ndim == 0 or (layout.components is not None and value.shape == (layout.components,))
+            raise fail(ArgumentError, name, f"values of shape {np.shape(values)}", remedy)
+        return values[start[name] : start[name] + n]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,9 @@ from kernop.language.problem import Condition, Problem
 #: Points of all conditions together when the user gives no number.
 DEFAULT_POINTS = 2000
 #: How much denser than the interior a boundary is sampled, per direction.
-BOUNDARY_DENSITY = 2.0
+BOUNDARY_DENSITY = 1.5
+#: The largest part of the points that boundaries get: in many dimensions they measure more than the inside.
+MOST_AROUND = 0.5
 #: Points of the quadrature rule of an integral, on a line, on a surface, and beyond.
 QUADRATURE = (64, 1024, 8000)
 #: How far the weights of a user's rule may add up to something else than the measure, which may be an estimate.
@@ -55,7 +57,7 @@ def sample(
         wanted: Mapping[str, Any] = share_out(problem, total, whole_clouds=points is None)
     else:
         wanted = points
-        _check_names(problem, wanted)
+        check_conditions("points", wanted, problem, each="points")
     seeds = np.random.SeedSequence(seed).generate_state(len(problem.conditions))
     return {
         condition.name: _points_of(condition, wanted[condition.name], scheme, int(own))
@@ -111,14 +113,16 @@ def can_be_fresh(problem: Problem) -> bool:
     return not any(isinstance(condition.on, CloudRegion) for condition in problem.conditions)
 
 
-def _check_names(problem: Problem, points: Mapping[str, Any]) -> None:
-    known = ", ".join(map(repr, problem.names))
-    for name in points:
+def check_conditions(argument: str, named: Iterable[object], problem: Problem, *, each: str | None = None) -> None:
+    """Refuse names that are not those of conditions; and if some are missing, where ``each`` must have what it says."""
+    known, given = ", ".join(map(repr, problem.names)), list(named)
+    for name in given:
         if name not in problem.names:
-            raise fail(InputNameError, "points", f"the unknown condition {name!r}", f"the conditions are {known}")
-    for name in problem.names:
-        if name not in points:
-            raise fail(InputNameError, "points", f"none for condition {name!r}", f"give points for each of {known}")
+            raise fail(InputNameError, argument, f"the unknown condition {name!r}", f"the conditions are {known}")
+    missing = [name for name in problem.names if name not in given]
+    if missing and each is not None:
+        got = "none for condition " + " and ".join(map(repr, missing))
+        raise fail(InputNameError, argument, got, f"give {each} for each of {known}")
 
 
 def _points_of(condition: Condition, wanted: Any, scheme: str, seed: int) -> Points:
@@ -151,12 +155,12 @@ def _check_rule(points: Points, region: Region, name: str) -> None:
 def share_out(problem: Problem, total: int, *, whole_clouds: bool = False) -> dict[str, int]:
     """Divide a total number of points among the conditions; each gets at least one.
 
-    A region of dimension m and measure |Γ| gets |Γ| / h^m points, with one spacing h for all regions and half of it
-    for boundaries. The ends of an interval are both taken. Clouds give all they have if it fits into their part of
-    the total, which is equal for all conditions, and otherwise that part, in proportion to their sizes. With
-    ``whole_clouds`` they give all they have whatever the total, up to 20 000 points together: there are no others. Of
-    larger clouds a warning says how many are used. An integral is one condition whatever its rule: its points do not
-    count.
+    A region of dimension m and measure |Γ| gets |Γ| / h^m points, with one spacing h for all regions and two thirds of
+    it for boundaries, which together get at most half of the points (measured: docs/decisions.md). The ends of an
+    interval are both taken. Clouds give all they have if it fits into their part of the total, which is equal for all
+    conditions, and otherwise that part, in proportion to their sizes. With ``whole_clouds`` they give all they have
+    whatever the total, up to 20 000 points together: there are no others. Of larger clouds a warning says how many are
+    used. An integral is one condition whatever its rule: its points do not count.
     """
     regions = {condition.name: condition.on for condition in problem.conditions if not condition.integral}
     rules = {c.name: QUADRATURE[min(c.on.intrinsic_dim, 3) - 1] for c in problem.conditions if c.integral}
@@ -167,7 +171,7 @@ def share_out(problem: Problem, total: int, *, whole_clouds: bool = False) -> di
     counts |= _all_of(clouds) if whole_clouds else _of_clouds(clouds, part)
     spread = {name: region for name, region in others.items() if region.intrinsic_dim > 0}
     left = total - min(part, sum(clouds.values())) - sum(counts[name] for name in others if name in counts)
-    counts |= _by_spacing(spread, frame_of(problem), left)
+    counts |= _inside_and_around(spread, frame_of(problem), left)
     return {name: (counts | rules)[name] for name in problem.names}
 
 
@@ -185,6 +189,17 @@ def _all_of(sizes: dict[str, int]) -> dict[str, int]:
     remedy = "give points={name: number, …}, or stream them with Subspace(batch=…)"
     warnings.warn(f"points: only {told} are used, spread at random; to use more, {remedy}.", UserWarning, stacklevel=5)
     return used
+
+
+def _inside_and_around(regions: dict[str, Region], frame: Frame, total: int) -> dict[str, int]:
+    """By a common spacing, unless boundaries would get more than their part of the points."""
+    counts, top = _by_spacing(regions, frame, total), max((r.intrinsic_dim for r in regions.values()), default=0)
+    around = {name: region for name, region in regions.items() if region.intrinsic_dim < top}
+    most = int(MOST_AROUND * total)
+    if not around or sum(counts[name] for name in around) <= most:
+        return counts
+    inside = {name: region for name, region in regions.items() if name not in around}
+    return _by_spacing(inside, frame, total - most) | _by_spacing(around, frame, most)
 
 
 def _by_spacing(regions: dict[str, Region], frame: Frame, total: int) -> dict[str, int]:

@@ -25,7 +25,7 @@ from kernop.collocation.ansatz import Ansatz, condition_functionals
 from kernop.collocation.data import number_of_values
 from kernop.collocation.functionals import Functionals, Indices, Layout, evenly, together
 from kernop.geometry import Points, Region, SpaceTime
-from kernop.geometry.region import Part
+from kernop.geometry.region import Subregion
 from kernop.geometry.spacetime import Cylinder
 from kernop.language.functions import Function
 from kernop.language.problem import Condition, Problem
@@ -117,7 +117,7 @@ def slab_of(problem: Problem) -> Slab:
 
 def _base(region: Region) -> Region:
     """The region of which it is a part, or a part of a part."""
-    while isinstance(region, Part):
+    while isinstance(region, Subregion):
         region = region.base
     return region
 
@@ -183,7 +183,7 @@ def _refusal(name: str, why: str) -> KernopError:
 
 def _check_region(slab: Slab, condition: Condition, some: Points) -> None:
     """Raise if a region changes while time goes by."""
-    if condition.name in slab.initial or not condition.on.known or not isinstance(condition.on, Part):
+    if condition.name in slab.initial or not condition.on.known or not isinstance(condition.on, Subregion):
         return
     for part in (0.0, 0.3, 0.6, 1.0):
         x = np.array(some.x)

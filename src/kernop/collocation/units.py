@@ -38,6 +38,15 @@ class Frame:
         space = region.intrinsic_dim - 1 if lasting else region.intrinsic_dim
         return float(region.measure / (self.units[0] ** space * (self.units[-1] if lasting else 1.0)))
 
+    def part(self, region: Region) -> float:
+        """What a region measures as a part of the box, or, for boundaries, of its faces; 1 for edges and the like."""
+        sides = (self.high - self.low) / self.units
+        if region.intrinsic_dim == len(sides):
+            return self.measure(region) / float(np.prod(sides))
+        if region.intrinsic_dim == len(sides) - 1:
+            return self.measure(region) / float(2.0 * sum(np.prod(np.delete(sides, j)) for j in range(len(sides))))
+        return 1.0
+
 
 def frame_of(problem: Problem) -> Frame:
     """The box around all regions; space has one unit, time its own."""

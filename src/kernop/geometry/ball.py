@@ -43,10 +43,6 @@ class Ball(Patchwork):
         check_extent("center, radius", *self.bounds)
 
     @property
-    def dim(self) -> int:
-        return len(self.center)
-
-    @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         return self.center - self.radius, self.center + self.radius
 
@@ -66,9 +62,6 @@ class Ball(Patchwork):
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
         return _height(self, x) <= np.max(slack(*self.bounds))
 
-    def normals(self, x: FloatArray) -> FloatArray | None:
-        return None
-
     @property
     def boundary(self) -> Sphere:
         """The sphere |x − center| = radius."""
@@ -86,10 +79,6 @@ class Sphere(Patchwork):
     ball: Ball
 
     @property
-    def dim(self) -> int:
-        return self.ball.dim
-
-    @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         return self.ball.bounds
 
@@ -97,7 +86,7 @@ class Sphere(Patchwork):
     def patches(self) -> tuple[Patch, ...]:
         d, r = self.dim, self.ball.radius
         if d == 1:
-            return tuple(Patch(1.0, (), lambda _, s=side: self._at(np.full((1, 1), s))) for side in (-1.0, 1.0))
+            return tuple(Patch(1.0, (), lambda t, s=side: self._at(np.full((len(t), 1), s))) for side in (-1.0, 1.0))
         area = 2.0 * math.pi ** (d / 2) / math.gamma(d / 2) * r ** (d - 1)
         return (Patch(area, _sphere_sides(d, r), lambda t: self._at(unit_sphere(t, d))),)
 

@@ -59,28 +59,16 @@ class Box(Patchwork):
         object.__setattr__(self, "hi", frozen(high))
 
     @property
-    def dim(self) -> int:
-        return len(self.lo)
-
-    @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         return self.lo.copy(), self.hi.copy()
 
     @property
     def patches(self) -> tuple[Patch, ...]:
-        sides = self.hi - self.lo
-        return (Patch(float(np.prod(sides)), tuple(map(float, sides)), lambda t: Points(self._at(t))),)
-
-    def _at(self, t: FloatArray) -> FloatArray:
-        # lo + t (hi − lo) can round to just above hi.
-        return np.clip(self.lo + t * (self.hi - self.lo), self.lo, self.hi)
+        return (_patch(self.lo, self.hi),)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
         room = slack(self.lo, self.hi)
         return np.all((x >= self.lo - room) & (x <= self.hi + room), axis=1)
-
-    def normals(self, x: FloatArray) -> FloatArray | None:
-        return None
 
     @property
     def boundary(self) -> Faces:
@@ -148,10 +136,6 @@ class Faces(Patchwork):
             raise fail(ArgumentError, "faces", describe(self.faces), "give axis and side of some faces, each once")
 
     @property
-    def dim(self) -> int:
-        return self.box.dim
-
-    @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         corners = [self._corners(face) for face in self.faces]
         return np.min([low for low, _ in corners], axis=0), np.max([high for _, high in corners], axis=0)
@@ -164,19 +148,7 @@ class Faces(Patchwork):
 
     @property
     def patches(self) -> tuple[Patch, ...]:
-        return tuple(self._patch(face) for face in self.faces)
-
-    def _patch(self, face: Face) -> Patch:
-        low, high = self._corners(face)
-        free = [axis for axis in range(self.dim) if axis != face[0]]
-        sides = (high - low)[free]
-
-        def place(t: FloatArray) -> Points:
-            x = np.tile(low, (len(t), 1))
-            x[:, free] = np.clip(low[free] + t * sides, low[free], high[free])
-            return Points(x, np.tile(self._normal(face), (len(t), 1)))
-
-        return Patch(float(np.prod(sides)), tuple(map(float, sides)), place)
+        return tuple(_patch(*self._corners(face), self._normal(face)) for face in self.faces)
 
     def _normal(self, face: Face) -> FloatArray:
         normal = np.zeros(self.dim)
@@ -201,3 +173,16 @@ class Faces(Patchwork):
             return f"{self.box!r}.boundary"
         names = ", ".join(repr(f"x{axis}{'-+'[side]}") for axis, side in self.faces)
         return f"{self.box!r}.face({names})"
+
+
+def _patch(low: FloatArray, high: FloatArray, normal: FloatArray | None = None) -> Patch:
+    """The box from low to high, (d,) each, as a patch; it has a parameter for each side that is longer than 0."""
+    free = high > low
+    sides = (high - low)[free]
+
+    def place(t: FloatArray) -> Points:
+        x = np.tile(low, (len(t), 1))
+        x[:, free] = np.clip(low[free] + t * sides, low[free], high[free])  # the sum can round to just above high
+        return Points(x, None if normal is None else np.tile(normal, (len(t), 1)))
+
+    return Patch(float(np.prod(sides)), tuple(map(float, sides)), place)

@@ -12,33 +12,28 @@ from scipy.spatial import KDTree
 
 from kernop.basics.errors import ArgumentError, FloatArray, check_coordinates, check_flag, describe, fail
 from kernop.basics.stored import stored
-from kernop.geometry.points import Points
+from kernop.geometry.points import Points, subset
 from kernop.geometry.region import LONGEST, SHORTEST, Predicate, Region, holds, slack
 
 
 @stored("point set")
 class CloudRegion(Region):
-    """A finite set of points; sampling takes a subset without repetition."""
+    """A finite set of points; sampling takes a subset without repetition.
+
+    Arguments:
+        points: all points of the region.
+        intrinsic_dim: the dimension of the set that they stand for, d inside and d − 1 on a boundary.
+        label: how the region is shown.
+    """
 
     def __init__(self, points: Points, intrinsic_dim: int, label: str) -> None:
         if not 0 <= intrinsic_dim <= points.dim:
             raise fail(ArgumentError, "intrinsic_dim", describe(intrinsic_dim), f"give 0 to {points.dim}")
-        self._points = points
-        self._intrinsic_dim = intrinsic_dim
-        self._label = label
-
-    @property
-    def label(self) -> str:
-        """How the region is shown."""
-        return self._label
-
-    @property
-    def dim(self) -> int:
-        return self._points.dim
+        self.points, self._intrinsic_dim, self.label = points, intrinsic_dim, label
 
     @property
     def timed(self) -> bool:
-        return bool(self._points.timed)
+        return bool(self.points.timed)
 
     @property
     def intrinsic_dim(self) -> int:
@@ -47,52 +42,45 @@ class CloudRegion(Region):
     @property
     def measure(self) -> float:
         """The number of points: a cloud has no other measure."""
-        return float(len(self._points))
+        return float(len(self.points))
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
-        return self._points.x.min(axis=0), self._points.x.max(axis=0)
-
-    @property
-    def points(self) -> Points:
-        """All points of the region."""
-        return self._points
+        return self.points.x.min(axis=0), self.points.x.max(axis=0)
 
     @cached_property
     def _tree(self) -> KDTree:
-        return KDTree(self._points.x)
+        return KDTree(self.points.x)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
         distance, _ = self._tree.query(x)
         return np.asarray(distance <= np.max(slack(*self.bounds)))
 
     def normals(self, x: FloatArray) -> FloatArray | None:
-        if self._points.normal is None:
+        if self.points.normal is None:
             return None
         _, nearest = self._tree.query(x)
-        return self._points.normal[nearest]
+        return self.points.normal[nearest]
 
     def where(self, predicate: Predicate) -> CloudRegion:
-        kept = holds(predicate, self._points.x)
+        kept = holds(predicate, self.points.x)
         if not np.any(kept):
             remedy = "give one that holds at some points"
             raise fail(ArgumentError, "predicate", f"one that is false at all points of {self!r}", remedy)
-        return CloudRegion(self._points[kept], self._intrinsic_dim, f"{self._label}.where(...)")
+        return CloudRegion(self.points[kept], self._intrinsic_dim, f"{self.label}.where(...)")
 
     def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
-        if n > len(self._points):
+        if n > len(self.points):
             remedy = "ask for at most that many; a cloud cannot make new points"
-            raise fail(ArgumentError, "n", f"{n} points of a cloud that has {len(self._points)}", remedy)
-        if scheme == "grid":
-            return self._points[np.linspace(0, len(self._points) - 1, n).round().astype(int)]
-        return self._points[np.sort(rng.permutation(len(self._points))[:n])]
+            raise fail(ArgumentError, "n", f"{n} points of a cloud that has {len(self.points)}", remedy)
+        return subset(self.points, n, scheme, rng)
 
     def quadrature(self, n: int) -> Points:
         """All points of the cloud, whatever n, each with the weight 1."""
-        return replace(self._points, weight=np.ones(len(self._points)))
+        return replace(self.points, weight=np.ones(len(self.points)))
 
     def __repr__(self) -> str:
-        return f"{self._label}(n={len(self._points)}, d={self.dim})"
+        return f"{self.label}(n={len(self.points)}, d={self.dim})"
 
 
 @stored("cloud")
@@ -116,7 +104,7 @@ class PointCloud(CloudRegion):
 
     def stored_arguments(self) -> dict[str, Any]:
         """The arguments of the constructor."""
-        inner, outer = self._points, self._boundary.points
+        inner, outer = self.points, self._boundary.points
         return {"interior": inner.x, "boundary": outer.x, "normals": outer.normal, "timed": self.timed}
 
     @property
@@ -131,7 +119,7 @@ class PointCloud(CloudRegion):
 
     @cached_property
     def _everything(self) -> tuple[KDTree, float]:
-        x = np.concatenate([self._points.x, self._boundary.points.x])
+        x = np.concatenate([self.points.x, self._boundary.points.x])
         tree = KDTree(x)
         gaps, _ = tree.query(x, k=min(2, len(x)))
         return tree, float(np.max(gaps))

@@ -87,6 +87,13 @@ class Points:
         return f"Points(n={len(self)}, d={self.dim}{more})"
 
 
+def subset(points: Points, n: int, scheme: str, rng: np.random.Generator) -> Points:
+    """n of the points in their order, each at most once: evenly spread over the order for a grid, else at random."""
+    if scheme == "grid":
+        return points[np.linspace(0, len(points) - 1, n).round().astype(int)]
+    return points[np.sort(rng.permutation(len(points))[:n])]
+
+
 def _timed(value: Any, dim: int) -> bool | None:
     if value is not None and check_flag("Points.timed", value) and dim == 1:
         raise fail(ArgumentError, "Points.timed", "True for one coordinate", "give coordinates (x_1, …, t), at least 2")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -76,10 +77,10 @@ class Region(ABC):
         """Is the last coordinate time? Then grad, div, laplacian and normal_derivative are spatial."""
         return False
 
-    @property
-    @abstractmethod
+    @cached_property
     def dim(self) -> int:
         """The number d of coordinates."""
+        return len(self.bounds[0])
 
     @property
     @abstractmethod
@@ -99,9 +100,9 @@ class Region(ABC):
     @abstractmethod
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]: ...
 
-    @abstractmethod
     def normals(self, x: FloatArray) -> FloatArray | None:
-        """Outward unit normals at points of the region, (n, d); None where there is no normal."""
+        """Outward unit normals at points of the region, (n, d); None where there is no normal, as inside."""
+        return None
 
     @abstractmethod
     def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
@@ -153,12 +154,6 @@ class Region(ABC):
     def where(self, predicate: Predicate) -> Region:
         """The part of the region where ``predicate(x)`` is true; x is (n, d), the answer (n,)."""
         return Where(self, predicate)
-
-    @property
-    def extent(self) -> float:
-        """The diagonal of the bounding box."""
-        low, high = self.bounds
-        return float(np.linalg.norm(high - low))
 
 
 @dataclass(frozen=True)
@@ -221,7 +216,7 @@ class Patchwork(Region):
         return replace(points, weight=np.concatenate(weights)).placed(self.timed)
 
 
-class Part(Region):
+class Subregion(Region):
     """A part of another region, of the same dimension.
 
     Arguments:
@@ -230,24 +225,15 @@ class Part(Region):
     """
 
     def __init__(self, base: Region, measure: float) -> None:
-        self._base, self._measure = base, measure
-
-    @property
-    def base(self) -> Region:
-        """The region of which it is a part."""
-        return self._base
-
-    @property
-    def dim(self) -> int:
-        return self._base.dim
+        self.base, self._measure = base, measure
 
     @property
     def timed(self) -> bool:
-        return self._base.timed
+        return self.base.timed
 
     @property
     def intrinsic_dim(self) -> int:
-        return self._base.intrinsic_dim
+        return self.base.intrinsic_dim
 
     @property
     def measure(self) -> float:
@@ -256,16 +242,16 @@ class Part(Region):
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
-        return self._base.bounds
+        return self.base.bounds
 
     def normals(self, x: FloatArray) -> FloatArray | None:
-        return self._base.normals(x)
+        return self.base.normals(x)
 
     def __repr__(self) -> str:
-        return f"{self._base!r}.where(...)"
+        return f"{self.base!r}.where(...)"
 
 
-class Where(Part):
+class Where(Subregion):
     """The part of a region on which a predicate holds; sampled by rejection."""
 
     def __init__(self, base: Region, predicate: Predicate) -> None:
@@ -278,14 +264,14 @@ class Where(Part):
         super().__init__(base, base.measure * self._fraction)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        return self._base.contains(x) & holds(self._predicate, x)
+        return self.base.contains(x) & holds(self._predicate, x)
 
     def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
         state = rng.bit_generator.state
         asked = max(8, int(np.ceil(n / self._fraction)))
         while True:
             rng.bit_generator.state = state  # the same stream at every length: the result depends on the seed alone
-            drawn = self._base._draw(asked, scheme, rng)
+            drawn = self.base._draw(asked, scheme, rng)
             kept = np.flatnonzero(holds(self._predicate, drawn.x))
             if len(kept) >= n or self.intrinsic_dim == 0:  # a finite set has no more to give
                 break

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from kernop.basics.errors import ArgumentError, FloatArray, check_number, fail
 from kernop.basics.stored import stored
 from kernop.geometry.lookup import Lookup
-from kernop.geometry.points import Points
-from kernop.geometry.region import Part, Region
+from kernop.geometry.points import Points, subset
+from kernop.geometry.region import Region, Subregion
 
 
 @stored("part")
-class Remembered(Part):
+class Remembered(Subregion):
     """Those points of ``base.where(predicate)`` that were used, where the predicate itself is lost.
 
     Arguments:
@@ -26,21 +26,14 @@ class Remembered(Part):
 
     def __init__(self, base: Region, points: Points, measure: float) -> None:
         super().__init__(base, check_number("measure", measure, above=0.0))
-        self._points, self._lookup = points, Lookup(points.x)
-
-    @property
-    def points(self) -> Points:
-        """What is known of it."""
-        return self._points
+        self.points, self._lookup = points, Lookup(points.x)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
         return self._lookup.rows(x) >= 0
 
     def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
-        if n > len(self._points):
+        if n > len(self.points):
             remedy = "ask for at most that many, or load the operator with load(path, problem=…)"
-            got = f"{n} points of {self!r}, of which {len(self._points)} were stored"
+            got = f"{n} points of {self!r}, of which {len(self.points)} were stored"
             raise fail(ArgumentError, "n", got, remedy)
-        if scheme == "grid":
-            return self._points[np.linspace(0, len(self._points) - 1, n).round().astype(int)]
-        return self._points[np.sort(rng.permutation(len(self._points))[:n])]
+        return subset(self.points, n, scheme, rng)

@@ -42,27 +42,24 @@ class SpaceTime(Patchwork):
         check_extent("space, times", *self.bounds)
 
     @property
-    def dim(self) -> int:
-        return self.space.dim + 1
-
-    @property
     def timed(self) -> bool:
         return True
 
     @property
+    def clock(self) -> Interval:
+        """The interval of time."""
+        return Interval(*self.times)
+
+    @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
-        low, high = self.space.bounds
-        return np.append(low, self.times[0]), np.append(high, self.times[1])
+        return _corners(self.space, self.clock)
 
     @property
     def patches(self) -> tuple[Patch, ...]:
-        return extruded(self.space, self.times)
+        return _product(self.space, self.clock)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        return self.space.contains(x[:, :-1]) & Interval(*self.times).contains(x[:, -1:])
-
-    def normals(self, x: FloatArray) -> FloatArray | None:
-        return None
+        return self.space.contains(x[:, :-1]) & self.clock.contains(x[:, -1:])
 
     @property
     def initial(self) -> Cylinder:
@@ -106,48 +103,35 @@ class Cylinder(Patchwork):
             raise fail(ArgumentError, "parts", describe(self.parts), "give walls, initial or final, each once")
 
     @property
-    def dim(self) -> int:
-        return self.spacetime.dim
-
-    @property
     def timed(self) -> bool:
         return True
 
     @property
+    def _factors(self) -> dict[str, tuple[Patchwork, Patchwork]]:
+        """Each part as a product of a region of space and one of time."""
+        space, clock = self.spacetime.space, self.spacetime.clock
+        every: dict[str, tuple[Patchwork, Patchwork]] = {
+            "walls": (space.boundary, clock),
+            "initial": (space, clock.face("left")),
+            "final": (space, clock.face("right")),
+        }
+        return {part: every[part] for part in self.parts}
+
+    @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
-        low, high = self.spacetime.bounds
-        if self.parts == ("initial",):
-            high[-1] = low[-1]
-        if self.parts == ("final",):
-            low[-1] = high[-1]
-        return low, high
+        low, high = zip(*(_corners(*pair) for pair in self._factors.values()), strict=True)
+        return np.min(low, axis=0), np.max(high, axis=0)
 
     @property
     def patches(self) -> tuple[Patch, ...]:
-        space, (first, last) = self.spacetime.space, self.spacetime.times
-        pieces: list[Patch] = []
-        for part in self.parts:
-            if part == "walls":
-                pieces += extruded(space.boundary, self.spacetime.times)
-            else:
-                pieces += [
-                    _slice(patch, *((first, -1.0) if part == "initial" else (last, 1.0))) for patch in space.patches
-                ]
-        return tuple(pieces)
+        return tuple(patch for pair in self._factors.values() for patch in _product(*pair))
 
     def _belongs(self, x: FloatArray) -> dict[str, NDArray[np.bool_]]:
         """Which points lie on which part; the first part that fits owns the point."""
-        space, clock = self.spacetime.space, Interval(*self.spacetime.times)
-        tests = {
-            "walls": space.boundary.contains(x[:, :-1]),
-            "initial": clock.face("left").contains(x[:, -1:]),
-            "final": clock.face("right").contains(x[:, -1:]),
-        }
-        free = self.spacetime.contains(x)
-        owned: dict[str, NDArray[np.bool_]] = {}
-        for part in self.parts:
-            owned[part] = free & tests[part]
-            free = free & ~tests[part]
+        free, owned = np.ones(len(x), dtype=bool), dict[str, NDArray[np.bool_]]()
+        for part, (space, time) in self._factors.items():
+            owned[part] = free & space.contains(x[:, :-1]) & time.contains(x[:, -1:])
+            free = free & ~owned[part]
         return owned
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
@@ -156,10 +140,9 @@ class Cylinder(Patchwork):
     def normals(self, x: FloatArray) -> FloatArray | None:
         normal = np.zeros_like(x)
         for part, mine in self._belongs(x).items():
-            if part == "walls":
-                normal[mine, :-1] = self.spacetime.space.boundary.normals(x[mine, :-1])
-            else:
-                normal[mine, -1] = -1.0 if part == "initial" else 1.0
+            for region, axes in zip(self._factors[part], (slice(None, -1), slice(-1, None)), strict=True):
+                own = region.normals(x[mine, axes])
+                normal[mine, axes] = 0.0 if own is None else own
         return normal
 
     def __repr__(self) -> str:
@@ -167,31 +150,25 @@ class Cylinder(Patchwork):
         return f"{self.spacetime!r}.{name}"
 
 
-def extruded(region: Patchwork, times: tuple[float, float]) -> tuple[Patch, ...]:
-    """The patches of region × [t0, t1]."""
-    first, last = times
-
-    def extrude(patch: Patch) -> Patch:
-        def place(t: FloatArray) -> Points:
-            base = patch.place(t[:, :-1]) if patch.sides else _repeat(patch, len(t))
-            moments = np.clip(first + t[:, -1:] * (last - first), first, last)
-            normal = None if base.normal is None else np.hstack([base.normal, np.zeros_like(moments)])
-            return Points(np.hstack([base.x, moments]), normal)
-
-        return Patch(patch.measure * (last - first), (*patch.sides, last - first), place)
-
-    return tuple(extrude(patch) for patch in region.patches)
+def _corners(space: Patchwork, time: Patchwork) -> tuple[FloatArray, FloatArray]:
+    """The corners of the bounding box of a region of space times one of time."""
+    (low, high), (first, last) = space.bounds, time.bounds
+    return np.append(low, first), np.append(high, last)
 
 
-def _repeat(patch: Patch, n: int) -> Points:
-    return patch.place(np.zeros((1, 0)))[np.zeros(n, dtype=int)]
+def _product(space: Patchwork, time: Patchwork) -> tuple[Patch, ...]:
+    """The patches of a product of a region of space and one of time."""
+    return tuple(_times(one, other) for one in space.patches for other in time.patches)
 
 
-def _slice(patch: Patch, moment: float, sign: float) -> Patch:
+def _times(space: Patch, time: Patch) -> Patch:
+    """The product of two patches; where one has normals, these are normals of the product."""
+    split = len(space.sides)
+
     def place(t: FloatArray) -> Points:
-        x = patch.place(t).x
-        normal = np.zeros((len(x), x.shape[1] + 1))
-        normal[:, -1] = sign
-        return Points(np.hstack([x, np.full((len(x), 1), moment)]), normal)
+        factors = space.place(t[:, :split]), time.place(t[:, split:])
+        normals = [np.zeros_like(p.x) if p.normal is None else p.normal for p in factors]
+        plain = all(p.normal is None for p in factors)
+        return Points(np.hstack([p.x for p in factors]), None if plain else np.hstack(normals))
 
-    return Patch(patch.measure, patch.sides, place)
+    return Patch(space.measure * time.measure, space.sides + time.sides, place)

@@ -11,20 +11,24 @@ lengthscale.
 from __future__ import annotations
 
 import math
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import reduce
 from itertools import product
 from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 from jax.core import Tracer
 
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
+    NonFiniteError,
     RoughKernelError,
     ShapeError,
     check_array,
@@ -38,8 +42,8 @@ from kernop.basics.stored import stored
 from kernop.language.fields import MultiIndex
 
 #: Coordinates as separate arrays that broadcast against each other: XLA fuses what is done with them.
-Coordinates = Sequence[Any]
-Partials = dict[MultiIndex, Any]
+Coordinates = Sequence[Array]
+Partials = dict[MultiIndex, Array]
 
 
 class Kernel(ABC):
@@ -71,16 +75,16 @@ class Kernel(ABC):
         """What to use instead when ``order`` derivatives are needed."""
         return "use ko.Gaussian(lengthscale)"
 
-    def __call__(self, x: Any, y: Any) -> Any:
+    def __call__(self, x: Any, y: Any) -> Array:
         """K(x, y) for points of shape (..., d), broadcast against each other."""
         with float64():
-            x, y = _places("x", x), _places("y", y)
-            if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != y.shape[-1] or not _together(x.shape, y.shape):
-                got = f"points of shapes {x.shape} and {y.shape}"
+            one, other = _places("x", x), _places("y", y)
+            if one.shape[-1:] != other.shape[-1:] or not _together(one.shape, other.shape):
+                got = f"points of shapes {one.shape} and {other.shape}"
                 raise fail(ShapeError, "x, y", got, "give points with the same number of coordinates, shape (..., d)")
-            d = x.shape[-1]
+            d = one.shape[-1]
             self.check_dim(d)
-            z, index = joint(self, [x[..., k] for k in range(d)], [y[..., k] for k in range(d)])
+            z, index = joint(self, [one[..., k] for k in range(d)], [other[..., k] for k in range(d)])
             gamma, _ = index((0,) * d, (0,) * d)
             return self.partials(z, [gamma])[gamma]
 
@@ -98,7 +102,7 @@ class Kernel(ABC):
         return f"{type(self).__name__}({shown})"
 
 
-def _places(name: str, value: Any) -> Any:
+def _places(name: str, value: Any) -> Array:
     """Points (..., d) as a JAX array; those that JAX traces are taken as they are."""
     if not isinstance(value, Tracer):
         value = check_array(name, value, remedy="give points of shape (..., d)", copy=False)
@@ -106,11 +110,12 @@ def _places(name: str, value: Any) -> Any:
 
 
 def _together(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Do arrays of these shapes, neither of them empty, broadcast against each other?"""
-    return 0 not in one + other and all(a == b or 1 in (a, b) for a, b in zip(one[::-1], other[::-1], strict=False))
+    """Do arrays of these shapes, of points and neither of them empty, broadcast against each other?"""
+    fitting = all(a == b or 1 in (a, b) for a, b in zip(one[::-1], other[::-1], strict=False))
+    return bool(one) and 0 not in one + other and fitting
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     """Three significant digits of numbers, one or several."""
     if isinstance(value, np.ndarray):
         return _short(value.tolist())
@@ -141,16 +146,13 @@ def check_lengthscale(value: Any) -> FloatArray:
     lengths = check_array("lengthscale", value, remedy="give a positive number, or one for each axis")
     if lengths.ndim > 1 or lengths.size == 0:
         raise fail(ShapeError, "lengthscale", f"shape {lengths.shape}", "give a number, or one for each axis")
-    if np.any(lengths <= 0.0):
-        got = f"{lengths.min():g}"
-        raise fail(ArgumentError, "lengthscale", got, "give a positive number, or one for each axis")
     if not np.all((lengths > 1e-50) & (lengths < 1e50)):  # powers of it are taken
         got = f"{lengths.min():g} to {lengths.max():g}"
-        raise fail(ArgumentError, "lengthscale", got, "choose units in which it is near 1")
+        raise fail(ArgumentError, "lengthscale", got, "give a positive number, in units in which it is near 1")
     return frozen(lengths)
 
 
-def check_axes(lengths: Any, dim: int) -> None:
+def check_axes(lengths: FloatArray, dim: int) -> None:
     """A lengthscale for each axis must match the dimension."""
     if np.ndim(lengths) == 1 and len(lengths) != dim:
         got = f"{len(lengths)} numbers for a problem in {dim} dimensions"
@@ -158,10 +160,17 @@ def check_axes(lengths: Any, dim: int) -> None:
 
 
 def check_smoothness(kernel: Kernel | None, order: int, name: str) -> None:
-    """Raise unless the kernel has ``order`` derivatives; None, for functions of no kernel, has all."""
+    """Raise unless the kernel has the ``order`` derivatives that the condition of this name needs; None has all."""
     if kernel is not None and order > kernel.smoothness:
         got = f"{kernel!r}, which has {kernel.smoothness:g} derivatives, where condition {name!r} needs {order}"
         raise fail(RoughKernelError, "kernel", got, kernel.smoother(order))
+
+
+def check_finite(kernel: Kernel, squares: FloatArray) -> None:
+    """Raise unless the values P⁽¹⁾P⁽²⁾K at x = y are finite."""
+    if not np.all(np.isfinite(squares)):
+        got = f"{kernel!r}, whose derivatives at x = y are not finite"
+        raise fail(NonFiniteError, "kernel", got, "use a kernel with finite derivatives at x = y, such as ko.Gaussian")
 
 
 def joint(
@@ -186,28 +195,36 @@ def below(gamma: MultiIndex) -> Iterable[MultiIndex]:
     return product(*(range(g + 1) for g in gamma))
 
 
-class Combination(Kernel):
-    """Two kernels joined; stationary if both are."""
+class Composite(Kernel):
+    """A kernel made of other kernels, which are among its leaves; stationary if all of them are."""
+
+    @property
+    def _parts(self) -> list[Kernel]:
+        return [part for part in vars(self).values() if isinstance(part, Kernel)]
+
+    @property
+    def stationary(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return all(part.stationary for part in self._parts)
+
+    @property
+    def smoothness(self) -> float:
+        return min(part.smoothness for part in self._parts)
+
+    def smoother(self, order: int) -> str:
+        return min(self._parts, key=lambda part: part.smoothness).smoother(order)
+
+    def check_dim(self, dim: int) -> None:
+        for part in self._parts:
+            part.check_dim(dim)
+
+
+class Pair(Composite):
+    """A kernel made of two others, by a rule for their partial derivatives."""
 
     leaves = ("first", "second")
 
     def __init__(self, first: Kernel, second: Kernel) -> None:
         self.first, self.second = first, second
-
-    @property
-    def stationary(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.first.stationary and self.second.stationary
-
-    @property
-    def smoothness(self) -> float:
-        return min(self.first.smoothness, self.second.smoothness)
-
-    def smoother(self, order: int) -> str:
-        return (self.first if self.first.smoothness < order else self.second).smoother(order)
-
-    def check_dim(self, dim: int) -> None:
-        self.first.check_dim(dim)
-        self.second.check_dim(dim)
 
     def _both(self, z: Coordinates, gammas: Collection[MultiIndex]) -> tuple[Partials, Partials]:
         return self._lifted(self.first, z, gammas), self._lifted(self.second, z, gammas)
@@ -224,7 +241,7 @@ class Combination(Kernel):
 
 
 @stored("sum")
-class Sum(Combination):
+class Sum(Pair):
     """K₁ + K₂."""
 
     def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
@@ -236,19 +253,16 @@ class Sum(Combination):
 
 
 @stored("product")
-class KernelProduct(Combination):
+class KernelProduct(Pair):
     """K₁ K₂, with ∂^γ(K₁ K₂) = Σ_{δ ≤ γ} binom(γ, δ) ∂^δ K₁ ∂^(γ−δ) K₂."""
 
     def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
         first, second = self._both(z, {delta for gamma in gammas for delta in below(gamma)})
 
-        def leibniz(gamma: MultiIndex) -> Any:
-            return sum(
-                math.prod(map(math.comb, gamma, delta))
-                * first[delta]
-                * second[tuple(g - k for g, k in zip(gamma, delta, strict=True))]
-                for delta in below(gamma)
-            )
+        def leibniz(gamma: MultiIndex) -> Array:
+            rest = {delta: tuple(g - k for g, k in zip(gamma, delta, strict=True)) for delta in below(gamma)}
+            terms = [math.prod(map(math.comb, gamma, d)) * first[d] * second[r] for d, r in rest.items()]
+            return reduce(operator.add, terms)
 
         return {gamma: leibniz(gamma) for gamma in gammas}
 
@@ -257,7 +271,7 @@ class KernelProduct(Combination):
 
 
 @stored("multiple")
-class Multiple(Kernel):
+class Multiple(Composite):
     """A positive multiple of a kernel."""
 
     leaves = ("factor", "kernel")
@@ -266,22 +280,8 @@ class Multiple(Kernel):
         self.factor = np.asarray(check_number("factor", factor, above=0.0))
         self.kernel = kernel
 
-    @property
-    def stationary(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.kernel.stationary
-
-    @property
-    def smoothness(self) -> float:
-        return self.kernel.smoothness
-
-    def smoother(self, order: int) -> str:
-        return self.kernel.smoother(order)
-
-    def check_dim(self, dim: int) -> None:
-        self.kernel.check_dim(dim)
-
     def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
-        return {gamma: self.factor * value for gamma, value in self.kernel.partials(z, gammas).items()}
+        return {gamma: value * self.factor for gamma, value in self.kernel.partials(z, gammas).items()}
 
     def __repr__(self) -> str:
         return f"{float(self.factor):.3g} * ({self.kernel!r})"

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
 from kernop.basics.errors import (
     ArgumentTypeError,
@@ -21,6 +22,9 @@ from kernop.basics.errors import (
 )
 from kernop.kernels.base import Coordinates, Kernel, Partials
 from kernop.language.fields import MultiIndex
+
+#: A number at a point p.
+PointFunction = Callable[[Array], Array]
 
 
 class CustomKernel(Kernel):
@@ -36,7 +40,7 @@ class CustomKernel(Kernel):
 
     stationary = False
 
-    def __init__(self, function: Callable[[Any, Any], Any], smoothness: float = math.inf) -> None:
+    def __init__(self, function: Callable[[Array, Array], Any], smoothness: float = math.inf) -> None:
         if not callable(function):
             raise fail(ArgumentTypeError, "function", describe(function), "give a function K(x, y) of two points")
         self.function = function
@@ -58,29 +62,23 @@ class CustomKernel(Kernel):
         flat = place.reshape(-1, len(z))
         return {gamma: jax.vmap(self._derivative(gamma))(flat).reshape(place.shape[:-1]) for gamma in gammas}
 
-    def _derivative(self, gamma: MultiIndex) -> Callable[[Any], Any]:
-        d = len(gamma) // 2
-
-        def value(p: Any) -> Any:
-            return self._value(p[:d], p[d:])
-
-        function: Callable[[Any], Any] = value
+    def _derivative(self, gamma: MultiIndex) -> PointFunction:
+        function: PointFunction = self._value
         for axis, times in enumerate(gamma):
             for _ in range(times):
                 function = _along(function, axis)
         return function
 
-    def _value(self, x: Any, y: Any) -> Any:
-        """K(x, y), one real number, whatever the function returns."""
+    def _value(self, p: Array) -> Array:
+        """K(x, y) at p = (x, y) of shape (2d,), one real number, whatever the function returns."""
+        x, y = jnp.split(p, 2)
         remedy = "map two points of shape (d,) to one real number, with jax.numpy"
         try:
             returned = called("kernel", self.function, x, y, remedy=remedy)
         except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as error:
             why = str(error).partition("\n")[0]
             raise fail(OperatorError, "kernel", f"{self!r}, which JAX cannot differentiate ({why})", remedy) from error
-        value = returned
-        if not isinstance(value, jax.Array):
-            value = as_array("kernel", returned, remedy, f"{self!r}, which returns ")
+        value = returned if isinstance(returned, Array) else as_array("kernel", returned, remedy, f"{self!r}, giving ")
         if value.shape != () or value.dtype.kind not in "fiub":
             got = f"{self!r}, which returns an array of shape {value.shape} and dtype {value.dtype}"
             raise fail(ShapeError, "kernel", got, remedy)
@@ -90,8 +88,8 @@ class CustomKernel(Kernel):
         return f"CustomKernel({getattr(self.function, '__name__', 'function')})"
 
 
-def _along(function: Callable[[Any], Any], axis: int) -> Callable[[Any], Any]:
-    def derivative(p: Any) -> Any:
+def _along(function: PointFunction, axis: int) -> PointFunction:
+    def derivative(p: Array) -> Array:
         tangent = jnp.zeros_like(p).at[axis].set(1.0)
         return jax.jvp(function, (p,), (tangent,))[1]
 

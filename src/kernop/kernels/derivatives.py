@@ -10,10 +10,11 @@ one compiled function serves all operators with the same multi-indices.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+import operator
+from functools import partial, reduce
 
 import jax
+from jax import Array
 
 from kernop.kernels import Kernel
 from kernop.kernels.base import joint
@@ -23,21 +24,21 @@ Alphas = tuple[MultiIndex, ...]
 
 
 def _combine(
-    kernel: Kernel, x: list[Any], phi: list[Any], alphas: Alphas, y: list[Any], psi: list[Any], betas: Alphas
-) -> Any:
+    kernel: Kernel, x: list[Array], phi: list[Array], alphas: Alphas, y: list[Array], psi: list[Array], betas: Alphas
+) -> Array:
     """Σ_{α, β} φ_α ψ_β ∂_x^α ∂_y^β K for arrays that broadcast against each other."""
     z, index = joint(kernel, x, y)
-    weights: dict[MultiIndex, Any] = {}
-    for i, alpha in enumerate(alphas):
-        for j, beta in enumerate(betas):
+    weights: dict[MultiIndex, Array | float] = {}
+    for alpha, a in zip(alphas, phi, strict=True):
+        for beta, b in zip(betas, psi, strict=True):
             gamma, sign = index(alpha, beta)
-            weights[gamma] = weights.get(gamma, 0.0) + sign * phi[i] * psi[j]
+            weights[gamma] = weights.get(gamma, 0.0) + sign * a * b
     table = kernel.partials(z, list(weights))
-    return sum(weight * table[gamma] for gamma, weight in weights.items())
+    return reduce(operator.add, [weight * table[gamma] for gamma, weight in weights.items()])
 
 
 @partial(jax.jit, static_argnums=(3, 6))
-def pairwise(kernel: Kernel, x: Any, phi: Any, alphas: Alphas, y: Any, psi: Any, betas: Alphas) -> Any:
+def pairwise(kernel: Kernel, x: Array, phi: Array, alphas: Alphas, y: Array, psi: Array, betas: Alphas) -> Array:
     """P_i^(1) Q_j^(2) K for all pairs: x (d, n), phi (A, n), y (d, m), psi (B, m) ↦ (n, m).
 
     One row for each coordinate, so that the innermost loop reads numbers that lie side by side: half of the time.
@@ -46,6 +47,6 @@ def pairwise(kernel: Kernel, x: Any, phi: Any, alphas: Alphas, y: Any, psi: Any,
 
 
 @partial(jax.jit, static_argnums=(3,))
-def diagonal(kernel: Kernel, x: Any, phi: Any, alphas: Alphas) -> Any:
+def diagonal(kernel: Kernel, x: Array, phi: Array, alphas: Alphas) -> Array:
     """P_i^(1) P_i^(2) K(x_i, x_i), the squared RKHS norm of each functional, for x (d, n) and phi (A, n): (n,)."""
     return _combine(kernel, [*x], [*phi], alphas, [*x], [*phi], alphas)

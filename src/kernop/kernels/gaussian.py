@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from typing import Any
 
 import jax.numpy as jnp
+from jax import Array
 
 from kernop.basics.stored import stored
 from kernop.kernels.base import Coordinates, Partials
-from kernop.kernels.radial import Radial, scale
+from kernop.kernels.radial import Radial, Scalar, scale, squared
 from kernop.language.fields import MultiIndex
 
 
@@ -22,25 +22,25 @@ class Gaussian(Radial):
     def smoothness(self) -> float:
         return math.inf
 
-    def profile(self, t: Any, orders: Collection[int]) -> dict[int, Any]:
+    def profile(self, t: Array, orders: Collection[int]) -> dict[int, Array]:
         value = jnp.exp(-t)
         return {m: (-1.0) ** m * value for m in orders}
 
     def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
         """The same as for every radial kernel, factored by axis: ∂^n e^(−s²) = (−1)^n H_n(s) e^(−s²)."""
         s, rates = self.scaled(z)
-        value = jnp.exp(-sum(part * part for part in s))
+        value = jnp.exp(-squared(s))
         hermite = [hermite_polynomials(part, max(gamma[k] for gamma in gammas)) for k, part in enumerate(s)]
 
-        def tensor(gamma: MultiIndex) -> Any:
-            return math.prod(h[g] for h, g in zip(hermite, gamma, strict=True) if g) * scale(rates, gamma) * value
+        def tensor(gamma: MultiIndex) -> Array:
+            return value * math.prod(h[g] for h, g in zip(hermite, gamma, strict=True) if g) * scale(rates, gamma)
 
         return {gamma: tensor(gamma) for gamma in gammas}
 
 
-def hermite_polynomials(s: Any, highest: int) -> list[Any]:
+def hermite_polynomials(s: Array, highest: int) -> list[Scalar]:
     """(−1)^n H_n(s) for n = 0 … highest, so that h_(n+1) = −2 s h_n − 2 n h_(n−1)."""
-    h: list[Any] = [1.0, -2.0 * s]
+    h: list[Scalar] = [1.0, -2.0 * s]
     for n in range(1, highest):
         h.append(-2.0 * s * h[n] - 2.0 * n * h[n - 1])
     return h[: highest + 1]

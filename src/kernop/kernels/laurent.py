@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 import jax.numpy as jnp
+from jax import Array
 
 #: Distances below this are taken for 0 where a power of them is a divisor.
 NEAREST = 1e-13
@@ -16,12 +16,12 @@ Laurent = dict[int, Fraction]
 
 
 def derivative(p: Laurent) -> Laurent:
-    """p'."""
+    """The derivative p' of a Laurent polynomial."""
     return {n - 1: n * c for n, c in p.items() if n != 0}
 
 
 def combine(*terms: tuple[Fraction | int, Laurent]) -> Laurent:
-    """Σ factor · p, without zeros."""
+    """Σ factor · p over pairs (factor, p), without coefficients that are 0."""
     total: Laurent = {}
     for factor, p in terms:
         for n, c in p.items():
@@ -30,11 +30,11 @@ def combine(*terms: tuple[Fraction | int, Laurent]) -> Laurent:
 
 
 def multiply(p: Laurent, q: Laurent) -> Laurent:
-    """p q."""
+    """The product p q of two Laurent polynomials."""
     return combine(*((c, {n + m: b for m, b in q.items()}) for n, c in p.items()))
 
 
-def evaluate(p: Mapping[int, Fraction], r: Any) -> Any:
+def laurent_values(p: Mapping[int, Fraction], r: Array) -> Array:
     """p(r) by Horner's rule; the value at a pole r = 0 is finite (and of no meaning)."""
     if not p:
         return jnp.zeros_like(r)

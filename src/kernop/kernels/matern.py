@@ -6,13 +6,13 @@ import math
 from collections.abc import Collection
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import jax.numpy as jnp
+from jax import Array
 
 from kernop.basics.errors import ArgumentError, check_number, fail
 from kernop.basics.stored import Numbers, stored
-from kernop.kernels.laurent import Laurent, combine, derivative, evaluate
+from kernop.kernels.laurent import Laurent, laurent_values
 from kernop.kernels.radial import Radial
 
 #: Each further ν is a term more that is compiled, and beyond this it is a Gaussian to all who look.
@@ -27,12 +27,9 @@ class Matern(Radial):
     """
 
     def __init__(self, nu: float, lengthscale: Numbers) -> None:
-        number = check_number("nu", nu, above=0.0)
-        if number % 1.0 != 0.5:
-            raise fail(ArgumentError, "nu", f"{number:g}", "give a half-integer: 0.5, 1.5, 2.5, …")
-        if number > LARGEST:
-            raise fail(ArgumentError, "nu", f"{number:g}", f"give {LARGEST:g} at most, or use ko.Gaussian")
-        self.nu = number
+        self.nu = check_number("nu", nu, above=0.0, most=LARGEST)
+        if self.nu % 1.0 != 0.5:
+            raise fail(ArgumentError, "nu", f"{self.nu:g}", "give a half-integer: 0.5, 1.5, 2.5, …")
         super().__init__(lengthscale)
 
     @property
@@ -42,22 +39,22 @@ class Matern(Radial):
     def smoother(self, order: int) -> str:
         return f"use nu = {math.ceil(order / 2) + 0.5:g} or more, or ko.Gaussian"
 
-    def profile(self, t: Any, orders: Collection[int]) -> dict[int, Any]:
-        """F^(m)(t) with d/dt = 2ν/(2s) d/ds, exactly, on polynomials in s times e^(−s)."""
+    def profile(self, t: Array, orders: Collection[int]) -> dict[int, Array]:
+        """F^(m)(t) = c (−ν)^m s^(ν−m) K_(ν−m)(s): by d/dt = (ν/s) d/ds and (1/s d/ds) s^ν K_ν = −s^(ν−1) K_(ν−1)."""
         # √t has no derivative at 0; the double where keeps it out of sight of automatic differentiation.
         s = jnp.where(t > 0.0, jnp.sqrt(2.0 * self.nu * jnp.where(t > 0.0, t, 1.0)), 0.0)
         decay = jnp.exp(-s)
-        return {m: (2.0 * self.nu) ** m * evaluate(_polynomial(int(self.nu), m), s) * decay for m in orders}
+        return {m: self.nu**m * laurent_values(_polynomial(int(self.nu), m), s) * decay for m in orders}
 
 
 @lru_cache(maxsize=512)
 def _polynomial(p: int, m: int) -> Laurent:
-    """q with (1/(2s) d/ds)^m [q₀ e^(−s)] = q e^(−s)."""
-    if m == 0:
-        first = Fraction(math.factorial(p), math.factorial(2 * p))
-        return {
-            p - i: first * 2 ** (p - i) * Fraction(math.factorial(p + i), math.factorial(i) * math.factorial(p - i))
-            for i in range(p + 1)
-        }
-    q = _polynomial(p, m - 1)
-    return {n - 1: c / 2 for n, c in combine((1, derivative(q)), (-1, q)).items()}
+    """q with F^(m) = ν^m q(s) e^(−s), from K of half-integer order; K_(−n) = K_n gives the poles for m > p.
+
+    √(2/π) s^(n+1/2) K_(n+1/2)(s) = e^(−s) Σ_i (n+i)! / (i! (n−i)! 2^i) s^(n−i) for n ≥ 0.
+    """
+    order = p - m
+    n, pole = max(order, -order - 1), min(0, 2 * order + 1)
+    first = Fraction((-1) ** m * 2**p * math.factorial(p), math.factorial(2 * p))
+    terms = {i: Fraction(math.factorial(n + i), math.factorial(i) * math.factorial(n - i) * 2**i) for i in range(n + 1)}
+    return {n - i + pole: first * term for i, term in terms.items()}

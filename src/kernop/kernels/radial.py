@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
+import operator
 from abc import abstractmethod
 from collections.abc import Collection
+from functools import reduce
 from itertools import product
-from typing import Any
 
 import numpy as np
+from jax import Array
 
+from kernop.basics.errors import FloatArray
 from kernop.basics.stored import Numbers
 from kernop.kernels.base import Coordinates, Kernel, Partials, check_axes, check_lengthscale
 from kernop.language.fields import MultiIndex
+
+#: What multiplies an array; a plain 1 costs nothing.
+Scalar = Array | FloatArray | float
 
 
 class Radial(Kernel):
@@ -24,7 +30,7 @@ class Radial(Kernel):
         self.lengthscale = check_lengthscale(lengthscale)
 
     @abstractmethod
-    def profile(self, t: Any, orders: Collection[int]) -> dict[int, Any]:
+    def profile(self, t: Array, orders: Collection[int]) -> dict[int, Array]:
         """F^(m)(t) at t = |z|² ≥ 0 for each m in ``orders``.
 
         Where F^(m) has a pole at t = 0 (m beyond half the smoothness) the value there does not matter, but must be
@@ -34,40 +40,46 @@ class Radial(Kernel):
     def check_dim(self, dim: int) -> None:
         check_axes(self.lengthscale, dim)
 
-    def scaled(self, z: Coordinates) -> tuple[list[Any], list[Any]]:
+    def scaled(self, z: Coordinates) -> tuple[list[Array], list[Scalar]]:
         """z / lengthscale and 1 / lengthscale, axis by axis."""
         per_axis = np.ndim(self.lengthscale) == 1
-        rates = [1.0 / (self.lengthscale[k] if per_axis else self.lengthscale) for k in range(len(z))]
-        return [rate * part for rate, part in zip(rates, z, strict=True)], rates
+        rates: list[Scalar] = [1.0 / (self.lengthscale[k] if per_axis else self.lengthscale) for k in range(len(z))]
+        return [part * rate for rate, part in zip(rates, z, strict=True)], rates
 
     def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
         s, rates = self.scaled(z)
         orders = {sum(gamma) - k for gamma in gammas for k in range(sum(g // 2 for g in gamma) + 1)}
-        derivatives = self.profile(sum(part * part for part in s), sorted(orders))
+        derivatives = self.profile(squared(s), sorted(orders))
         powers = [powers_of(part, max(gamma[k] for gamma in gammas)) for k, part in enumerate(s)]
         return {gamma: chain_rule(gamma, powers, derivatives) * scale(rates, gamma) for gamma in gammas}
 
 
-def scale(rates: list[Any], gamma: MultiIndex) -> Any:
+def squared(s: list[Array]) -> Array:
+    """|s|² = Σ_k s_k²."""
+    return reduce(operator.add, [part * part for part in s])
+
+
+def scale(rates: list[Scalar], gamma: MultiIndex) -> Scalar:
     """Π_k rate_k^γ_k: what the substitution z = rate · (x − y) puts in front of ∂^γ."""
     return math.prod(rate**g for rate, g in zip(rates, gamma, strict=True) if g)
 
 
-def powers_of(s: Any, highest: int) -> list[Any]:
+def powers_of(s: Array, highest: int) -> list[Scalar]:
     """1, s, s², …; the 1 is the number, so that it costs nothing."""
-    powers: list[Any] = [1.0]
+    powers: list[Scalar] = [1.0]
     for _ in range(highest):
         powers.append(powers[-1] * s)
     return powers
 
 
-def chain_rule(gamma: MultiIndex, powers: list[list[Any]], derivatives: dict[int, Any]) -> Any:
+def chain_rule(gamma: MultiIndex, powers: list[list[Scalar]], derivatives: dict[int, Array]) -> Array:
     """∂^γ F(|z|²) = Σ_{2j ≤ γ} [Π_k γ_k! / (j_k! (γ_k − 2j_k)!) (2 z_k)^(γ_k − 2j_k)] F^(|γ| − |j|)(|z|²)."""
-    total = 0.0
+    terms: list[Array] = []
     for j in product(*(range(g // 2 + 1) for g in gamma)):
-        weight, monomial = 1.0, 1.0
+        weight: float = 1.0
+        monomial: Scalar = 1.0
         for g, i, power in zip(gamma, j, powers, strict=True):
             weight *= math.factorial(g) / (math.factorial(i) * math.factorial(g - 2 * i)) * 2.0 ** (g - 2 * i)
             monomial = monomial * power[g - 2 * i]
-        total = total + weight * monomial * derivatives[sum(gamma) - sum(j)]
-    return total
+        terms.append(derivatives[sum(gamma) - sum(j)] * (weight * monomial))
+    return reduce(operator.add, terms)

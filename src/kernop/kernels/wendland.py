@@ -6,13 +6,13 @@ import math
 from collections.abc import Collection
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import jax.numpy as jnp
+from jax import Array
 
-from kernop.basics.errors import ArgumentError, check_integer, describe, fail
+from kernop.basics.errors import ArgumentError, check_integer, fail
 from kernop.basics.stored import Numbers, stored
-from kernop.kernels.laurent import Laurent, combine, derivative, evaluate, multiply
+from kernop.kernels.laurent import Laurent, combine, derivative, laurent_values, multiply
 from kernop.kernels.radial import Radial
 
 #: Each further k is a term more that is compiled, and nobody needs eighty derivatives.
@@ -27,9 +27,7 @@ class Wendland(Radial):
     """
 
     def __init__(self, k: int, lengthscale: Numbers) -> None:
-        self.k = check_integer("k", k, least=0)
-        if self.k > LARGEST:
-            raise fail(ArgumentError, "k", describe(self.k), f"give {LARGEST} at most, or use ko.Gaussian")
+        self.k = check_integer("k", k, least=0, most=LARGEST)
         super().__init__(lengthscale)
 
     @property
@@ -45,10 +43,10 @@ class Wendland(Radial):
             got = f"Wendland in {dim} dimensions, where it is not positive definite"
             raise fail(ArgumentError, "kernel", got, "use Gaussian or Matern beyond 3 dimensions")
 
-    def profile(self, t: Any, orders: Collection[int]) -> dict[int, Any]:
+    def profile(self, t: Array, orders: Collection[int]) -> dict[int, Array]:
         r = jnp.where(t > 0.0, jnp.sqrt(jnp.where(t > 0.0, t, 1.0)), 0.0)
         inside = jnp.maximum(0.0, 1.0 - r)
-        return {m: inside ** _vanishing(self.k, m) * evaluate(_cofactor(self.k, m), r) for m in orders}
+        return {m: inside ** _vanishing(self.k, m) * laurent_values(_cofactor(self.k, m), r) for m in orders}
 
 
 def _vanishing(k: int, m: int) -> int:

@@ -8,7 +8,9 @@ The words take their field by position only: ``u`` in their signatures is not th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import operator
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -66,44 +68,41 @@ def check_order(order: Any) -> int:
     return number
 
 
-def grad(u: Any, /, axes: Iterable[int] | None = None) -> VectorField:
+def grad(u: Any, /, axes: Sequence[int] | None = None) -> VectorField:
     """∇u along the spatial coordinates, or along ``axes``: d parts, in space–time d − 1. Of a vector, a matrix."""
-    chosen = None if axes is None else _listed("grad(u)", axes)
     if isinstance(u, VectorField) and not u.is_matrix:
-        return VectorField(tuple(grad(part, chosen) for part in u.parts))
+        return VectorField(tuple(grad(part, axes) for part in u.parts))
     field = scalar("grad(u)", u)
-    return VectorField(tuple(field.partial(axis) for axis in _axes("grad(u)", chosen, field)))
+    return VectorField(tuple(field.partial(axis) for axis in _axes("grad(u)", axes, field)))
 
 
-def div(v: VectorField, /, axes: Iterable[int] | None = None) -> Any:
+def div(v: VectorField, /, axes: Sequence[int] | None = None) -> Any:
     """∇·v; part k of v is differentiated along spatial coordinate k, or along ``axes[k]``. Of a matrix, row by row."""
-    parts, chosen = vector("div(v)", v).parts, None if axes is None else _listed("div(v)", axes)
+    parts = vector("div(v)", v).parts
     if v.is_matrix:
-        return VectorField(tuple(div(row, chosen) for row in parts))
-    along = _axes("div(v)", chosen, parts[0])
+        return VectorField(tuple(div(row, axes) for row in parts))
+    along = _axes("div(v)", axes, parts[0])
     if len(along) != len(parts):
         got = f"a vector of {len(parts)} parts for {len(along)} axes"
         raise fail(OperatorError, "div(v)", got, "give one part for each axis; name the axes, as in div(v, axes=(0,))")
     return _sum([part.partial(axis) for part, axis in zip(parts, along, strict=True)])
 
 
-def laplacian(u: Any, /, axes: Iterable[int] | None = None) -> Any:
+def laplacian(u: Any, /, axes: Sequence[int] | None = None) -> Any:
     """Δu over the spatial coordinates, or over ``axes``."""
-    chosen = None if axes is None else _listed("laplacian(u)", axes)
-    return _each("laplacian(u)", u, lambda f: _sum([_partial(f, axis, 2) for axis in _axes("laplacian(u)", chosen, f)]))
+    return _each("laplacian(u)", u, lambda f: _sum([_partial(f, axis, 2) for axis in _axes("laplacian(u)", axes, f)]))
 
 
 @stored("normal derivative")
-def normal_derivative(u: Any, /, axes: Iterable[int] | None = None) -> Any:
+def normal_derivative(u: Any, /, axes: Sequence[int] | None = None) -> Any:
     """∂u/∂n = n·∇u with the outward unit normal n; only on boundaries.
 
     In space–time it is spatial, and belongs on walls: the normal of an initial or final slice is along time, which
     ``dt(u)`` differentiates by. ``axes`` names the coordinates to be used instead, all of them or some.
     """
-    listed = None if axes is None else _listed("normal_derivative(u)", axes)
 
     def derivative(field: Field) -> Field:
-        chosen = _axes("normal_derivative(u)", listed, field)
+        chosen = _axes("normal_derivative(u)", axes, field)
         walls = axes is None and field.has_time
         return _sum([field.partial(axis).times(_normal_part(axis, walls, "normal_derivative")) for axis in chosen])
 
@@ -193,18 +192,13 @@ def _each(name: str, u: Any, rule: Callable[[Field], Field]) -> Any:
     return rule(scalar(name, u))
 
 
-def _listed(name: str, axes: Any) -> tuple[Any, ...]:
-    """The axes that a user named."""
-    if not isinstance(axes, Iterable) or getattr(axes, "ndim", 1) == 0:
-        raise fail(OperatorError, name, f"axes = {describe(axes)}", "give axes as a tuple, such as axes=(0,)")
-    return tuple(axes)
-
-
-def _axes(name: str, axes: tuple[Any, ...] | None, field: Field) -> tuple[int, ...]:
-    """The axes that were named, or those of space."""
+def _axes(name: str, axes: Any, field: Field) -> tuple[int, ...]:
+    """The axes that a user named, or those of space."""
     if axes is None:
         with naming(name):
             return field.space
+    if not isinstance(axes, Sequence | np.ndarray) or getattr(axes, "ndim", 1) == 0:
+        raise fail(OperatorError, name, f"axes = {describe(axes)}", "give axes as a tuple, such as axes=(0,)")
     with naming(f"{name}, axes"):
         chosen = tuple(check_axis(axis, field.dim) for axis in axes)
     if not chosen:
@@ -246,7 +240,4 @@ def _normal_part(axis: int, walls: bool, name: str) -> Coefficient:
 
 
 def _sum(fields: Sequence[Field]) -> Field:
-    total = fields[0]
-    for field in fields[1:]:
-        total = total + field
-    return total
+    return reduce(operator.add, fields)

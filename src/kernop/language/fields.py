@@ -26,18 +26,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from kernop.basics.errors import (
-    NonlinearOperatorError,
-    OperatorError,
-    check_number,
-    describe,
-    fail,
-)
+from kernop.basics.errors import KernopError, NonlinearOperatorError, OperatorError, check_number, describe, fail
 from kernop.language.coefficients import Coefficient, PlaceFunction, directional
 
 MultiIndex = tuple[int, ...]
 #: ∂^α of component k of the unknowns: (k, α).
 Term = tuple[int, MultiIndex]
+
+MINUS = Coefficient.of(-1.0)
 
 
 class AffineError(OperatorError):
@@ -52,19 +48,16 @@ class Field(ABC):
     """A scalar expression in the unknowns. Fields add; they multiply and divide by numbers and functions of x.
 
     A field times an array of numbers (m,) or (m, m) is a vector or a matrix field.
+
+    Arguments:
+        dim: the number of coordinates.
+        timed: is the last coordinate time? None if that is not known.
     """
 
     __array_ufunc__ = None  # so that NumPy numbers and arrays leave the arithmetic to us
 
-    @property
-    @abstractmethod
-    def dim(self) -> int:
-        """The number of coordinates."""
-
-    @property
-    @abstractmethod
-    def timed(self) -> bool | None:
-        """Is the last coordinate time? None if that is not known."""
+    def __init__(self, dim: int, timed: bool | None) -> None:
+        self.dim, self.timed = dim, timed
 
     @property
     def space(self) -> tuple[int, ...]:
@@ -89,10 +82,7 @@ class Field(ABC):
         """The field multiplied by a number or a function of x."""
 
     @abstractmethod
-    def _plus(self, other: Field) -> Field: ...
-
-    @abstractmethod
-    def _plus_function(self, other: Coefficient) -> Field: ...
+    def _plus(self, other: Field | Coefficient) -> Field: ...
 
     @abstractmethod
     def _times_field(self, other: Field) -> Field: ...
@@ -106,7 +96,7 @@ class Field(ABC):
         if isinstance(other, VectorField):
             raise fail(OperatorError, "operator", "the sum of a scalar and a vector field", "add fields of one kind")
         added = Coefficient.of(other)
-        return self if added.constant == 0.0 else self._plus_function(added)  # sum() starts from 0
+        return self if added.constant == 0.0 else self._plus(added)  # sum() starts from 0
 
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, Field):
@@ -131,13 +121,13 @@ class Field(ABC):
         return self if exponent == 1 else self._power(exponent)
 
     def __neg__(self) -> Field:
-        return self.times(Coefficient.of(-1.0))
+        return self.times(MINUS)
 
     def __pos__(self) -> Field:
         return self
 
     def __sub__(self, other: Any) -> Field:
-        return self + (-other if isinstance(other, Field | VectorField) else _negative(other))
+        return self + (-other if isinstance(other, Field | VectorField) else Coefficient.of(other) * MINUS)
 
     def __rsub__(self, other: Any) -> Field:
         return -self + other
@@ -146,34 +136,21 @@ class Field(ABC):
     __rmul__ = __mul__
 
 
-def _negative(value: Any) -> Coefficient:
-    return Coefficient.of(value) * Coefficient.of(-1.0)
-
-
 class Unknown(Field):
     """A linear form Σ φ_{k,α}(x) ∂^α u_k in the components of the unknowns, as the table (k, α) ↦ φ_{k,α}.
 
     Arguments:
-        dim: the number of coordinates.
-        timed: is the last coordinate time? None if that is not known.
-        terms: the table.
+        terms: the table; all others as for `Field`.
     """
 
     def __init__(self, dim: int, timed: bool | None, terms: dict[Term, Coefficient]) -> None:
-        self._dim, self._timed, self._terms = dim, timed, terms
+        super().__init__(dim, timed)
+        self._terms = terms
 
     @staticmethod
     def component(k: int, dim: int, timed: bool | None) -> Unknown:
         """u_k itself."""
         return Unknown(dim, timed, {(k, (0,) * dim): Coefficient.of(1.0)})
-
-    @property
-    def dim(self) -> int:
-        return self._dim
-
-    @property
-    def timed(self) -> bool | None:
-        return self._timed
 
     @property
     def terms(self) -> dict[Term, Coefficient]:
@@ -189,20 +166,17 @@ class Unknown(Field):
         return self._with({term: c * coefficient for term, c in self._terms.items()})
 
     def _with(self, terms: dict[Term, Coefficient]) -> Unknown:
-        return Unknown(self._dim, self._timed, terms)
+        return Unknown(self.dim, self.timed, terms)
 
-    def _plus(self, other: Field) -> Field:
+    def _plus(self, other: Field | Coefficient) -> Field:
+        if isinstance(other, Coefficient):
+            raise AffineError
         if not isinstance(other, Unknown):
-            raise fail(
-                OperatorError, "operator", "a field of another operator", "use only the fields that are passed in"
-            )
+            raise _foreign()
         terms = dict(self._terms)
         for term, c in other._terms.items():
             terms[term] = terms[term] + c if term in terms else c
         return self._with(terms)
-
-    def _plus_function(self, other: Coefficient) -> Field:
-        raise AffineError
 
     def _times_field(self, other: Field) -> Field:
         raise ProductError
@@ -215,16 +189,8 @@ class Known(Field):
     """A known function, x ↦ values of shape (n,) or (n, B), and what operators make of it."""
 
     def __init__(self, dim: int, timed: bool | None, at: PlaceFunction) -> None:
-        self._dim, self._timed = dim, timed
+        super().__init__(dim, timed)
         self.at = at
-
-    @property
-    def dim(self) -> int:
-        return self._dim
-
-    @property
-    def timed(self) -> bool | None:
-        return self._timed
 
     def partial(self, axis: int) -> Field:
         return self._with(directional(self.at, axis))
@@ -232,10 +198,7 @@ class Known(Field):
     def times(self, coefficient: Coefficient) -> Field:
         return self._pointwise(coefficient, operator.mul)
 
-    def _plus(self, other: Field) -> Field:
-        return self._pointwise(other, operator.add)
-
-    def _plus_function(self, other: Coefficient) -> Field:
+    def _plus(self, other: Field | Coefficient) -> Field:
         return self._pointwise(other, operator.add)
 
     def _times_field(self, other: Field) -> Field:
@@ -247,11 +210,11 @@ class Known(Field):
         return self._with(lambda x, n: self.at(x, n) ** exponent)
 
     def _with(self, at: PlaceFunction) -> Known:
-        return Known(self._dim, self._timed, at)
+        return Known(self.dim, self.timed, at)
 
     def _pointwise(self, other: Field | Coefficient, rule: Callable[[Any, Any], Any]) -> Field:
         if not isinstance(other, Known | Coefficient):
-            raise fail(OperatorError, "operator", "a field of another operator", "use only the field that is passed in")
+            raise _foreign()
 
         def at(x: Any, n: Any) -> Any:
             mine, theirs = self.at(x, n), other.at(x, n)
@@ -260,6 +223,10 @@ class Known(Field):
             return rule(*(values.reshape(values.shape + (1,) * (axes - values.ndim)) for values in (mine, theirs)))
 
         return self._with(at)
+
+
+def _foreign() -> KernopError:
+    return fail(OperatorError, "operator", "a field of another operator", "use only the fields that are passed in")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any, TypeVar
 
 import jax.numpy as jnp
@@ -27,14 +28,7 @@ from kernop.basics.precision import eagerly
 from kernop.basics.stored import stored
 from kernop.geometry import Points
 from kernop.language.coefficients import Coefficient
-from kernop.language.fields import (
-    AffineError,
-    Known,
-    ProductError,
-    Unknown,
-    VectorField,
-    described,
-)
+from kernop.language.fields import AffineError, Known, ProductError, Term, Unknown, VectorField, described
 from kernop.language.functions import Function, evaluate, padded
 from kernop.language.unknowns import Operator, Unknowns, read_unknowns
 
@@ -44,6 +38,10 @@ FieldT = TypeVar("FieldT", Unknown, Known)
 LARGEST = 1e150
 #: One scalar unknown.
 SCALAR = Unknowns()
+#: Of what an operator returns: () for a scalar field, (k,) for a vector, (k, l) for a matrix.
+Shape = tuple[int, ...]
+
+_RETURN = "return a scalar field, such as -laplacian(u), or a vector of them"
 
 
 @stored("identity")
@@ -75,19 +73,40 @@ def linear_forms(
         return own if multiplier is None else own.times(multiplier)
 
     try:
-        parts, vector = _result(op, unknowns, of, unknowns.fields(component), Unknown, name)
+        parts, shape = _result(op, unknowns, of, unknowns.fields(component), Unknown, name)
     except (AffineError, ProductError):
         raise _superposition(op, unknowns, of, points, name) from None
+    _refuse_matrices(shape, name)
     if not all(part.terms for part in parts):
         where = "" if len(parts) == 1 else " in one of its parts"
         raise fail(OperatorError, name, f"an operator that is zero{where}", "state an equation that involves u")
-    return parts, vector
+    return parts, shape != ()
 
 
-def coefficient_values(forms: tuple[Unknown, ...], points: Points, name: str) -> list[dict[Any, NDArray[Any]]]:
+def coefficient_values(forms: tuple[Unknown, ...], points: Points, name: str) -> list[dict[Term, NDArray[Any]]]:
     """The tables (k, α) ↦ φ_{k,α}(x_i) of linear forms at points: arrays (n,) of finite numbers, real or complex."""
     x, normal = _places(points)
     return [{t: _values(c, x, normal, points, t[1], name) for t, c in form.terms.items()} for form in forms]
+
+
+def matrix_shape(op: Operator, points: Points, unknowns: Unknowns = SCALAR, *, of: str | None = None) -> Shape | None:
+    """The shape (k, l) of the matrix field that an operator makes of the unknowns; None if it makes no matrix."""
+    fields = unknowns.fields(lambda k: Unknown.component(k, points.dim, points.timed))
+    try:
+        shape = _result(op, unknowns, of, fields, Unknown, "op")[1]
+    except (AffineError, ProductError):  # which `linear_forms` explains
+        return None
+    return shape if len(shape) == 2 else None
+
+
+def by_rows(op: Operator) -> Operator:
+    """The operator that makes a vector field of the entries of the matrix field that ``op`` makes, row by row."""
+
+    @wraps(op)  # its parameters name the unknowns
+    def flat(*fields: Any, **named: Any) -> VectorField:
+        return VectorField(op(*fields, **named).scalars)
+
+    return flat
 
 
 def differentiated(
@@ -141,8 +160,8 @@ def _places(points: Points) -> tuple[Any, Any]:
 
 def _result(
     op: Operator, unknowns: Unknowns, of: str | None, fields: Mapping[str, Any], kind: type[FieldT], name: str
-) -> tuple[tuple[FieldT, ...], bool]:
-    """The parts of op(fields), fields of one kind again, and whether they are those of a vector."""
+) -> tuple[tuple[FieldT, ...], Shape]:
+    """The scalar fields in op(fields), of one kind again, and its shape: (), (k,) of a vector, (k, l) of a matrix."""
     unknowns.arguments(op, of, name)
     try:
         with naming(name):
@@ -152,11 +171,17 @@ def _result(
     except (TypeError, AttributeError, ValueError) as error:
         raise _failed(name, str(error).partition("\n")[0]) from error  # JAX goes on about what does not apply here
     if isinstance(result, kind):
-        return (result,), False
-    if isinstance(result, VectorField) and not result.is_matrix and all(isinstance(f, kind) for f in result.parts):
-        return result.parts, True
-    got = f"an operator that returns {described(result)}"
-    raise fail(OperatorError, name, got, "return a scalar field, such as -laplacian(u), or a vector of them")
+        return (result,), ()
+    if isinstance(result, VectorField):
+        parts = tuple(part for part in result.scalars if isinstance(part, kind))
+        if len(parts) == len(result.scalars):
+            return parts, result.shape
+    raise fail(OperatorError, name, f"an operator that returns {described(result)}", _RETURN)
+
+
+def _refuse_matrices(shape: Shape, name: str) -> None:
+    if len(shape) == 2:
+        raise fail(OperatorError, name, f"an operator that returns a matrix field of shape {shape}", _RETURN)
 
 
 #: What Python calls functions, in messages about operators that it has not for them.
@@ -198,15 +223,16 @@ def _applied(
             raise fail(ArgumentTypeError, "u", describe(function), remedy)
     with eagerly():
         places = _places(points)
-        parts, vector = _result(op, unknowns, of, unknowns.fields(_components(u, unknowns, points)), Known, name)
+        parts, shape = _result(op, unknowns, of, unknowns.fields(_components(u, unknowns, points)), Known, name)
+        _refuse_matrices(shape, name)
         with naming(name):
             found = [_known(part.at(*places))[: len(points)] for part in parts]
-    return np.stack(found, axis=1) if vector else found[0]
+    return np.stack(found, axis=1) if shape else found[0]
 
 
-def _components(u: Mapping[str, Function], unknowns: Unknowns, points: Points) -> Any:
+def _components(u: Mapping[str, Function], unknowns: Unknowns, points: Points) -> Callable[[int], Known]:
     """The known field of component k."""
-    owners = [(name, k - own.start, own.stop - own.start) for name, own in unknowns.slices.items() for k in _range(own)]
+    owners = [(name, part, size) for name, size in unknowns.sizes for part in range(size)]
 
     def component(k: int) -> Known:
         name, part, size = owners[k]
@@ -224,10 +250,6 @@ def _components(u: Mapping[str, Function], unknowns: Unknowns, points: Points) -
         return Known(points.dim, points.timed, at)
 
     return component
-
-
-def _range(own: slice) -> range:
-    return range(own.start, own.stop)
 
 
 def _known(values: Any) -> NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,7 @@ class Condition:
     op: Operator
     on: Region
     name: str
+    _: KW_ONLY
     data: Any = None
     of: str | None = None
     integral: bool = False
@@ -59,9 +60,8 @@ class Condition:
             raise fail(ArgumentTypeError, "op", describe(self.op), "give a function, such as lambda u: -laplacian(u)")
         name: object = self.name
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name == "self":
-            raise fail(
-                InputNameError, "name", describe(name), "give a name that can be a keyword argument, such as 'f'"
-            )
+            remedy = "give a name that can be a keyword argument, such as 'f'"
+            raise fail(InputNameError, "name", describe(name), remedy)
         if self.of is not None and not isinstance(self.of, str):
             raise fail(ArgumentTypeError, "of", describe(self.of), "give the name of an unknown, such as 'u'")
         if self.data is not None and not callable(self.data):
@@ -76,17 +76,17 @@ class Condition:
 
 def Equation(op: Operator, on: Region, name: str = "f", data: Any = None) -> Condition:
     """The differential equation P u = f inside a domain."""
-    return Condition(op, on, name, data)
+    return Condition(op, on, name, data=data)
 
 
 def Dirichlet(on: Region, name: str = "g", data: Any = None, of: str | None = None) -> Condition:
     """u = g on a boundary; ``of`` names the unknown if there are several."""
-    return Condition(itself, on, name, data, of)
+    return Condition(itself, on, name, data=data, of=of)
 
 
 def Neumann(on: Region, name: str = "q", data: Any = None, of: str | None = None) -> Condition:
     """∂u/∂n = q on a boundary; n is the outward unit normal. ``of`` names the unknown if there are several."""
-    return Condition(normal_derivative, on, name, data, of)
+    return Condition(normal_derivative, on, name, data=data, of=of)
 
 
 @stored("mixed")
@@ -115,7 +115,7 @@ def _read_coefficients(op: Any, *names: str) -> None:
 
 def Robin(alpha: Any, beta: Any, on: Region, name: str = "r", data: Any = None, of: str | None = None) -> Condition:
     """α u + β ∂u/∂n = r on a boundary; α and β are numbers, real or complex, or functions of x."""
-    return Condition(Mixed(alpha, beta), on, name, data, of)
+    return Condition(Mixed(alpha, beta), on, name, data=data, of=of)
 
 
 def Initial(on: Region, name: str = "u0", order: int = 0, data: Any = None, of: str | None = None) -> Condition:
@@ -125,7 +125,7 @@ def Initial(on: Region, name: str = "u0", order: int = 0, data: Any = None, of: 
         raise fail(ArgumentTypeError, "on", describe(on), "give its initial slice, spacetime.initial")
     if not isinstance(on, Region):
         raise fail(ArgumentTypeError, "on", describe(on), "give the initial slice of a SpaceTime")
-    return Condition(lambda u, /: partial(u, -1, order), on, name, data, of)
+    return Condition(lambda u, /: partial(u, -1, order), on, name, data=data, of=of)
 
 
 @stored("weighted")
@@ -150,14 +150,14 @@ def Mean(on: Region, name: str = "mean", of: str | None = None, data: Any = None
     """
     if not isinstance(on, Region):
         raise fail(ArgumentTypeError, "on", describe(on), "give a region, such as a Box or its .boundary")
-    return Condition(Weighted(1.0 / on.measure), on, name, data, of, integral=True)
+    return Condition(Weighted(1.0 / on.measure), on, name, data=data, of=of, integral=True)
 
 
 def Integral(weight: Any, on: Region, name: str = "integral", of: str | None = None, data: Any = None) -> Condition:
     """∫ w u dx over a region: one number; the weight w is a number or a function of x."""
     if isinstance(on, CloudRegion):
         raise fail(ArgumentTypeError, "on", describe(on), "points have no volume: state ko.Mean, the average over them")
-    return Condition(Weighted(weight), on, name, data, of, integral=True)
+    return Condition(Weighted(weight), on, name, data=data, of=of, integral=True)
 
 
 @stored("problem")

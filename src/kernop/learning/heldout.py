@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import norms
 from kernop.collocation.ansatz import PLAIN, Ansatz, condition_functionals
-from kernop.collocation.data import concrete, split_pairs, values_at
-from kernop.collocation.functionals import Block, Functionals
-from kernop.collocation.functionals import together as stacked
-from kernop.collocation.inputs import read_inputs
-from kernop.collocation.probes import bumps, free_waves, oscillations, random_probes, together
+from kernop.collocation.data import concrete, inputs_in_advance, split_pairs, values_at
+from kernop.collocation.functionals import Functionals, together
+from kernop.collocation.probes import Bumps, Probes, oscillations, probes_of
 from kernop.collocation.sampling import between, held_out, interior, top_dimension
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
 from kernop.language.problem import Condition, Problem
 from kernop.operators.operator import SolutionOperator
+from kernop.operators.solution import Solution
 
 #: Points at which residuals and errors are measured, all conditions together.
 HELD_OUT = 1200
@@ -29,16 +28,8 @@ HELD_OUT = 1200
 PERIODS, WIDTHS = (5.0, 3.0, 1.5, 0.75), (0.05, 0.1, 0.2, 0.35)
 #: Local probes.
 BUMPS = 3
-
-
-class Fields(Protocol):
-    """Known functions, on which every operator acts exactly."""
-
-    def __len__(self) -> int: ...
-
-    def apply(self, block: Block) -> FloatArray:
-        """(P_i u) for each of them: (n, B)."""
-        ...
+#: Errors below this do not count.
+ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,34 +39,21 @@ class Findings:
     Attributes:
         error: the worst relative error of a known solution, in L2 or L∞; or, for the user's inputs, the worst relative
             residual.
+        score: the geometric mean of the relative errors or residuals, by which operators are compared: the worst one
+            may be hopeless for all of them.
         misfit: the largest part of their data that the solutions leave at the points of the operator.
         values: solutions whose truth is not known, at points inside, (n, B): those of the user's inputs, or those of
             constant data.
     """
 
     error: float
+    score: float
     misfit: float
     values: FloatArray
 
     def changes(self, before: Findings) -> FloatArray:
         """How far each solution of unknown truth is from what it was before, relative, in L2 or L∞: (B,)."""
         return np.asarray(_relative(self.values - before.values, self.values, 1))
-
-
-class Measure(Protocol):
-    """Measures an operator where it did not learn."""
-
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        """What the solutions are of whose truth is not known."""
-        ...
-
-    @property
-    def known(self) -> str:
-        """On what errors are measured, in words; empty if residuals are measured instead."""
-        ...
-
-    def __call__(self, operator: SolutionOperator) -> Findings: ...
 
 
 class OnProbes:
@@ -100,27 +78,23 @@ class OnProbes:
         rows: Functionals | None = None,
     ) -> None:
         self._problem = problem
-        inside = interior(problem, HELD_OUT // 2, seed + 1)
-        around = [between(condition.on, HELD_OUT // 8, seed + 1).x for condition in _boundaries(problem)]
-        self._places = ansatz.evaluations(np.concatenate([inside.x, *around]))
-        self._inside = len(inside)
-        known = _plain_rows(problem, seed + 1, ansatz) if rows is None else rows
-        self._fields = _fields(problem, frame, seed + 1, known)
-        self._truth = self._all(self._places)
-
-    @property
-    def known(self) -> str:
-        """On what errors are measured, in words."""
-        level = min(self._problem.dim, len(PERIODS)) - 1
-        return (
+        level = min(problem.dim, len(PERIODS)) - 1
+        self.known = (
             f"smooth solutions, up to {PERIODS[level]:g} periods over the shortest side, "
             f"bumps down to {WIDTHS[level]:g} of it"
         )
-
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        """What the solutions are of whose truth is not known."""
-        return tuple(f"{name} = 1" for name in self._problem.inputs)
+        self.unknown = tuple(f"{name} = 1" for name in problem.inputs)
+        inside = interior(problem, HELD_OUT // 2, seed + 1)
+        around = [between(c.on, HELD_OUT // 8, seed + 1).x for c in problem.conditions if _on_boundary(c, problem)]
+        self._places = ansatz.evaluations(np.concatenate([inside.x, *around]))
+        self._inside = len(inside)
+        known = _plain_rows(problem, seed + 1, ansatz) if rows is None else rows
+        self._fields: tuple[Probes | Bumps, ...] = (
+            probes_of(known.blocks, frame, seed + 1),
+            oscillations(frame, PERIODS[level], seed + 1),
+            Bumps(interior(problem, BUMPS, seed + 1).x, WIDTHS[level] * frame.shortest),
+        )
+        self._truth = self._all(self._places)
 
     def __call__(self, operator: SolutionOperator) -> Findings:
         rows = operator.collocated
@@ -135,7 +109,7 @@ class OnProbes:
         error = _relative(found[:, :count] - self._truth, self._truth, parts)
         worst = float(np.max(error)) if np.all(np.isfinite(error)) else np.inf
         values = np.vstack([part[: self._inside, count:] for part in np.split(found, parts)])
-        return Findings(worst, float(np.max(answer.misfit[:count])), values)
+        return Findings(worst, _geometric(error), float(np.max(answer.misfit[:count])), values)
 
     def _all(self, rows: Functionals) -> FloatArray:
         """What the functionals make of all fields, (N, B)."""
@@ -153,29 +127,25 @@ class OnInputs:
     known = ""
 
     def __init__(self, problem: Problem, frame: Frame, inputs: Any, seed: int = 0, ansatz: Ansatz = PLAIN) -> None:
-        self._inputs = read_inputs(problem, inputs)
+        self._inputs = inputs_in_advance(problem, inputs)
+        self.unknown = tuple(f"input {k}" for k in range(len(self._inputs)))
         each = HELD_OUT // len(problem.conditions)
-        self._held = [_held(c, held_out(c, each, seed + 1), frame, ansatz) for c in problem.conditions]
+        self._held = [_held(c, held_out(c, each, seed + 1), frame, ansatz, self._inputs) for c in problem.conditions]
         self._inside = ansatz.evaluations(interior(problem, HELD_OUT // 2, seed + 1).x)
-
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        """What the solutions are of whose truth is not known."""
-        return tuple(f"input {k}" for k in range(len(self._inputs)))
 
     def __call__(self, operator: SolutionOperator) -> Findings:
         solutions = [operator.answer(given) for given in self._inputs]
         values = [solution.function.apply(self._inside) for solution in solutions]
-        residuals = [self._worst(*found) for found in zip(solutions, self._inputs, values, strict=True)]
+        residuals = [self._worst(k, solution, _rms(values[k])) for k, solution in enumerate(solutions)]
         misfits = [float(np.max(solution.misfits)) for solution in solutions if solution.misfits is not None]
-        return Findings(max(residuals), max(misfits, default=0.0), np.hstack(values))
+        score = _geometric(np.asarray(residuals))
+        return Findings(max(residuals), score, max(misfits, default=0.0), np.hstack(values))
 
-    def _worst(self, solution: Any, given: Mapping[str, Any], values: FloatArray) -> float:
-        size = _rms(values)
+    def _worst(self, k: int, solution: Solution, size: FloatArray) -> float:
+        """The largest relative residual of input k, whose solution has this rms."""
         worst = 0.0
         for held in self._held:
-            value = given.get(held.condition.name, held.condition.data)
-            target = held.rows(value, solution.paired)
+            target = split_pairs(held.targets[k]) if solution.paired else np.real(held.targets[k])
             error = _rms(solution.function.apply(held.functionals) - target)
             scale = np.maximum(_rms(target), held.scale * size)
             ratio = np.max(error / np.where(scale > 0.0, scale, 1.0))
@@ -183,47 +153,38 @@ class OnInputs:
         return worst
 
 
+#: How operators are measured where they did not learn.
+Measure = OnProbes | OnInputs
+
+
 @dataclass(frozen=True, eq=False)
 class _Held:
-    """A condition at held-out points."""
+    """A condition at held-out points, and the data of each input there, as rows (n, B)."""
 
-    condition: Condition
-    points: Points
     functionals: Functionals
     scale: float  # what the operator makes of a field of size 1 that varies over one unit
-
-    def rows(self, value: Any, paired: bool) -> FloatArray:
-        """Data of the condition at the points, as rows (n, B)."""
-        (layout,) = self.functionals.layouts
-        values = concrete(self.condition.name, values_at(self.condition, value, self.points, layout))
-        rows = layout.rows(values)
-        return split_pairs(rows.reshape(len(rows), -1)) if paired else rows.reshape(len(rows), -1)
+    targets: list[NDArray[Any]]
 
 
-def _held(condition: Condition, points: Points, frame: Frame, ansatz: Ansatz) -> _Held:
+def _held(condition: Condition, points: Points, frame: Frame, ansatz: Ansatz, inputs: list[dict[str, Any]]) -> _Held:
     rows = condition_functionals(condition, points, ansatz)
+    (layout,) = rows.layouts
     units = [np.prod(frame.units ** np.asarray(block.alphas), axis=1) for block in rows.blocks]
     sizes = [np.sum(_rms(block.coefficients) / unit) for block, unit in zip(rows.blocks, units, strict=True)]
-    return _Held(condition, points, rows, float(max(sizes)))
+    values = [values_at(condition, given.get(condition.name, condition.data), points, layout) for given in inputs]
+    targets = [layout.rows(concrete(condition.name, own)) for own in values]
+    return _Held(rows, float(max(sizes)), [own.reshape(len(own), -1) for own in targets])
 
 
-def _boundaries(problem: Problem) -> list[Condition]:
-    return [c for c in problem.conditions if c.on.intrinsic_dim < top_dimension(problem) and not c.integral]
+def _on_boundary(condition: Condition, problem: Problem) -> bool:
+    return condition.on.intrinsic_dim < top_dimension(problem) and not condition.integral
 
 
 def _plain_rows(problem: Problem, seed: int, ansatz: Ansatz) -> Functionals:
     """The conditions at a few points, without an envelope."""
     plain = replace(ansatz, envelope=None)
     points = {c.name: held_out(c, HELD_OUT // 8, seed) for c in problem.conditions}
-    return stacked([condition_functionals(c, points[c.name], plain) for c in problem.conditions])
-
-
-def _fields(problem: Problem, frame: Frame, seed: int, rows: Functionals) -> list[Fields]:
-    level = min(problem.dim, len(PERIODS)) - 1
-    free = (free_waves(block, frame, seed) for block in rows.blocks)
-    waves = together((random_probes(frame, seed), *free))
-    places = interior(problem, BUMPS, seed).x
-    return [waves, oscillations(frame, PERIODS[level], seed), bumps(frame, WIDTHS[level], places)]
+    return together([condition_functionals(c, points[c.name], plain) for c in problem.conditions])
 
 
 def _relative(error: FloatArray, truth: FloatArray, parts: int) -> FloatArray:
@@ -236,6 +197,11 @@ def _relative(error: FloatArray, truth: FloatArray, parts: int) -> FloatArray:
         pairs = [(norms(e), norms(t)), (np.max(np.abs(e), axis=0), np.max(np.abs(t), axis=0))]
         found += [np.where(a == 0.0, 0.0, a / np.where(b > 0.0, b, 1e-300)) for a, b in pairs]
     return np.max(found, axis=0)
+
+
+def _geometric(errors: FloatArray) -> float:
+    """The geometric mean of errors (B,), all that is below rounding counting alike."""
+    return float(np.exp(np.mean(np.log(np.maximum(np.nan_to_num(errors, nan=np.inf), ROUNDING)))))
 
 
 def _rms(values: FloatArray) -> FloatArray:

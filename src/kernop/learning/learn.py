@@ -23,8 +23,8 @@ from kernop.basics.progress import Stages
 from kernop.basics.versions import now
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.batches import StreamPoints, check_whole, stream
+from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.inputs import read_inputs
 from kernop.collocation.rows import Input, StreamedRows
 from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, share_out, top_dimension
 from kernop.collocation.scales import fitted
@@ -33,6 +33,7 @@ from kernop.geometry import Points
 from kernop.kernels import CustomKernel, Kernel
 from kernop.kernels.base import check_smoothness
 from kernop.language.problem import Problem
+from kernop.learning.default import by_default
 from kernop.learning.heldout import Measure, OnInputs, OnProbes
 from kernop.learning.refine import Report, ToleranceWarning, refine
 from kernop.learning.streaming import Passes, read_checkpoint
@@ -72,8 +73,9 @@ def learn(
 
     Arguments:
         problem: the conditions P_k u = h_k.
-        tol: add centres (and points, unless they are given) until the relative residual at points that were not
-            used meets ``tol``; ``T.report`` tells what was reached. None learns once, at a sensible default.
+        tol: add functions (and points, unless they are given) until the error on known solutions, at places that were
+            not used, meets ``tol``; a warning says if it does not. None tries a few numbers of functions, until that
+            error is below 1e-6, and returns the best. ``T.report`` tells what was tried and reached.
         kernel: a `Kernel`, or a function K(x, y) of two points; None lets the method choose.
         points: how many points in all, or for each condition by name, or the `Points` themselves by name. With
             ``Subspace(batch=…)`` also arrays on disk by name, `Batches`, or an iterator of batches.
@@ -86,10 +88,10 @@ def learn(
         method: `Subspace` (the default), `Full` or `LowRank`.
         seed: of the points.
         progress: show a progress bar.
-        inputs: for ``tol``: inputs to measure by, each a tuple in the order of T or a dictionary, of functions and
+        inputs: inputs to measure by, each a tuple in the order of T or a dictionary, of functions and
             numbers; None measures by smooth random fields of several length scales. For ``Subspace(batch=…)``: inputs
             that are solved in the same pass over the points, for ``T.solutions``.
-        budget: for ``tol``: at most so many centres.
+        budget: at most so many functions.
         checkpoint: for ``Subspace(batch=…)``: a path, or a `Checkpoint`, from which a pass goes on if it was killed.
         client: for ``Subspace(batch=…)``: a Dask client, over whose workers the batches are spread.
     """
@@ -115,10 +117,10 @@ def learn(
     )
     passes = _passes(chosen, checkpoint, client)
     with Stages(progress) as stage:
-        if tol is None:
-            known = () if inputs is None or passes is None else read_inputs(problem, inputs)
+        if tol is None and not task.open(chosen):
+            known = () if inputs is None or passes is None else inputs_in_advance(problem, inputs)
             return task.once(chosen, points, stage, known, passes)
-        operator = task.to_tolerance(chosen, points, tol, inputs, budget, stage)
+        operator = task.grown(chosen, points, tol, inputs, budget, stage)
         with stage("examine"):
             stable = task.stability(operator.collocated, operator.ansatz)
     found = replace(operator.diagnosis, stability=stable)
@@ -143,7 +145,7 @@ def _warn(found: Diagnosis, report: Report | None, level: int) -> None:
     if found.roughness is not None and found.roughness.unresolved:
         text = f"{found.roughness}; give more points and centres, or smooth it"
         warnings.warn(text, AccuracyWarning, stacklevel=level)
-    if report is not None and not report.met:
+    if report is not None and report.asked and not report.met:
         warnings.warn(str(report), ToleranceWarning, stacklevel=level)
 
 
@@ -189,7 +191,8 @@ class _Task:
     ) -> tuple[Ansatz, Functionals | StreamedRows]:
         """How the unknowns are written, and the conditions at the points: all rows now, or batch by batch."""
         if isinstance(placed, StreamPoints):
-            ansatz, _ = fitted(self.problem, self._seen(placed), self.frame, envelope_of(method))
+            seen = {name: own for batch in reversed(placed.stream.sampled()) for name, own in batch.items()}
+            ansatz, _ = fitted(self.problem, seen, self.frame, envelope_of(method))
             return ansatz, StreamedRows(placed.stream, ansatz).given(known)
         if ansatz is None:
             ansatz, functionals = fitted(self.problem, placed, self.frame, envelope_of(method))
@@ -199,10 +202,6 @@ class _Task:
             if self.kernel is not None:
                 check_smoothness(self.kernel, method.derivatives_needed(own.order), name)
         return ansatz, functionals
-
-    def _seen(self, placed: StreamPoints) -> dict[str, Points]:
-        """Points of each condition from a few batches of a stream, as far as they have some."""
-        return {name: points for batch in reversed(placed.stream.sampled()) for name, points in batch.items()}
 
     def _examined(
         self, method: Method, placed: Mapping[str, Points], rows: Functionals | StreamedRows, ansatz: Ansatz
@@ -227,7 +226,16 @@ class _Task:
     ) -> SolutionOperator:
         with stage("factorise") as tick:
             regularization = self._regularization(method, rows)
-            setting = Setting(rows, self.frame, self.kernel, regularization, self.weights, tick, passes, ansatz)
+            setting = Setting(
+                rows=rows,
+                frame=self.frame,
+                kernel=self.kernel,
+                regularization=regularization,
+                weights=self.weights,
+                tick=tick,
+                runner=passes,
+                ansatz=ansatz,
+            )
             with self._blaming_the_noise():
                 factorisation = method.factorise(setting)
         if passes is not None:
@@ -239,17 +247,25 @@ class _Task:
             factorisation=factorisation,
             stats=stage.seconds,
             noise=self._levels,
-            about=self._about,
+            about={"when": now(), "seed": int(self.seed), "sampling": self.sampling},
             diagnosis=found,
             functionals=rows if isinstance(rows, Functionals) else None,
         )
         return operator.with_solutions()
 
-    def to_tolerance(
-        self, method: Method, points: Any, tol: float, inputs: Any, budget: int, stage: Stages
+    def open(self, method: Method) -> bool:
+        """Is the number of functions ours to choose, and are they chosen for accuracy alone?"""
+        if not isinstance(method, Subspace) or method.batch is not None or method.centers is not None:
+            return False
+        given = self.kernel is not None or self.regularization is not None or self.noise is not None
+        return not given and method.basis != "representers" and method.solver == "qr" and not method.rkhs
+
+    def grown(
+        self, method: Method, points: Any, tol: float | None, inputs: Any, budget: int, stage: Stages
     ) -> SolutionOperator:
-        """With more and more centres, until the residual where nothing was learned is small enough."""
-        wanted = check_number("tol", tol, above=0.0)
+        """With more and more functions: until an error where nothing was learned is small enough, or the best of a
+        few if no tolerance is given."""
+        wanted = None if tol is None else check_number("tol", tol, above=0.0)
         growing = _growing(method, tol)
         given = sample(self.problem, points, self.sampling, self.seed) if points is not None else None
         most = check_integer("budget", budget, least=1)
@@ -258,7 +274,7 @@ class _Task:
 
         ansatz: Ansatz | None = None  # of the first level, by which all are measured
 
-        def grown(centers: int, n: int) -> SolutionOperator:
+        def build(centers: int, n: int) -> SolutionOperator:
             nonlocal ansatz
             larger = replace(growing, centers=centers)
             with stage("sample"):
@@ -268,15 +284,15 @@ class _Task:
                 ansatz, rows = self._rows(larger, placed, ansatz=ansatz)
             return self._factorised(larger, placed, rows, ansatz, Diagnosis(), stage)
 
-        return refine(
-            grown,
-            wanted,
-            most,
-            lambda operator: self._measure(inputs, operator),
-            self.problem.dim,
-            stage.say,
-            lambda operator: replace(operator, diagnosis=Diagnosis(None, self.roughness(operator.points))),
-        )
+        def examined(operator: SolutionOperator) -> SolutionOperator:
+            return replace(operator, diagnosis=Diagnosis(None, self.roughness(operator.points)))
+
+        def measure(operator: SolutionOperator) -> Measure:
+            return self._measure(inputs, operator)
+
+        if wanted is None:
+            return examined(by_default(build, most, measure, self.problem.dim, stage.say))
+        return refine(build, wanted, most, measure, self.problem.dim, stage.say, examined)
 
     def _points_for(self, n: int) -> int:
         """The points that give n rows for each component: an equation for several unknowns has fewer rows than they."""
@@ -339,17 +355,8 @@ class _Task:
         """λ: the user's, or the one that says what the noise is."""
         if self.noise is None:
             return self.regularization
-        if isinstance(rows, Functionals) or not method.rkhs:
-            return method.regularization_for(self.noise.variance, len(rows) if isinstance(rows, Functionals) else 0)
-        counts = rows.stream.counts  # to find them may take a pass
-        if counts is None:
-            remedy = "give arrays or ko.Batches, or penalty='coefficients'"
-            raise fail(ArgumentError, "noise", "one with an iterator, whose number of points is not known", remedy)
-        return method.regularization_for(self.noise.variance, sum(counts.values()))
-
-    @property
-    def _about(self) -> dict[str, Any]:
-        return {"when": now(), "seed": int(self.seed), "sampling": self.sampling}
+        # To count the rows of a stream may take a pass.
+        return method.regularization_for(self.noise.variance, len(rows) if method.rkhs else 0)
 
     @property
     def _levels(self) -> dict[str, float] | None:
@@ -363,7 +370,7 @@ def _stated(noise: Any, problem: Problem, regularization: Any, weights: Any) -> 
     return read_noise(noise, problem)
 
 
-def _growing(method: Method, tol: float) -> Subspace:
+def _growing(method: Method, tol: float | None) -> Subspace:
     if method.batch is not None:
         remedy = "leave out batch, or give Subspace(centers=…, batch=…) and no tol"
         raise fail(ArgumentError, "tol", f"{tol} with a stream of points", remedy)

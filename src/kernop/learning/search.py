@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,24 +44,29 @@ class Trial:
     lengthscales: tuple[float, ...]
 
 
+@dataclass(eq=False, kw_only=True)
 class Search:
-    """The search over lengthscales and λ, and the record of it."""
+    """The search over lengthscales and λ, and the record of it.
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        functionals: Functionals,
-        weights: FloatArray,
-        data: FloatArray,
-        criterion: str,
-        regularizations: FloatArray | None,
-        tick: Tick | None = None,
-    ) -> None:
-        self.kernel, self.functionals, self.weights, self.data = kernel, functionals, weights, data
-        self.criterion, self.regularizations = criterion, regularizations
-        self.start = lengthscales(kernel)
-        self.path: list[Trial] = []
-        self._tick, self._count = tick, 0
+    Arguments:
+        kernel: where it starts.
+        functionals, weights, data: P_i, w_i (N,) and h (N, B).
+        criterion: "loo", "gcv" or "likelihood".
+        regularizations: the λ to try; None for a range in units of the mean of w_i G_ii.
+        tick: is told the part that is done.
+    """
+
+    kernel: Kernel
+    functionals: Functionals
+    weights: FloatArray
+    data: FloatArray
+    criterion: str
+    regularizations: FloatArray | None
+    tick: Tick | None = None
+    path: list[Trial] = field(default_factory=list[Trial], init=False)
+
+    def __post_init__(self) -> None:
+        self.start, self._count = lengthscales(self.kernel), 0
 
     @property
     def best(self) -> Trial:
@@ -127,13 +132,12 @@ class Search:
 
     def _factorise(self, lengths: FloatArray) -> Spectrum:
         self._count += 1
-        if self._tick is not None:
-            self._tick(min(1.0, self._count / (len(FACTORS) + REFINEMENTS)))
+        if self.tick is not None:
+            self.tick(min(1.0, self._count / (len(FACTORS) + REFINEMENTS)))
         return spectrum(with_lengthscales(self.kernel, lengths), self.functionals, self.weights, self.data)
 
     def _values(self, factored: Spectrum, lams: Any) -> FloatArray:
-        rules = {"loo": factored.loo, "gcv": factored.gcv, "likelihood": factored.likelihood}
-        return rules[self.criterion](lams)
+        return getattr(factored, self.criterion)(lams)
 
     def _record(self, lengths: FloatArray, lam: float, value: float) -> Trial:
         factor = float(np.exp(np.mean(np.log(lengths / self.start)))) if len(lengths) else 1.0

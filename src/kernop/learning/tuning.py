@@ -13,7 +13,6 @@ from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
-    InputNameError,
     check_array,
     check_choice,
     check_flag,
@@ -23,9 +22,9 @@ from kernop.basics.errors import (
 )
 from kernop.basics.progress import Stages
 from kernop.collocation import assembly
-from kernop.collocation.data import all_values, concrete, real_columns
+from kernop.collocation.data import all_values, concrete, named_inputs, real_columns
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.probes import free_waves, random_probes, together
+from kernop.collocation.probes import probes_of
 from kernop.collocation.sampling import sample
 from kernop.collocation.scales import fitted
 from kernop.collocation.units import frame_of
@@ -45,7 +44,7 @@ from kernop.trust.criteria import lengthscales, with_lengthscales
 LABELS = {"loo": "leave-one-out mean square", "gcv": "generalised cross-validation", "likelihood": "log likelihood"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Tuned:
     """What `tune` found.
 
@@ -158,13 +157,26 @@ def tune(
     balance = read_weights("unit" if weights is None else weights, problem)
     seed = check_integer("seed", seed, least=0)
     placed = sample(problem, points, sampling, seed)
-    _, functionals = fitted(problem, placed, frame_of(problem))
+    frame = frame_of(problem)
+    _, functionals = fitted(problem, placed, frame)
     for name, block in zip(problem.names, functionals.conditions, strict=True):
         check_smoothness(kernel, Full().derivatives_needed(block.order), name)
-    w = row_weights(balance, functionals, assembly.squared_norms(wide_gaussian(frame_of(problem)), functionals))
-    h = _probe_data(problem, functionals, seed) if data is None else _user_data(problem, placed, functionals, data)
+    w = row_weights(balance, functionals, assembly.squared_norms(wide_gaussian(frame), functionals))
+    if data is None:
+        probes = probes_of(functionals.blocks, frame, seed)
+        h = np.concatenate([probes.apply(block) for block in functionals.blocks])
+    else:
+        h = _user_data(problem, placed, functionals, data)
     with Stages(progress) as stage, stage("tune") as tick:
-        search = Search(kernel, functionals, w, _normalised(h, w), criterion, given, tick)
+        search = Search(
+            kernel=kernel,
+            functionals=functionals,
+            weights=w,
+            data=_normalised(h, w),
+            criterion=criterion,
+            regularizations=given,
+            tick=tick,
+        )
         for factor in FACTORS if lengthscales else FACTORS[:1]:
             search.scan(factor)
         if lengthscales and criterion != "likelihood":
@@ -174,7 +186,16 @@ def tune(
     best = search.best
     found = with_lengthscales(kernel, np.array(best.lengthscales))
     per_condition = {name: float(w[rows.start]) for name, rows in zip(problem.names, functionals.slices, strict=True)}
-    return Tuned(problem, found, best.regularization, criterion, best.value, tuple(search.path), placed, per_condition)
+    return Tuned(
+        problem=problem,
+        kernel=found,
+        regularization=best.regularization,
+        criterion=criterion,
+        value=best.value,
+        path=tuple(search.path),
+        points=placed,
+        weights=per_condition,
+    )
 
 
 def _check_kernel(kernel: Any, problem: Problem, move: bool) -> None:
@@ -197,24 +218,13 @@ def _regularizations(values: Any) -> FloatArray:
     return lams
 
 
-def _probe_data(problem: Problem, functionals: Functionals, seed: int) -> FloatArray:
-    """Exact data of smooth random fields of several length scales, and of the free waves of the equation: (N, B)."""
-    box = frame_of(problem)
-    waves = (free_waves(block, box, seed) for block in functionals.blocks)
-    probes = together((random_probes(box, seed), *waves))
-    return np.concatenate([probes.apply(block) for block in functionals.blocks])
-
-
 def _user_data(problem: Problem, points: Mapping[str, Points], functionals: Functionals, data: Any) -> FloatArray:
     """The user's data at the points, (N, B)."""
-    wanted = "give a dictionary with data for " + ", ".join(map(repr, problem.inputs))
     if not isinstance(data, Mapping):
-        raise fail(ArgumentTypeError, "data", describe(data), wanted)
-    for name in {*data, *problem.inputs}:
-        if name not in problem.inputs or name not in data:
-            got = f"no {name!r}" if name in problem.inputs else f"the unknown input {name!r}"
-            raise fail(InputNameError, "data", got, wanted)
-    return real_columns(concrete("data", all_values(problem, data, points, functionals.layouts)))
+        remedy = "give a dictionary with data for " + ", ".join(map(repr, problem.inputs))
+        raise fail(ArgumentTypeError, "data", describe(data), remedy)
+    given = named_inputs(problem, (), data, "data")
+    return real_columns(concrete("data", all_values(problem, given, points, functionals.layouts)))
 
 
 def _normalised(h: FloatArray, weights: FloatArray) -> FloatArray:

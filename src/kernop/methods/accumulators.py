@@ -1,37 +1,29 @@
 """What is kept of a stream of rows: sums or a triangle, L × L, however many rows have passed.
 
 For weighted rows √w_i P_i b_j (a batch is n × L) and weighted data √w_i h_i (n × B, for inputs that are known in
-advance) an accumulator holds what least squares needs of them. Two that passed over different rows can be merged.
+advance) an accumulator holds what least squares needs of [A h]. Two that passed over different rows can be merged.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from kernop.basics.errors import FloatArray
-from kernop.basics.linalg import (
-    Cholesky,
-    add_rows,
-    add_square,
-    add_triangle,
-    cholesky,
-    left_over,
-    norms,
-    packed,
-    unpack,
-)
+from kernop.basics.linalg import add_rows, add_square, add_triangle, cholesky, left_over, norms, packed, unpack
+from kernop.basics.stored import stored
 
 #: P of a penalty ‖P c‖²: upper triangular (L, L), or p for p · I.
 Penalty = float | FloatArray
+#: Digests of batches are added modulo this.
+DIGESTS = 1 << 128
 
 
-@dataclass(frozen=True, eq=False)
-class Solved:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LeastSquares:
     """Least squares from what was kept of a stream.
 
     Attributes:
@@ -49,47 +41,94 @@ class Solved:
     failed: int
 
 
+@stored("kept rows", by_value=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class KeptRows:
+    """What is kept of some batches, to be sent or written.
+
+    Attributes:
+        first: the number of their first one.
+        batches, rows: how many.
+        digest: the sum of the digests of their points.
+        packed: one triangle of what is kept of [A h].
+    """
+
+    first: int
+    batches: int
+    rows: int
+    digest: int
+    packed: FloatArray
+
+
 class Accumulator(ABC):
     """The state of a pass: mutable, and never shared.
 
     Arguments:
         count: the number L of functions.
         width: the number B of inputs that are known in advance.
+
+    Attributes:
+        matrix: what is kept of [A h]: a triangle of (L + B, L + B), in Fortran order.
+        rows, batches: how many have passed.
+        digest: the sum of the digests of their batches, by which their points can be recognised.
     """
+
+    #: Which triangle of the matrix is kept, and in which order of memory it takes in rows.
+    lower: ClassVar[bool]
+    order: ClassVar[Literal["C", "F"]]
 
     def __init__(self, count: int, width: int = 0) -> None:
         self.count, self.width = count, width
-        self.rows = 0
+        self.matrix = np.zeros((count + width, count + width), order="F")
+        self.rows = self.batches = self.digest = 0
+        self._both = np.empty((0, count + width))
 
-    @abstractmethod
     def room(self, n: int) -> tuple[FloatArray, FloatArray]:
         """Where the next n rows go: the rows (n, L) and their data (n, B), to be filled before `add`."""
+        if n != len(self._both):
+            self._both = np.empty((n, self.count + self.width), order=self.order)
+        return self._both[:, : self.count], self._both[:, self.count :]
 
-    def add(self) -> None:
-        """Take in what was filled into the room; its contents are lost."""
-        self.rows += self._add()
+    def add(self, digest: int = 0) -> None:
+        """Take in what was filled into the room, whose contents are lost; it is one batch."""
+        self._add(self._both)
+        self._count(len(self._both), 1, digest)
 
     def merged(self, other: Accumulator) -> Self:
-        """What is kept of the rows of both, which stay as they are."""
+        """What is kept of the rows of both, which stay as they are: Dask may need them again if it loses the result."""
         both = type(self)(self.count, self.width)
-        both._merge(self, other)
-        both.rows = self.rows + other.rows
+        both.matrix[:] = self.matrix
+        both._merge(other.matrix)
+        for part in (self, other):
+            both._count(part.rows, part.batches, part.digest)
         return both
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Without the room for rows, and one triangle only."""
-        return {"count": self.count, "width": self.width, "rows": self.rows, "arrays": self.arrays()}
+    def _count(self, rows: int, batches: int, digest: int) -> None:
+        self.rows, self.batches = self.rows + rows, self.batches + batches
+        self.digest = (self.digest + digest) % DIGESTS
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["count"], state["width"])
-        self.rows = state["rows"]
-        self.restore(state["arrays"])
+    def kept(self, first: int = 0) -> KeptRows:
+        """What another one goes on from: one triangle, and no room for rows. ``first`` is the number of its batch."""
+        numbers = {"first": first, "batches": self.batches, "rows": self.rows, "digest": self.digest}
+        return KeptRows(**numbers, packed=packed(self.matrix, lower=self.lower))
+
+    def restore(self, kept: KeptRows) -> None:
+        """Go on from there."""
+        self.rows, self.batches, self.digest = kept.rows, kept.batches, kept.digest
+        unpack(kept.packed, self.matrix, lower=self.lower)
+
+    def __getstate__(self) -> tuple[int, int, KeptRows]:
+        return self.count, self.width, self.kept()
+
+    def __setstate__(self, state: tuple[int, int, KeptRows]) -> None:
+        self.__init__(*state[:2])
+        self.restore(state[2])
 
     @abstractmethod
-    def _add(self) -> int: ...
+    def _add(self, rows: FloatArray) -> None: ...
 
     @abstractmethod
-    def _merge(self, one: Accumulator, other: Accumulator) -> None: ...
+    def _merge(self, matrix: FloatArray) -> None: ...
 
     @property
     @abstractmethod
@@ -97,130 +136,76 @@ class Accumulator(ABC):
         """‖A‖², the sum of the squares of all rows."""
 
     @abstractmethod
-    def solve(self, penalty: Penalty) -> Solved:
-        """Least squares from what was kept; the accumulator can go on.
-
-        ``penalty`` is P (L, L), upper triangular, or a number times the identity.
-        """
-
-    @abstractmethod
-    def arrays(self) -> dict[str, FloatArray]:
-        """The state, without what follows from symmetry: to be written to a file or sent."""
-
-    @abstractmethod
-    def restore(self, arrays: Mapping[str, FloatArray]) -> None:
-        """Go back to a state; ``rows`` is the caller's."""
+    def solve(self, penalty: Penalty) -> LeastSquares:
+        """Least squares from what was kept, with the penalty ‖P c‖²; the accumulator can go on."""
 
 
 class NormalSums(Accumulator):
-    """AᵀA, Aᵀh and |h|²: half of the work of a triangle, and half of its digits. The paper's Algorithm 1."""
+    """[A h]ᵀ[A h]: half of the work of a triangle, and half of its digits. The paper's Algorithm 1."""
 
-    def __init__(self, count: int, width: int = 0) -> None:
-        super().__init__(count, width)
-        self._design = np.empty((0, count))
-        self._data = np.empty((0, width))
-        self.matrix = np.zeros((count, count), order="F")  # lower triangle
-        self.moments = np.zeros((count, width))
-        self.squares = np.zeros(width)
+    lower, order = True, "C"
 
-    def room(self, n: int) -> tuple[FloatArray, FloatArray]:
-        if n != len(self._design):
-            self._design, self._data = np.empty((n, self.count)), np.empty((n, self.width))
-        return self._design, self._data
+    def _add(self, rows: FloatArray) -> None:
+        add_square(self.matrix, rows)
 
-    def _add(self) -> int:
-        add_square(self.matrix, self._design)
-        if self.width:
-            self.moments += self._design.T @ self._data
-            self.squares += np.sum(np.square(self._data), axis=0)
-        return len(self._design)
-
-    def _merge(self, one: Accumulator, other: Accumulator) -> None:
-        for part in (one, other):
-            assert isinstance(part, NormalSums)
-            self.matrix += part.matrix
-            self.moments += part.moments
-            self.squares += part.squares
+    def _merge(self, matrix: FloatArray) -> None:
+        self.matrix += matrix
 
     @property
     def square(self) -> float:
-        return float(np.trace(self.matrix))
+        return float(np.trace(self.matrix[: self.count, : self.count]))
 
-    def solve(self, penalty: Penalty) -> Solved:
-        matrix = self.matrix.copy(order="F")
-        if not isinstance(penalty, np.ndarray):
-            matrix[np.diag_indices(self.count)] += penalty**2
-        else:
+    def solve(self, penalty: Penalty) -> LeastSquares:
+        matrix = self.matrix[: self.count, : self.count].copy(order="F")
+        if isinstance(penalty, np.ndarray):
             add_square(matrix, np.ascontiguousarray(penalty))
+        else:
+            matrix[np.diag_indices(self.count)] += penalty**2
         factor, failed = cholesky(matrix)
-        y, size = factor.half_solve(self.moments), np.sqrt(self.squares)
-        return Solved(factor.lower.T, y, left_over(size, y), size, failed or _first_bad(factor))
-
-    def arrays(self) -> dict[str, FloatArray]:
-        return {
-            "packed": packed(self.matrix, lower=True),
-            "moments": self.moments.copy(),
-            "squares": self.squares.copy(),
-        }
-
-    def restore(self, arrays: Mapping[str, FloatArray]) -> None:
-        unpack(arrays["packed"], self.matrix, lower=True)
-        # The first checkpoints did not have the squares: the misfit is then not known.
-        self.moments[:], self.squares[:] = arrays["moments"], arrays.get("squares", np.nan)
+        bad = ~(factor.pivots > 0.0)
+        y = factor.half_solve(self.matrix[self.count :, : self.count].T)
+        size = np.sqrt(np.diagonal(self.matrix)[self.count :])
+        return LeastSquares(
+            upper=factor.lower.T,
+            y=y,
+            residual=left_over(size, y),
+            size=size,
+            failed=failed or (int(np.argmax(bad)) + 1 if np.any(bad) else 0),
+        )
 
 
 class Triangle(Accumulator):
     """R with RᵀR = [A h]ᵀ[A h], by orthogonal updates: the condition number is never squared."""
 
-    def __init__(self, count: int, width: int = 0) -> None:
-        super().__init__(count, width)
-        self._both = np.empty((0, count + width), order="F")
-        self.upper = np.zeros((count + width, count + width), order="F")
+    lower, order = False, "F"
 
-    def room(self, n: int) -> tuple[FloatArray, FloatArray]:
-        if n != len(self._both):
-            self._both = np.empty((n, self.count + self.width), order="F")
-        return self._both[:, : self.count], self._both[:, self.count :]
+    def _add(self, rows: FloatArray) -> None:
+        add_rows(self.matrix, rows)
 
-    def _add(self) -> int:
-        add_rows(self.upper, self._both)
-        return len(self._both)
-
-    def _merge(self, one: Accumulator, other: Accumulator) -> None:
-        assert isinstance(one, Triangle)
-        assert isinstance(other, Triangle)
-        self.upper[:] = one.upper
-        add_triangle(self.upper, other.upper.copy(order="F"))
+    def _merge(self, matrix: FloatArray) -> None:
+        add_triangle(self.matrix, matrix.copy(order="F"))
 
     @property
     def square(self) -> float:
-        return float(np.sum(np.square(np.triu(self.upper[: self.count, : self.count]))))
+        return float(np.sum(np.square(np.triu(self.matrix[: self.count, : self.count]))))
 
-    def solve(self, penalty: Penalty) -> Solved:
-        upper = self.upper.copy(order="F")
-        if isinstance(penalty, np.ndarray) or penalty > 0.0:
-            add_triangle(upper, self._rows_of(penalty))
+    def solve(self, penalty: Penalty) -> LeastSquares:
+        upper, below = self.matrix.copy(order="F"), np.zeros_like(self.matrix)
+        below[: self.count, : self.count] = penalty_rows(penalty, self.count)
+        if np.any(below):
+            add_triangle(upper, below)
         r = np.asfortranarray(upper[: self.count, : self.count])
         columns = np.triu(upper)[:, self.count :]
         diagonal = np.abs(np.diagonal(r))
-        failed = int(np.argmin(diagonal)) + 1 if np.min(diagonal) == 0.0 else 0
-        return Solved(r, columns[: self.count], norms(columns[self.count :]), norms(columns), failed)
-
-    def _rows_of(self, penalty: Penalty) -> FloatArray:
-        rows = np.zeros_like(self.upper)
-        if isinstance(penalty, np.ndarray):
-            rows[: self.count, : self.count] = penalty
-        else:
-            rows[np.arange(self.count), np.arange(self.count)] = penalty
-        return rows
-
-    def arrays(self) -> dict[str, FloatArray]:
-        return {"packed": packed(self.upper, lower=False)}
-
-    def restore(self, arrays: Mapping[str, FloatArray]) -> None:
-        unpack(arrays["packed"], self.upper, lower=False)
+        return LeastSquares(
+            upper=r,
+            y=columns[: self.count],
+            residual=norms(columns[self.count :]),
+            size=norms(columns),
+            failed=int(np.argmin(diagonal)) + 1 if np.min(diagonal) == 0.0 else 0,
+        )
 
 
-def _first_bad(factor: Cholesky) -> int:
-    bad = ~(factor.pivots > 0.0)
-    return int(np.argmax(bad)) + 1 if np.any(bad) else 0
+def penalty_rows(penalty: Penalty, count: int) -> FloatArray:
+    """P as a matrix, (L, L)."""
+    return penalty if isinstance(penalty, np.ndarray) else penalty * np.eye(count)

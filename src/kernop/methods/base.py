@@ -15,6 +15,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
 from kernop.basics.fitting import check_least, check_positive
 from kernop.basics.progress import Tick
 from kernop.collocation.ansatz import PLAIN, Ansatz
+from kernop.collocation.changes import RowNumbers
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.rows import StreamedRows
 from kernop.collocation.units import Frame
@@ -25,15 +26,14 @@ from kernop.methods.posterior import Posterior
 from kernop.methods.regression import Runner
 from kernop.methods.weights import Weights
 
-#: The numbers of some rows, sorted; and a permutation of all rows.
-RowNumbers = NDArray[np.intp]
+#: A permutation of all rows.
 Order = NDArray[np.intp]
 
 #: Functionals whose variances are computed at a time.
 PIECE = 4096
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Setting:
     """All that a method needs to learn.
 
@@ -42,7 +42,7 @@ class Setting:
         frame: where they live.
         kernel: the user's, or None: the method chooses.
         regularization: the user's λ, or None: the method chooses.
-        weights: one for each condition, or None for balanced ones.
+        weights: one for each condition, or balanced ones.
         tick: is told the part that is done.
         runner: passes over rows that come in batches.
         ansatz: how the unknowns are made of the functions of a space; the functionals were collocated with it.

@@ -12,7 +12,7 @@ from kernop.basics.fitting import check_positive, check_shape
 from kernop.basics.linalg import Cholesky, add_square, cholesky, left_over, norms, right_solve_upper
 from kernop.basics.matrix_file import Put, in_file
 from kernop.basics.stored import Upper, stored
-from kernop.methods.accumulators import Penalty
+from kernop.methods.accumulators import Penalty, penalty_rows
 from kernop.methods.base import Answer, Method
 from kernop.methods.expansion import Combination
 from kernop.methods.leastsquares import SubspaceFactorisation
@@ -20,7 +20,7 @@ from kernop.methods.regression import Regression
 
 
 @stored("materialized", by_value=False)
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class MaterializedFactorisation(SubspaceFactorisation):
     """c = R⁻¹ S⁻¹ Qᵀ √W h with Q = √W A R⁻¹ and S = QᵀQ + (P R⁻¹)ᵀ(P R⁻¹), which is the identity but for rounding.
 
@@ -70,51 +70,35 @@ class MaterializedFactorisation(SubspaceFactorisation):
         return right_solve_upper(self.upper, b.T).T
 
 
-def materialized(
-    regression: Regression,
-    method: Method,
-    upper: FloatArray,
-    penalty: Penalty,
-    ridge: float,
-    noise: float,
-    path: str | os.PathLike[str] | None,
-) -> MaterializedFactorisation:
-    """One pass over the rows that writes Q; in a file of NumPy's format if a path is given.
+def orthonormal(
+    regression: Regression, upper: FloatArray, penalty: Penalty, path: str | os.PathLike[str] | None
+) -> tuple[FloatArray, Cholesky]:
+    """Q and S by one pass over the rows, which carry no data; Q in a file of NumPy's format if a path is given.
 
     Arguments:
-        regression: the rows, without data.
         upper: R with RᵀR = AᵀWA + PᵀP.
         penalty: P.
-        ridge: λ.
     """
     regression.rows.stream.check_again()
-    sizes, count = regression.rows.sizes, len(upper)
-    n = sum(sizes)
-    if path is None:
-        check_memory("T", n * count, f"{n} rows of {count}", "give materialize(path), for a file")
-        q: FloatArray = np.empty((n, count))
-        square = _fill(q.__setitem__, regression, upper, penalty)
-    else:
-        q, square = in_file(path, (n, count), lambda put: _fill(put, regression, upper, penalty))
-    roots = np.repeat(np.sqrt(regression.weights), sizes)
-    return MaterializedFactorisation(
-        regression.expansion, ridge, regression.weights, noise, upper, square, q, roots, method
-    )
+    n, count = sum(regression.rows.sizes), len(upper)
 
+    def fill(put: Put) -> Cholesky:
+        square = np.zeros_like(upper, order="F")
+        add_square(square, np.ascontiguousarray(right_solve_upper(upper, penalty_rows(penalty, count))))
+        for k in range(regression.rows.stream.number or 0):
+            rows = regression.rows[k]
+            part = np.ascontiguousarray(right_solve_upper(upper, regression.design(rows)))
+            add_square(square, part)
+            for (own, _), place in zip(rows.functionals, regression.rows.places(k, rows), strict=True):
+                put(place, part[own])
+        factor, failed = cholesky(square)
+        if failed or not np.all(factor.pivots > 0.0):
+            got = "an operator whose triangle is singular to working precision"
+            raise fail(SingularGramError, "T", got, "learn with a larger λ, or without regularization=")
+        return factor
 
-def _fill(put: Put, regression: Regression, upper: FloatArray, penalty: Penalty) -> Cholesky:
-    """Write Q row by row; S = QᵀQ + (P R⁻¹)ᵀ(P R⁻¹), factorised."""
-    root = penalty if isinstance(penalty, np.ndarray) else penalty * np.eye(len(upper))
-    square = np.zeros_like(upper, order="F")
-    add_square(square, np.ascontiguousarray(right_solve_upper(upper, root)))
-    for k in range(regression.rows.stream.number or 0):
-        rows = regression.rows[k]
-        part = np.ascontiguousarray(right_solve_upper(upper, regression.design(rows)))
-        add_square(square, part)
-        for (own, _), place in zip(rows.functionals, regression.rows.places(k, rows), strict=True):
-            put(place, part[own])
-    factor, failed = cholesky(square)
-    if failed or not np.all(factor.pivots > 0.0):
-        got = "an operator whose triangle is singular to working precision"
-        raise fail(SingularGramError, "T", got, "learn with a larger λ, or without regularization=")
-    return factor
+    if path is not None:
+        return in_file(path, (n, count), fill)
+    check_memory("T", n * count, f"{n} rows of {count}", "give materialize(path), for a file")
+    q = np.empty((n, count))
+    return q, fill(q.__setitem__)

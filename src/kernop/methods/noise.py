@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, check_number, describe, fail
+from kernop.basics.errors import ArgumentError, check_number, fail
+from kernop.collocation.sampling import check_conditions
 from kernop.language.problem import Problem
 
 #: Beyond this, and the inverse of it, squares of levels and their quotients would leave the range of numbers.
@@ -51,14 +52,5 @@ def read_noise(noise: Any, problem: Problem) -> Noise:
         remedy = "give a positive number, or one for each condition by name"
         return Noise((check_number("noise", noise, above=0.0, remedy=remedy),) * len(problem.names))
     named: Mapping[Any, Any] = noise
-    known = ", ".join(map(repr, problem.names))
-    for name in named:
-        if not isinstance(name, str):
-            raise fail(ArgumentTypeError, "noise", f"the name {describe(name)}", f"the conditions are {known}")
-        if name not in problem.names:
-            raise fail(InputNameError, "noise", f"the unknown condition {name!r}", f"the conditions are {known}")
-    missing = [name for name in problem.names if name not in named]
-    if missing:
-        remedy = "give every condition a level; a small one where the data are exact"
-        raise fail(InputNameError, "noise", "no level for " + " and ".join(map(repr, missing)), remedy)
+    check_conditions("noise", named, problem, each="a level, small where data are exact,")
     return Noise(tuple(check_number(f"noise[{name!r}]", named[name], above=0.0) for name in problem.names))

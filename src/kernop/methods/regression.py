@@ -13,7 +13,7 @@ from kernop.basics.progress import Tick
 from kernop.collocation.rows import Rows, StreamedRows
 from kernop.methods.accumulators import Accumulator, NormalSums, Triangle
 from kernop.methods.expansion import Expansion
-from kernop.methods.weights import equalising
+from kernop.methods.weights import Balance
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +41,12 @@ class Regression:
         """An empty one."""
         return (Triangle if self.orthogonal else NormalSums)(self.count, self.rows.width)
 
-    def add(self, accumulator: Accumulator, rows: Rows) -> None:
-        """Take in one batch."""
+    def add(self, accumulator: Accumulator, rows: Rows, digest: int = 0) -> None:
+        """Take in one batch, by whose digest its points can be recognised."""
         design, data = accumulator.room(len(rows))
         self.design(rows, out=design)
         data[:] = self.data(rows)
-        accumulator.add()
+        accumulator.add(digest)
 
     def design(self, rows: Rows, out: FloatArray | None = None) -> FloatArray:
         """√W A of a batch, (n, L)."""
@@ -88,15 +88,12 @@ class Runner(Protocol):
         ...
 
 
-def balanced(rows: StreamedRows, expansion: Expansion) -> tuple[float, ...]:
-    """Weights that give every condition the same sum of squared rows, as estimated from a few batches.
-
-    The geometric mean of the weights is 1, so that λ keeps its meaning.
-    """
-    names, batches = rows.names, rows.stream.sampled()
+def balanced(rows: StreamedRows, expansion: Expansion, balance: Balance | None) -> tuple[float, ...]:
+    """Balanced weights from the sums of squared rows, as estimated from a few batches."""
+    names = rows.names
     if len(names) == 1:
         return (1.0,)
-    points, unit = rows.stream.sizes(batches), Regression(rows, expansion, (1.0,) * len(names))
+    points, unit = rows.stream.sizes(), Regression(rows, expansion, (1.0,) * len(names))
     counts = [1 if c.integral else points[c.name] for c in rows.stream.problem.conditions]
     sizes = {n: count * layout.parts for n, count, layout in zip(names, counts, rows.layouts, strict=True)}
     squares: dict[str, list[FloatArray]] = {name: [] for name in names}
@@ -111,4 +108,4 @@ def balanced(rows: StreamedRows, expansion: Expansion) -> tuple[float, ...]:
         missing = names[int(np.argmin(values))]
         remedy = "let the first batch have points of every condition, or give weights='unit' or numbers"
         raise fail(ArgumentError, "points", f"no rows of condition {missing!r} to balance by", remedy)
-    return equalising(values)
+    return (balance or Balance.even(len(names))).weights(values)

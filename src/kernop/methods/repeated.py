@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import norms
 from kernop.collocation.functionals import Functionals, Indices
-from kernop.collocation.probes import random_probes, together
+from kernop.collocation.probes import random_probes
 from kernop.collocation.units import Frame
 from kernop.methods.base import Factorisation
 from kernop.methods.weights import repeated
@@ -25,8 +25,8 @@ from kernop.methods.weights import repeated
 HARMFUL = 10.0
 #: … its solution leaves more than this of its data: the solutions of an equation that lets them grow leave far less.
 UNRESOLVED = 1e-4
-#: Smooth fields that tell such modes from solutions: seeds and numbers of length scales, three fields each.
-SEEDS, SCALES = (0, 1), 10
+#: Smooth fields that tell such modes from solutions have so many length scales, three fields each.
+SCALES = 20
 #: No field is better resolved than this.
 ROUNDING = 1e-13
 #: Norms of matrices up to this size are computed, of larger ones by so many steps of power iteration.
@@ -95,7 +95,7 @@ class StepMap:
         sides = (self.frame.high - self.frame.low) / self.frame.units
         spacing = float(np.prod(sides) * expansion.ansatz.count / len(expansion)) ** (1.0 / len(sides))
         lengths = tuple(map(float, np.geomspace(2.0, 2.0 * min(0.5, spacing), SCALES)))
-        probes = together([random_probes(self.frame, seed, lengths) for seed in SEEDS])
+        probes = random_probes(self.frame, 0, lengths)
         data = np.concatenate([probes.apply(block) for block in self.functionals.blocks])
         left = np.maximum(self.factorisation.answer(data).misfit, ROUNDING)
         states = self.roots[:, None] * data[self.rows]

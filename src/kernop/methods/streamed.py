@@ -8,18 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, KernopError, SingularGramError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, SingularGramError, fail
 from kernop.basics.linalg import EPS, add_rows, add_triangle, left_over, norms, solve_upper, transpose_solve_upper
+from kernop.basics.stored import Upper
 from kernop.collocation.rows import StreamedRows
 from kernop.methods.accumulators import Accumulator, Penalty
 from kernop.methods.base import Answer, Method
 from kernop.methods.expansion import Combination
 from kernop.methods.leastsquares import SubspaceFactorisation, penalty_root
-from kernop.methods.materialized import MaterializedFactorisation, materialized
+from kernop.methods.materialized import MaterializedFactorisation, orthonormal
 from kernop.methods.regression import Regression, Runner
 
 #: Corrections of later inputs end when they change the fit by less than this part, grow, or after so many passes.
 SMALL_CORRECTION, MOST_CORRECTIONS = 1e-13, 8
+#: What is refused to an operator of a stream.
+FROM_STREAM = "an operator that was learned from a stream"
 #: So that data of zeros is not divided by zero.
 TINIEST = float(np.finfo(np.float64).tiny)
 #: λ when the user gives none, relative to ‖A‖²: for QR as small as the corrections of later inputs allow, for normal
@@ -27,29 +30,56 @@ TINIEST = float(np.finfo(np.float64).tiny)
 TINY_QR, TINY_NORMAL = 1e-14**2, EPS
 
 
-@dataclass(frozen=True, eq=False)
-class StreamedFactorisation(SubspaceFactorisation):
-    """RᵀR = AᵀWA + PᵀP; c = R⁻¹ R⁻ᵀ AᵀW h by a pass over the rows, corrected by more passes if R is from QR.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KeptOfRows(SubspaceFactorisation):
+    """RᵀR = AᵀWA + PᵀP of N rows that have passed.
+
+    Arguments:
+        method: how it was learned.
+        upper: R, (L, L).
+        penalty: P.
+        n: N.
+        runner: who passes over the rows.
+    """
+
+    method: Method
+    upper: Upper
+    penalty: Penalty
+    n: int
+    runner: Runner
+
+    @property
+    def size(self) -> int:
+        return self.n
+
+    @property
+    def rkhs(self) -> bool:
+        return self.method.rkhs
+
+    def half_solve(self, b: FloatArray) -> FloatArray:
+        return transpose_solve_upper(self.upper, b)
+
+    def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
+        remedy = "use T(…)(x), or T.materialize() first, which holds an N × L matrix in memory or on disk"
+        raise fail(ArgumentError, "T.on", FROM_STREAM, remedy)
+
+    def check_removal(self) -> None:
+        raise fail(ArgumentError, "T", FROM_STREAM, "learn again from what is left")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StreamedFactorisation(KeptOfRows):
+    """c = R⁻¹ R⁻ᵀ AᵀW h by a pass over the rows, corrected by more passes if R is from QR.
 
     The corrections c += R⁻¹ R⁻ᵀ (AᵀW (h − A c) − PᵀP c), with the residual h − A c at every point, give the accuracy
     of QR although Q is not kept: each shrinks the error by about ε · cond(R), and P keeps that below 1.
 
     Arguments:
-        method: how it was learned.
         regression: the rows, to be passed over again.
-        upper: R, (L, L).
-        penalty: P.
-        n: the number N of rows.
-        runner: who passes over the rows.
         in_advance: the answer to the inputs that were known in advance; None if there were none.
     """
 
-    method: Method
     regression: Regression
-    upper: FloatArray
-    penalty: Penalty
-    n: int
-    runner: Runner
     in_advance: Answer | None = None
 
     @property
@@ -60,13 +90,6 @@ class StreamedFactorisation(SubspaceFactorisation):
     def rows(self) -> StreamedRows:
         return self.regression.rows
 
-    @property
-    def rkhs(self) -> bool:
-        return self.method.rkhs
-
-    def half_solve(self, b: FloatArray) -> FloatArray:
-        return transpose_solve_upper(self.upper, b)
-
     def answer(self, h: FloatArray) -> Answer:
         return self.passed(self.rows.holding(h))
 
@@ -75,14 +98,15 @@ class StreamedFactorisation(SubspaceFactorisation):
             return self.in_advance
         rows.stream.check_again()
         regression = replace(self.regression, rows=rows)
-        moments, squares = self._pass(regression, None)
+        moments, (squares,) = np.split(self.runner.moments(regression, None), [-1])
         y, size = transpose_solve_upper(self.upper, moments), np.sqrt(squares)
         residual, last = left_over(size, y), np.inf
         for _ in range(MOST_CORRECTIONS if regression.orthogonal else 0):
             c = solve_upper(self.upper, y)
-            gradient, squares = self._pass(regression, c)
+            gradient, (squares,) = np.split(self.runner.moments(regression, c), [-1])
             residual = np.sqrt(squares)
-            step = transpose_solve_upper(self.upper, gradient - self._penalty_times(c))
+            pull = np.dot(np.transpose(self.penalty), np.dot(self.penalty, c))
+            step = transpose_solve_upper(self.upper, gradient - pull)
             worst = np.max(norms(step) / np.maximum(norms(y), TINIEST))
             if not worst < last:
                 break
@@ -90,15 +114,6 @@ class StreamedFactorisation(SubspaceFactorisation):
             if worst <= SMALL_CORRECTION:
                 break
         return Answer(Combination(self.expansion, y, self.upper), residual, size)
-
-    def _pass(self, regression: Regression, c: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-        found = self.runner.moments(regression, c)
-        return found[:-1], found[-1]
-
-    def _penalty_times(self, c: FloatArray) -> FloatArray:
-        if not isinstance(self.penalty, np.ndarray):
-            return self.penalty**2 * c
-        return self.penalty.T @ (self.penalty @ c)
 
     def longer(self, rows: StreamedRows) -> StreamedFactorisation:
         """New rows are rotated into R; the old ones are not looked at. The penalty stays; that of the RKHS is λN."""
@@ -112,23 +127,16 @@ class StreamedFactorisation(SubspaceFactorisation):
 
     def materialized(self, path: str | os.PathLike[str] | None) -> MaterializedFactorisation:
         regression = replace(self.regression, rows=self.rows.given(()))
-        return materialized(regression, self.method, self.upper, self.penalty, self.regularization, self.noise, path)
+        q, square = orthonormal(regression, self.upper, self.penalty, path)
+        roots = np.repeat(np.sqrt(self.weights), self.rows.sizes)
+        base = self.expansion, self.regularization, self.weights, self.noise
+        return MaterializedFactorisation(*base, upper=self.upper, square=square, q=q, roots=roots, method=self.method)
 
     def with_client(self, client: Any) -> StreamedFactorisation:
         return replace(self, runner=self.runner.with_client(client))
 
-    def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
-        remedy = "use T(…)(x), or T.materialize() first, which holds an N × L matrix in memory or on disk"
-        raise self._refused("T.on", remedy)
 
-    def check_removal(self) -> None:
-        raise self._refused("T", "learn again from what is left")
-
-    def _refused(self, name: str, remedy: str) -> KernopError:
-        return fail(ArgumentError, name, "an operator that was learned from a stream", remedy)
-
-
-def solved(
+def factorised(
     method: Method, regression: Regression, accumulator: Accumulator, regularization: float | None, runner: Runner
 ) -> StreamedFactorisation:
     """The factorisation, from what was kept of all rows."""
@@ -154,11 +162,11 @@ def solved(
         ridge,
         regression.weights,
         (accumulator.rows if method.rkhs else 1) * (regularization or 0.0),
-        method,
-        regression,
-        found.upper,
-        penalty,
-        accumulator.rows,
-        runner,
-        answer if regression.rows.inputs else None,
+        method=method,
+        upper=found.upper,
+        penalty=penalty,
+        n=accumulator.rows,
+        runner=runner,
+        regression=regression,
+        in_advance=answer if regression.rows.inputs else None,
     )

@@ -44,11 +44,13 @@ from kernop.methods.leastsquares import (
 from kernop.methods.regression import Regression, balanced
 from kernop.methods.spaces import DirectSum, KernelFunctions, Polynomials
 from kernop.methods.spaces.polynomials import total_degree
-from kernop.methods.streamed import solved
+from kernop.methods.streamed import factorised
 from kernop.methods.weights import Weights, condition_weights, repeated
 
 #: Which functions.
-Basis = Literal["translates", "representers", "polynomials"]
+Basis = Literal["translates", "augmented", "polynomials", "representers"]
+#: The part of polynomials among augmented translates, for d = 1, 2 and more (measured: docs/decisions.md).
+AUGMENTED = (0.125, 0.125, 0.375)
 #: The rows tiny · I below A, relative to the Frobenius norm of A.
 TINY = 1e-16
 
@@ -61,9 +63,11 @@ class Subspace(Method):
     Arguments:
         centers: how many functions for each component of the unknowns, or their centres (L, d), of which those that
             coincide count once; None chooses from the number of points.
-        basis: "translates", b_j = K(z_j, ·) at quasi-random centres in and around the domain; or "representers",
-            b_j = P_j^(1)K(x_j, ·) at L of the points, spread evenly; or "polynomials" of the largest total degree that
-            has at most L of them, in the box around the domain: the limit of wide Gaussians, without a kernel.
+        basis: "translates", b_j = K(z_j, ·) at quasi-random centres in and around the domain; "polynomials" of the
+            largest total degree that has at most L of them, in the box around the domain: the limit of wide Gaussians,
+            without a kernel; "augmented", translates and polynomials of low degree, L together; or "representers",
+            b_j = P_j^(1)K(x_j, ·) at L of the points, spread evenly. None takes "augmented", or "translates" if a
+            kernel, centres, λ or noise are given: then the functions are those of a prior.
         envelope: ρ, a function of x that vanishes where u must; then leave that condition out of the problem.
         solver: "qr" of the design matrix, or "normal" equations (the paper's; squares the condition number).
         penalty: "coefficients", λ‖c‖² (the paper's), or "rkhs", λN‖u‖² in the space of the kernel.
@@ -74,14 +78,15 @@ class Subspace(Method):
     """
 
     centers: Any = None
-    basis: Basis = "translates"
+    basis: Basis | None = None
     envelope: Function | None = None
     solver: Literal["qr", "normal"] = "qr"
     penalty: Literal["coefficients", "rkhs"] = "coefficients"
     batch: int | None = None
 
     def __post_init__(self) -> None:
-        check_choice("basis", self.basis, get_args(Basis))
+        if self.basis is not None:
+            check_choice("basis", self.basis, get_args(Basis))
         check_choice("solver", self.solver, ("qr", "normal"))
         check_choice("penalty", self.penalty, ("coefficients", "rkhs"))
         if self.batch is not None:
@@ -99,9 +104,9 @@ class Subspace(Method):
             object.__setattr__(self, "centers", check_integer("centers", self.centers, least=1))
         elif self.centers is not None:
             object.__setattr__(self, "centers", _distinct(check_coordinates("centers", self.centers)))
-            if self.basis != "translates":
+            if self.basis not in (None, "translates"):
                 raise fail(ArgumentError, "centers", describe(self.centers), f"give a number of {self.basis}")
-        if self.basis == "polynomials" and self.rkhs:
+        if self.basis in ("polynomials", "augmented") and self.rkhs:
             remedy = "use penalty='coefficients', or basis='translates'"
             raise fail(ArgumentError, "penalty", "'rkhs' with polynomials, which are not of a kernel", remedy)
 
@@ -125,7 +130,7 @@ class Subspace(Method):
             regression, runner = self.regression(setting, setting.rows), setting.runner
             assert runner is not None
             kept = runner.accumulate(regression, setting.tick)
-            return solved(self, regression, kept, setting.regularization, runner)
+            return factorised(self, regression, kept, setting.regularization, runner)
         functionals, regularization = setting.functionals, setting.regularization
         expansion = self.expansion(setting, functionals, len(functionals))
         # The user's λ as a variance; a λ that is chosen for the sake of rounding is no prior.
@@ -147,7 +152,8 @@ class Subspace(Method):
         expansion = self.expansion(setting, first, n)
         count = len(expansion)
         check_memory("centers", 4 * count**2, f"matrices of {count} × {count}", "use fewer centres")
-        weights = balanced(rows, expansion) if setting.weights is None else setting.weights
+        given = setting.weights
+        weights = given if isinstance(given, tuple) else balanced(rows, expansion, given)
         return Regression(rows, expansion, weights, self.solver == "qr")
 
     def fit(
@@ -189,15 +195,25 @@ class Subspace(Method):
             scaled = chosen.scaled(1.0 / np.sqrt(assembly.squared_norms(kernel, chosen)))
             return KernelFunctions(kernel, scaled, setting.ansatz)
         if self.basis == "polynomials":
-            return polynomials(setting, int(number))
+            if setting.kernel is not None:
+                remedy = "leave it out, or use basis='translates'"
+                raise fail(ArgumentError, "kernel", f"{setting.kernel!r} with polynomials, which have none", remedy)
+            return DirectSum.of(polynomials(setting, int(number)))
+        if self._augmented(setting):
+            low = polynomials(setting, int(AUGMENTED[min(functionals.dim, 3) - 1] * number))
+            return DirectSum.of((translates(setting, int(number) - len(low[0])), *low))
         given = self.centers if isinstance(self.centers, np.ndarray) else None
         if given is not None and given.shape[1] != functionals.dim:
             remedy = f"give centres in {functionals.dim} dimensions"
             raise fail(ShapeError, "centers", describe(self.centers), remedy)
-        chosen = fill(setting.frame, int(number) if given is None else len(given))
-        z = chosen.z if given is None else given
-        translates = Functionals(tuple(evaluations(z, k) for k in range(each)))
-        return KernelFunctions(setting.kernel or Gaussian(chosen.lengthscale), translates, setting.ansatz)
+        return translates(setting, int(number), given)
+
+    def _augmented(self, setting: Setting) -> bool:
+        """Are polynomials added to translates?"""
+        if self.basis is not None:
+            return self.basis == "augmented"
+        given = setting.kernel is not None or setting.regularization is not None or self.rkhs
+        return not given and not isinstance(self.centers, np.ndarray)
 
     def _penalty_rows(self, expansion: Expansion, design: FloatArray, regularization: float) -> FloatArray:
         """P as a matrix, (L, L)."""
@@ -230,16 +246,20 @@ class Subspace(Method):
         return factor
 
 
-def polynomials(setting: Setting, number: int) -> Expansion:
-    """Polynomials of total degree in the box of the problem, at most so many for each component."""
-    if setting.kernel is not None:
-        remedy = "leave it out, or use basis='translates'"
-        raise fail(ArgumentError, "kernel", f"{setting.kernel!r} with polynomials, which are of no kernel", remedy)
+def translates(setting: Setting, number: int, given: FloatArray | None = None) -> KernelFunctions:
+    """K(z_j, ·) for each component, at so many centres that fill the domain, or at those that are given (L, d)."""
+    chosen = fill(setting.frame, number if given is None else len(given))
+    z = chosen.z if given is None else given
+    functions = Functionals(tuple(evaluations(z, k) for k in range(setting.ansatz.count)))
+    return KernelFunctions(setting.kernel or Gaussian(chosen.lengthscale), functions, setting.ansatz)
+
+
+def polynomials(setting: Setting, number: int) -> tuple[Polynomials, ...]:
+    """Polynomials of total degree in the box of the problem, at most so many, for each component."""
     frame, ansatz = setting.frame, setting.ansatz
     half = 0.5 * np.where(frame.high > frame.low, frame.high - frame.low, frame.units)
     centre, degrees = 0.5 * (frame.low + frame.high), total_degree(len(half), number)
-    parts = tuple(Polynomials(centre, half, degrees, k, ansatz) for k in range(ansatz.count))
-    return parts[0] if len(parts) == 1 else DirectSum(parts)
+    return tuple(Polynomials(centre, half, degrees, k, ansatz) for k in range(ansatz.count))
 
 
 def _distinct(centers: FloatArray) -> FloatArray:

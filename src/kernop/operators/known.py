@@ -20,7 +20,7 @@ from kernop.collocation.functionals import Block, Functionals
 from kernop.geometry import Points
 from kernop.geometry.lookup import Lookup
 from kernop.language.calculus import normal_derivative, partial
-from kernop.language.fields import Field, Term, VectorField
+from kernop.language.fields import Field, MultiIndex, Term, VectorField
 from kernop.language.ops import itself
 from kernop.language.problem import Mixed, Weighted
 from kernop.language.unknowns import Operator
@@ -95,31 +95,24 @@ class ConstantOperator:
         """The operator applied to fields, in their order or by name."""
         fields = given or tuple(named[name] for name in self.takes)
         parts = [part for own in fields for part in (own.parts if isinstance(own, VectorField) else (own,))]
-        rows = [self._sum(parts, row) for row in np.atleast_2d(self.coefficients).tolist()]
+        derivatives = [_derivative(parts[k], alpha) for k, alpha in self.terms]
+        rows = [
+            reduce(add, [c * own for c, own in zip(row, derivatives, strict=True) if c])
+            for row in np.atleast_2d(self.coefficients).tolist()
+        ]
         return rows[0] if self.coefficients.ndim == 1 else VectorField(tuple(rows))
 
-    def _sum(self, parts: list[Field], row: list[Any]) -> Any:
-        return reduce(
-            add, [c * _derivative(parts[k], alpha) for (k, alpha), c in zip(self.terms, row, strict=True) if c]
-        )
-
     def __repr__(self) -> str:
-        one = self.takes if len(self.takes) == 1 else ()
-        names = [one[0] if one and self.components == 1 else f"u_{k}" for k, _ in self.terms]
-        rows = np.atleast_2d(self.coefficients)
+        scalar = len(self.takes) == 1 and all(k == 0 for k, _ in self.terms)
+        terms = [f"∂^{alpha} {self.takes[0] if scalar else f'u_{k}'}" for k, alpha in self.terms]
         sums = [
-            " + ".join(f"{c:g} ∂^{alpha} {u}" for (_, alpha), u, c in zip(self.terms, names, row, strict=True) if c)
-            for row in rows
+            " + ".join(f"{c:g} {term}" for c, term in zip(row, terms, strict=True) if c)
+            for row in np.atleast_2d(self.coefficients)
         ]
         return sums[0] if self.coefficients.ndim == 1 else f"({', '.join(sums)})"
 
-    @property
-    def components(self) -> int:
-        """The number of components that occur."""
-        return 1 + max(k for k, _ in self.terms)
 
-
-def _derivative(field: Any, alpha: tuple[int, ...]) -> Any:
+def _derivative(field: Field, alpha: MultiIndex) -> Field:
     for axis, times in enumerate(alpha):
         field = partial(field, axis, times)
     return field
@@ -163,11 +156,13 @@ class KnownOperator(Tabulated):
 
     @cached_property
     def _lookup(self) -> Lookup:
-        return Lookup(_joined(self.points, self._normals))
+        return Lookup(self._places(self.points))
 
-    @property
-    def _normals(self) -> bool:
-        return self.points.normal is not None
+    def _places(self, points: Points) -> FloatArray:
+        """What the coefficients depend on: points (n, d), or with their normals (n, 2d)."""
+        if self.points.normal is None:
+            return points.x
+        return np.hstack([points.x, np.full_like(points.x, np.nan) if points.normal is None else points.normal])
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         if isinstance(self.plain, Functionals):
@@ -186,19 +181,18 @@ class KnownOperator(Tabulated):
         table = self.product if ansatz.envelope is not None else self.plain
         if not isinstance(table, Functionals):
             raise self._missing("with an envelope")
-        rows = np.full(len(points), -1)
-        if not self._normals or points.normal is not None:
-            rows = self._lookup.rows(_joined(points, self._normals))
+        rows = self._lookup.rows(self._places(points))
         if np.any(rows < 0):
             raise self._missing(f"at x = {points.x[np.argmax(rows < 0)]}")
         return ansatz.split(points.x, _tables(table, rows), self.components is not None)
 
     def _missing(self, where: str) -> KernopError:
-        what = [f"operator of condition {self.condition!r}"] if isinstance(self.plain, Functionals) else []
-        names = ["problem"] if what else []
-        if self.product is not None:
-            what, names = [*what, "envelope"], [*names, "envelope"]
-        return missing(" and the ".join(what), where, "=…, ".join(names))
+        what = {"problem": f"operator of condition {self.condition!r}", "envelope": "envelope"}
+        if not isinstance(self.plain, Functionals):
+            del what["problem"]
+        if self.product is None:
+            del what["envelope"]
+        return missing(" and the ".join(what.values()), where, "=…, ".join(what))
 
     def __repr__(self) -> str:
         return f"({shown(self)})"
@@ -215,16 +209,10 @@ def _tables(table: Functionals, rows: NDArray[np.intp]) -> list[Table]:
     if not table.layouts[0].complex:
         return list(parts)
     half = len(parts) // 2
-    return [_complex(real, imaginary, len(rows)) for real, imaginary in zip(parts[:half], parts[half:], strict=True)]
-
-
-def _complex(real: Table, imaginary: Table, n: int) -> Table:
-    found = {term: np.zeros(n, dtype=np.complex128) for term in (*real, *imaginary)}
-    for term, values in real.items():
-        found[term].real = values
-    for term, values in imaginary.items():
-        found[term].imag = values
-    return found
+    return [
+        {term: np.asarray(a.get(term, 0.0)) + 1j * np.asarray(b.get(term, 0.0)) for term in (*a, *b)}
+        for a, b in zip(parts[:half], parts[half:], strict=True)
+    ]
 
 
 def shown(op: Operator) -> str:
@@ -237,11 +225,6 @@ def shown(op: Operator) -> str:
     if isinstance(plain, Functionals):
         return f"order {plain.order}, coefficients at the stored points"
     return "u" if plain is itself else "∂u/∂n" if plain is normal_derivative else repr(plain)
-
-
-def _joined(points: Points, normals: bool) -> FloatArray:
-    """What the coefficients of an operator depend on, (n, d) or (n, 2d)."""
-    return np.hstack([points.x, points.normal]) if normals and points.normal is not None else points.x
 
 
 def missing(what: str, where: str, argument: str) -> KernopError:

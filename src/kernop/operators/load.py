@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from kernop.basics import storage
 from kernop.basics.codec import MISFITS, Decoder
@@ -72,7 +71,7 @@ def _loaded(path: str | os.PathLike[str], problem: Problem | None, envelope: Fun
             header = upgraded(header, arrays)
         except (*MISFITS, RecursionError) as error:
             raise refuse(f"whose parts do not fit each other ({type(error).__name__}: {error})") from error
-    file = Decoder(arrays, refuse)
+    file = Decoder(arrays, refuse, defaults=found == 1)
     operator = file.decode(SolutionOperator, header)
     file.finish()
     return _revived(_completed(operator, problem, envelope))
@@ -90,47 +89,42 @@ def _revived(operator: SolutionOperator) -> SolutionOperator:
 
 def _completed(operator: SolutionOperator, problem: Problem | None, envelope: Function | None) -> SolutionOperator:
     """With the user's functions in place of what is known of them, if they are given and the same."""
-    known, points = envelope_of(operator.method), {name: operator.points[name] for name in operator.problem.names}
+    known, envelopes = envelope_of(operator.method), None
+    points = {name: operator.points[name] for name in operator.problem.names}
     operator = replace(operator, points=points)
     if envelope is not None:
         if known is None:
             raise fail(ArgumentError, "envelope", "one for an operator without envelope", "leave it out")
         check_envelope(envelope, known, points)
+        envelopes = envelope, known
         method, factorisation = enveloped(operator.method, operator.factorisation, envelope)
         operator = replace(operator, method=method, factorisation=factorisation)
     if problem is None:
         return operator
-    check_problem(problem, operator.problem, points, envelope, known)
+    check_problem(problem, operator.problem, points, envelopes)
     return replace(operator, problem=problem)
 
 
-def summary(path: str | os.PathLike[str]) -> dict[str, str]:
+def file_summary(path: str | os.PathLike[str]) -> dict[str, str]:
     """What a file holds, for a person."""
     operator = load(path)
-    about = dict(operator.about)
-    written = about.pop("written", None)
-    rows = {
-        "operator": f"({', '.join(operator.problem.inputs)}) ↦ {', '.join(operator.problem.unknowns.names)}",
-        "learned": _told(about),
-        "written": _told(written) if isinstance(written, Mapping) else "",
-        "file": f"{os.path.getsize(path) / 1e6:.3g} MB, digest right",
-    }
-    for condition in operator.problem.conditions:
-        n = len(operator.points[condition.name])
+    problem, about = operator.problem, dict(operator.about)
+    written, told = about.pop("written", {}), {"file": f"{os.path.getsize(path) / 1e6:.3g} MB, digest right"}
+    told["operator"] = f"({', '.join(problem.inputs)}) ↦ {', '.join(problem.unknowns.names)}"
+    told |= {"learned": _listed(about), "written": _listed(written)}
+    for condition in problem.conditions:
         data = "" if condition.data is None else f" = {condition.data!r}"
-        rows[f"condition {condition.name}"] = f"{shown(condition.op)}{data} on {condition.on!r}, {n} points"
-    rows |= {
-        "kernel": operator.space,
-        "method": repr(operator.method),
-        "λ": f"{operator.regularization:.3g}",
-        "weights": ", ".join(f"{name}: {weight:.3g}" for name, weight in operator.weights.items()),
-        "functions": str(len(operator.factorisation.expansion)),
-        "seconds": ", ".join(f"{name}: {seconds:.3g}" for name, seconds in operator.stats.items()),
-    }
+        n = len(operator.points[condition.name])
+        told[f"condition {condition.name}"] = f"{shown(condition.op)}{data} on {condition.on!r}, {n} points"
+    told |= {"kernel": operator.space, "method": repr(operator.method), "λ": f"{operator.regularization:.3g}"}
+    told |= {"weights": _listed(operator.weights), "seconds": _listed(operator.stats)}
+    told["functions"] = str(len(operator.factorisation.expansion))
     if operator.stability is not None:
-        rows["stability"] = f"{operator.stability:.3g}"
-    return rows if operator.report is None else {**rows, "tolerance": str(operator.report)}
+        told["stability"] = f"{operator.stability:.3g}"
+    return told if operator.report is None else {**told, "tolerance": str(operator.report)}
 
 
-def _told(facts: Mapping[str, Any]) -> str:
-    return ", ".join(f"{value}" if name == "when" else f"{name} {value}" for name, value in facts.items())
+def _listed(facts: object) -> str:
+    """Facts by name, for a person; a file may hold anything else in their place, of which nothing is told."""
+    found = facts.items() if isinstance(facts, Mapping) else ()
+    return ", ".join(f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}" for name, value in found)

@@ -1,18 +1,16 @@
-"""The learned operator T: (f, g) ↦ u, and T followed by evaluation at fixed points."""
+"""The learned operator T: (f, g) ↦ u."""
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cached_property, reduce
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kernop.basics import storage
 from kernop.basics.codec import Encoder
@@ -21,36 +19,33 @@ from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
-    check_integer,
     describe,
     fail,
 )
 from kernop.basics.fitting import REMEDY
 from kernop.basics.frozen import frozen
-from kernop.basics.precision import float64
 from kernop.basics.progress import Stages
-from kernop.basics.stored import stored
+from kernop.basics.stored import same, stored
 from kernop.basics.versions import now, versions
-from kernop.collocation.ansatz import Ansatz, collocate
+from kernop.collocation.ansatz import collocate
 from kernop.collocation.batches import StreamPoints
-from kernop.collocation.changes import added, fresh, removed
-from kernop.collocation.data import all_values, concrete, named_inputs, places, real_columns
-from kernop.collocation.functionals import Functionals, Layout
-from kernop.collocation.rows import StreamedRows
+from kernop.collocation.changes import added, new_points, removed
+from kernop.collocation.data import all_values, concrete, listed_inputs, named_inputs, places, real_columns
+from kernop.collocation.functionals import Functionals
+from kernop.collocation.rows import Columns, Input, StreamedRows
 from kernop.geometry import Points
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
-from kernop.language.problem import Problem
 from kernop.language.unknowns import Operator
 from kernop.methods import Answer, Factorisation, Method, Subspace
 from kernop.methods.streamed import StreamedFactorisation
 from kernop.operators.closing import Closing, enveloped
+from kernop.operators.fixed import FixedOperator, fixed
 from kernop.operators.march import MarchedSolution, march
 from kernop.operators.report import Report
-from kernop.operators.shapes import by_unknown, deviations, values_of
-from kernop.operators.solution import Solution, functionals_of
-from kernop.operators.streams import cuts_of, stream_record
-from kernop.trust.diagnosis import Diagnosis
+from kernop.operators.shapes import InputValue, PointsLike, by_unknown, deviations
+from kernop.operators.solution import Solution, functionals_of, solution_of
+from kernop.operators.streams import stream_record
 from kernop.trust.estimates import Learned
 from kernop.trust.evidence import Evidence, evidence
 
@@ -64,7 +59,7 @@ NOISE = 2.0
 
 @stored("operator", by_value=False)
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SolutionOperator:
+class SolutionOperator(Learned):
     """T with u = T(f, g): learned once, applied to any data.
 
     Made by `kernop.learn`. Inputs are functions of x (n, d), numbers, or arrays of values at ``T.points[name].x``,
@@ -87,30 +82,14 @@ class SolutionOperator:
         solutions: of a stream, one for each of ``learn(inputs=[…])``.
     """
 
-    problem: Problem
-    points: Mapping[str, Points]
     method: Method
-    factorisation: Factorisation
     stats: Mapping[str, float] = field(default_factory=dict[str, float])
     report: Report | None = None
-    noise: Mapping[str, float] | None = None
-    about: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    diagnosis: Diagnosis = field(default_factory=Diagnosis)
-    functionals: Functionals | None = None
+    about: Mapping[str, object] = field(default_factory=dict[str, object])
     solutions: tuple[Solution, ...] = ()
 
     def __post_init__(self) -> None:
         frozen((self.factorisation, self.functionals))
-
-    @property
-    def collocated(self) -> Functionals:
-        """The conditions at the points, as functionals of the functions in which the unknowns are written."""
-        return self.learned.collocated
-
-    @property
-    def ansatz(self) -> Ansatz:
-        """How the unknowns are written in the functions of the method."""
-        return self.factorisation.expansion.ansatz
 
     @property
     def stability(self) -> float | None:
@@ -139,22 +118,12 @@ class SolutionOperator:
     def n_points(self) -> int:
         """The number N of points of all conditions together."""
         passed = self.factorisation.passed_rows
-        if passed is not None and all(layout.parts == 1 for layout in self.learned.layouts):
+        if passed is not None and all(layout.parts == 1 for layout in self.layouts):
             return passed  # to count the points of a stream may take a pass over them
         counts = self.counts
         return passed or 0 if counts is None else sum(counts.values())
 
-    @cached_property
-    def learned(self) -> Learned:
-        """What solutions keep of it."""
-        return Learned(self.problem, self.points, self.factorisation, self.noise, self.diagnosis, self.functionals)
-
-    @property
-    def test_points(self) -> dict[str, Points]:
-        """Points of each condition, by name, that T did not learn from: there `Solution.error_estimate` wants data."""
-        return self.learned.test_points
-
-    def __call__(self, *values: Any, **named: Any) -> Solution:
+    def __call__(self, *values: InputValue, **named: InputValue) -> Solution:
         """The solution for these inputs, in the order of the problem or by name."""
         u = self.answer(named_inputs(self.problem, values, named))
         self._speak_up(u)
@@ -162,30 +131,27 @@ class SolutionOperator:
 
     def solve(self, inputs: Sequence[Any]) -> tuple[Solution, ...]:
         """The solutions of several inputs, each a tuple in the order of the problem or a dictionary, in one go."""
-        remedy = f"give a list of inputs, each a tuple ({', '.join(self.problem.inputs)}) or a dictionary"
-        if isinstance(inputs, str | Mapping) or not isinstance(inputs, Sequence) or len(inputs) == 0:
-            raise fail(ArgumentTypeError, "inputs", describe(inputs), remedy)
-        found = self.answers([named_inputs(self.problem, *_unpacked(value)) for value in inputs])
+        found = self.answers(listed_inputs(self.problem, inputs, "T"))
         for u in found:
             self._speak_up(u)
         return found
 
-    def march(self, steps: int, *values: Any, **named: Any) -> MarchedSolution:
+    def march(self, steps: int, *values: InputValue, **named: InputValue) -> MarchedSolution:
         """The solution over ``steps`` slabs of time, each as long as that on which T was learned: u(x), x = (…, t).
 
         Conditions on ``.initial`` take what is given in the first slab; afterwards what the slab before ends with.
         Other inputs are functions of x with the time of all slabs, t0 … t0 + steps · (t1 − t0); numbers; or arrays of
         values for each slab at ``T.points[name].x``, (steps, n) or (steps, n, B). Coefficients must not depend on time.
         """
-        u = march(self.learned, steps, named_inputs(self.problem, values, named))
+        u = march(self, steps, named_inputs(self.problem, values, named))
         self._speak_up(u)
         return u
 
-    def answer(self, given: Mapping[str, Any]) -> Solution:
+    def answer(self, given: Input) -> Solution:
         """The solution for inputs by name, whatever it leaves of the data."""
         return self.answers([given])[0]
 
-    def answers(self, inputs: Sequence[Mapping[str, Any]]) -> tuple[Solution, ...]:
+    def answers(self, inputs: Sequence[Input]) -> tuple[Solution, ...]:
         """The solutions of several inputs by name, whatever they leave of their data."""
         rows = self.factorisation.rows
         if rows is None:
@@ -194,12 +160,6 @@ class SolutionOperator:
         known = rows.given(inputs)
         return self._split(self.factorisation.passed(known), known)
 
-    def _held_answer(self, given: Mapping[str, Any]) -> Solution:
-        data = self._columns(given)
-        flat = real_columns(data)
-        answer = self.factorisation.answer(flat)
-        return self.solution(answer, data.ndim == 1, flat, given, paired=np.iscomplexobj(data))
-
     def with_solutions(self) -> SolutionOperator:
         """The same operator with the solutions of inputs that were known in advance, if there are any."""
         rows = self.factorisation.rows
@@ -207,11 +167,16 @@ class SolutionOperator:
             return self
         return replace(self, solutions=self._split(self.factorisation.passed(rows), rows))
 
+    def _held_answer(self, given: Input) -> Solution:
+        data = self._columns(given)
+        columns, shape = real_columns(data), Columns(None if data.ndim == 1 else data.shape[1], np.iscomplexobj(data))
+        return solution_of(self, self.factorisation.answer(columns), shape, given, columns)
+
     def _split(self, answer: Answer, rows: StreamedRows) -> tuple[Solution, ...]:
-        """One solution for each input of the rows; those without a width are single."""
+        """One solution for each input of the rows."""
         ends = np.cumsum([columns.count for columns in rows.columns]).tolist()
         return tuple(
-            self.solution(answer.column(slice(end - own.count, end)), own.width is None, None, given, paired=own.paired)
+            solution_of(self, answer.column(slice(end - own.count, end)), own, given)
             for own, end, given in zip(rows.columns, ends, rows.inputs, strict=True)
         )
 
@@ -233,16 +198,10 @@ class SolutionOperator:
 
     @property
     def _noise_norm(self) -> float:
-        """‖√W ε‖ for the errors ε in the data that were stated."""
-        if self.noise is None:
-            return 0.0
-        counts = self.counts
-        parts = zip(self.problem.names, self.factorisation.weights, strict=True)
-        return (
-            np.inf
-            if counts is None
-            else float(np.sqrt(sum(w * counts[name] * self.noise[name] ** 2 for name, w in parts)))
-        )
+        """‖√W ε‖ for the errors ε in the data that were stated; infinite if the number of points is not known."""
+        if self.noise is None or self.counts is None:
+            return 0.0 if self.noise is None else np.inf
+        return math.sqrt(sum(w * self.counts[name] * self.noise[name] ** 2 for name, w in self.weights.items()))
 
     @property
     def counts(self) -> dict[str, int] | None:
@@ -257,58 +216,29 @@ class SolutionOperator:
 
         With a λ of the user the solution is not meant to satisfy the data: 0.1.
         """
-        if self.report is not None:
+        if self.report is not None and self.report.asked:
             return self.report.promise
         return PENALISED if self.factorisation.penalised else PROMISE
 
-    def solution(
-        self,
-        answer: Answer,
-        single: bool,
-        data: FloatArray | None,
-        inputs: Mapping[str, Any] | None,
-        paired: bool = False,
-    ) -> Solution:
-        """The solution that an answer of the factorisation is; if paired, to the real and imaginary parts of data."""
-        answer_of = answer.paired() if paired else answer
-        left, size = answer_of.misfit, answer_of.size
-        return Solution(
-            problem=self.problem,
-            function=answer.u,
-            single=single,
-            learned=self.learned,
-            data=data,
-            inputs=inputs,
-            misfits=left,
-            sizes=size,
-            paired=paired,
-        )
-
-    def on(self, x: Any, op: Operator | None = None, *, outside: str = "raise") -> FixedOperator:
+    def on(self, x: PointsLike, op: Operator | None = None, *, outside: str = "raise") -> FixedOperator:
         """T followed by evaluation of ``op(u)`` at x (M, d), precomputed: one matrix (M, N), or two if that is less.
 
         ``S = T.on(x)``; ``S(f, g)`` is (M,), or (M, B) for B inputs, and can be differentiated, jitted and vmapped
         with JAX. With several unknowns, and no ``op``, it is a named tuple with an entry for each.
         """
         points = places(self.problem, x, outside)
-        left = functionals_of(op, points, self.ansatz)
-        matrices = self.factorisation.factors(self.factorisation.expansion.matrix(left))
-        separate = sum(matrix.size for matrix in matrices)
-        if separate > len(left) * matrices[-1].shape[1]:
-            matrices = (_product(matrices),)
-        kept = frozen(tuple(map(np.ascontiguousarray, matrices)))
-        return FixedOperator(self, points.x, kept, left.layouts[0], op is None)
+        return fixed(self, points.x, functionals_of(op, points, self.ansatz), op is None)
 
-    def basis(self, x: Any) -> Any:
+    def basis(self, x: PointsLike) -> Any:
         """The kernel basis ψ at x: (M, N), so that u(x) = ψ h. Interior columns approximate the Green's function.
 
         (M, k, N) for an unknown with k components, and a named tuple for several unknowns. The N columns belong to the
         rows of the data: for each condition part by part, real before imaginary, each at all points.
         """
-        fixed = self.on(x)
-        return by_unknown(fixed.layout.values(fixed.matrix), self.problem.unknowns)
+        found = self.on(x)
+        return by_unknown(found.layout.values(found.matrix), self.problem.unknowns)
 
-    def std(self, x: Any, op: Operator | None = None) -> Any:
+    def std(self, x: PointsLike, op: Operator | None = None) -> Any:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,).
 
         It is that of the Gaussian process with prior covariance K and independent noise of variance λN / w_k in the
@@ -322,7 +252,7 @@ class SolutionOperator:
         found = deviations(self.factorisation.variance(left), left.layouts[0])
         return by_unknown(found, self.problem.unknowns) if op is None else found
 
-    def covariance(self, x: Any, y: Any = None, op: Operator | None = None) -> FloatArray:
+    def covariance(self, x: PointsLike, y: PointsLike | None = None, op: Operator | None = None) -> FloatArray:
         """The posterior covariance of ``op(u)`` at x with that at y, (M, M'); without y at x with itself, (M, M).
 
         As for `std`, whose squares are on the diagonal. Values with several parts stand part by part, real before
@@ -334,18 +264,23 @@ class SolutionOperator:
         return one.across(self.factorisation.posterior(self._uncertain("covariance", y, op, "y")))
 
     def samples(
-        self, x: Any, number: int, *values: Any, op: Operator | None = None, seed: int = 0, **named: Any
+        self,
+        x: PointsLike,
+        number: int,
+        *values: InputValue,
+        op: Operator | None = None,
+        seed: int = 0,
+        **named: InputValue,
     ) -> Any:
         """Draws from the posterior of ``op(u)`` at x given these inputs: (M, number), or (M, B, number) for B inputs.
 
         Their mean is T(…)(x), their covariance `covariance`. Draws for several inputs are independent.
         """
-        count, first = check_integer("number", number, least=1), check_integer("seed", seed, least=0)
         left = self._uncertain("samples", x, op)
-        found = self(*values, **named).draws(left, self.factorisation.posterior(left), count, first)
+        found = self(*values, **named).draws(left, self.factorisation.posterior(left), number, seed)
         return by_unknown(found, self.problem.unknowns) if op is None else found
 
-    def evidence(self, *values: Any, **named: Any) -> Evidence:
+    def evidence(self, *values: InputValue, **named: InputValue) -> Evidence:
         """The marginal likelihood of these inputs, and the scale of the prior at which it is largest."""
         h = self._columns(named_inputs(self.problem, values, named))
         if np.iscomplexobj(h):
@@ -353,7 +288,7 @@ class SolutionOperator:
             raise fail(ArgumentTypeError, "evidence", "complex data for a real operator", remedy)
         return evidence(self.factorisation, real_columns(h), self.noise is not None, h.ndim == 1)
 
-    def _uncertain(self, asked: str, x: Any, op: Operator | None, name: str = "x") -> Functionals:
+    def _uncertain(self, asked: str, x: PointsLike, op: Operator | None, name: str = "x") -> Functionals:
         """op(u) at x, if there is a prior."""
         if not self.factorisation.proper:
             got = "a Subspace operator without regularisation, which has no prior"
@@ -404,14 +339,14 @@ class SolutionOperator:
             raise fail(ArgumentError, "functionals", "some of other conditions or unknowns", REMEDY)
         for condition, own in zip(conditions, functionals.conditions, strict=True):
             x = self.points[condition.name].x
-            starts = [0, len(x)] if condition.integral else None
-            if not all(np.array_equal(b.x, x) and _listed(b.starts) == starts for b in own.blocks):
+            starts = np.array([0, len(x)]) if condition.integral else None
+            if not all(same((block.x, block.starts), (x, starts)) for block in own.blocks):
                 raise fail(ArgumentError, "functionals", "some that are not at the points", REMEDY)
             self.factorisation.expansion.check_order(own.order, condition.name)
             check_smoothness(self.kernel, self.method.derivatives_needed(own.order), condition.name)
         return len(functionals)
 
-    def update(self, points: Mapping[str, Any]) -> SolutionOperator:
+    def update(self, points: Mapping[str, PointsLike]) -> SolutionOperator:
         """The operator learned from more points: a new one, at a fraction of the cost of learning again.
 
         Arguments:
@@ -424,10 +359,10 @@ class SolutionOperator:
         """
         if self.factorisation.rows is not None:
             return self._longer(self.factorisation.rows, points)
-        together, new = added(self.problem, self.points, self.learned.layouts, points)
+        together, new = added(self.problem, self.points, self.layouts, points)
         return self._changed(together, lambda functionals: self.factorisation.extended(functionals, new))
 
-    def remove(self, points: Mapping[str, Any]) -> SolutionOperator:
+    def remove(self, points: Mapping[str, ArrayLike]) -> SolutionOperator:
         """The operator learned without some of the points, as when a sensor dies: a new one.
 
         Arguments:
@@ -439,13 +374,13 @@ class SolutionOperator:
         be relieved of rows without losing all digits: this costs as much as learning. Points of a stream cannot leave.
         """
         self.factorisation.check_removal()
-        left, gone = removed(self.problem, self.points, self.learned.layouts, points)
+        left, gone = removed(self.problem, self.points, self.layouts, points)
         return self._changed(left, lambda functionals: self.factorisation.without(functionals, gone))
 
-    def _longer(self, rows: StreamedRows, points: Any) -> SolutionOperator:
+    def _longer(self, rows: StreamedRows, points: Mapping[str, PointsLike]) -> SolutionOperator:
         """With more points at the end of the stream; those until now are not read again."""
         rows.stream.check_again()
-        new = fresh(self.problem, points)
+        new = new_points(self.problem, points)
         longer = rows.extended(new, self.method.batch or sum(map(len, new.values())))
         return replace(
             self,
@@ -456,7 +391,7 @@ class SolutionOperator:
             solutions=(),
         )
 
-    def with_client(self, client: Any) -> SolutionOperator:
+    def with_client(self, client: object) -> SolutionOperator:
         """The same operator, whose passes run on the workers of a Dask client; in this process if it is None."""
         return replace(self, factorisation=self.factorisation.with_client(client))
 
@@ -485,25 +420,24 @@ class SolutionOperator:
             self, points=points, factorisation=factorisation, stats=stage.seconds, report=None, functionals=functionals
         )
 
-    def _columns(self, given: Mapping[str, Any]) -> NDArray[Any]:
+    def _columns(self, given: Input) -> NDArray[Any]:
         """The data of these inputs as rows, (N,) or (N, B); complex if a real operator is given complex data."""
-        h = all_values(self.problem, given, self.points, self.learned.layouts)
+        h = all_values(self.problem, given, self.points, self.layouts)
         return concrete("T", h, "use S = T.on(x), then S(f, g), which JAX differentiates, jits and vmaps")
 
     def __repr__(self) -> str:
         if isinstance(self.points, StreamPoints):
             sizes = f"{self.n_points} points"
         else:
-            sizes = f"points {{{', '.join(f'{name}: {len(points)}' for name, points in self.points.items())}}}"
-        inputs = ", ".join(self.problem.inputs)
+            sizes = f"points {{{', '.join(f'{name}: {len(own)}' for name, own in self.points.items())}}}"
         outputs = ", ".join(self.problem.unknowns.names)
         outputs = f"({outputs})" if "," in outputs else outputs
-        return f"SolutionOperator(({inputs}) ↦ {outputs}; {sizes}, {self.space}, {self.how})"
+        return f"SolutionOperator(({', '.join(self.problem.inputs)}) ↦ {outputs}; {sizes}, {self.space}, {self.how})"
 
     @property
     def space(self) -> str:
         """The functions in which u is written, in short: their kernel, or what else they are."""
-        return repr(self.kernel or self.factorisation.expansion)
+        return repr(self.factorisation.expansion)
 
     @property
     def how(self) -> str:
@@ -520,90 +454,21 @@ class SolutionOperator:
 
 def closed(operator: SolutionOperator) -> SolutionOperator:
     """The operator without a user's functions: what is known of them at the points stands in their place."""
-    method, factorisation, functionals, cuts = operator.method, operator.factorisation, None, None
+    method, factorisation, functionals = operator.method, operator.factorisation, None
     if isinstance(factorisation, StreamedFactorisation):
         factorisation = stream_record(factorisation, operator.solutions)
-        cuts = cuts_of(factorisation, operator.problem.names)
     else:
         functionals = operator.collocated
     points = dict(operator.points)
-    closing = Closing(operator.problem, points, operator.ansatz, functionals, cuts)
-    problem, envelope = closing.closed(), closing.envelope()
+    closing = Closing(operator.problem, points, operator.ansatz, functionals)
+    envelope, parts = closing.envelope(), {"points": points, "functionals": functionals, "solutions": ()}
     if envelope is not None:
         method, factorisation = enveloped(method, factorisation, envelope)
-    return replace(
-        operator,
-        problem=problem,
-        points=points,
-        method=method,
-        factorisation=factorisation,
-        functionals=functionals,
-        solutions=(),
-    )
+    return replace(operator, problem=closing.closed(), method=method, factorisation=factorisation, **parts)
 
 
-def _listed(starts: NDArray[np.intp] | None) -> list[int] | None:
-    return None if starts is None else starts.tolist()
-
-
-@dataclass(frozen=True, eq=False)
-class FixedOperator:
-    """S = T.on(x): data ↦ values at fixed points, one or two matrix products for each input.
-
-    Attributes:
-        x: the points, (M, d).
-        matrices: their product is the kernel basis at x, (M, N); with a row for each part of each value.
-        layout: how the values stand in rows.
-        whole: is it u itself that is evaluated, with all unknowns?
-    """
-
-    operator: SolutionOperator
-    x: FloatArray
-    matrices: tuple[FloatArray, ...]
-    layout: Layout
-    whole: bool
-
-    def __repr__(self) -> str:
-        return f"FixedOperator(({', '.join(self.operator.problem.inputs)}) ↦ u at {len(self.x)} points)"
-
-    @property
-    def matrix(self) -> FloatArray:
-        """The kernel basis at x, (M, N), with a row for each part of each value."""
-        return _product(self.matrices)
-
-    def __call__(self, *values: Any, **named: Any) -> Any:
-        """(M,), or (M, B) for B inputs; NumPy for NumPy inputs, JAX for JAX inputs."""
-        problem, operator = self.operator.problem, self.operator
-        h = all_values(problem, named_inputs(problem, values, named), operator.points, operator.learned.layouts)
-        if isinstance(h, jax.Array):
-            with float64():
-                for matrix in reversed(self.matrices):
-                    h = jnp.asarray(matrix) @ h
-                return self._values(h)
-        for matrix in reversed(self.matrices):
-            h = matrix @ h
-        return self._values(h)
-
-    def _values(self, rows: Any) -> Any:
-        single = rows.ndim == 1
-        if self.layout != Layout():
-            rows = values_of(rows[:, None] if single else rows, self.layout, single=single)
-        return by_unknown(rows, self.operator.problem.unknowns) if self.whole else rows
-
-
-def _unpacked(value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """One input of a list: values in the order of the problem, or by name."""
-    if isinstance(value, Mapping):
-        return (), dict(value)
-    return (tuple(value) if isinstance(value, tuple | list) else (value,)), {}
-
-
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """A setting of a method, in short."""
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
     return f"{value:.3g}" if isinstance(value, float) else describe(value)
-
-
-def _product(matrices: tuple[FloatArray, ...]) -> FloatArray:
-    return reduce(np.matmul, matrices)

@@ -6,11 +6,17 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kernop.basics.errors import FloatArray
 from kernop.collocation.functionals import Layout
+from kernop.geometry import Points
+from kernop.language.functions import Function
 from kernop.language.unknowns import Unknowns
+
+#: What a user gives as points, and as the data of one condition.
+PointsLike = ArrayLike | Points
+InputValue = Function | ArrayLike
 
 
 def values_of(rows: Any, layout: Layout, *, single: bool, paired: bool = False) -> Any:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernop.basics.errors import (
     ArgumentError,
@@ -19,20 +19,21 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.frozen import frozen
-from kernop.collocation.ansatz import Ansatz, condition_functionals
+from kernop.collocation.ansatz import Ansatz, Tabulated, condition_functionals
 from kernop.collocation.data import check_untraced, concrete, known_everywhere, places, split_pairs, values_at
 from kernop.collocation.functionals import Functionals, Layout
+from kernop.collocation.rows import Columns, Input
 from kernop.collocation.sampling import can_be_fresh
 from kernop.geometry import Points
 from kernop.language.calculus import partial
-from kernop.language.fields import VectorField
-from kernop.language.ops import itself
+from kernop.language.fields import Field, VectorField
+from kernop.language.ops import by_rows, itself, matrix_shape
 from kernop.language.problem import Condition, Problem
 from kernop.language.unknowns import Operator, Unknowns
-from kernop.methods import Combination, Expansion, Factorisation
+from kernop.methods import Answer, Combination, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
-from kernop.operators.shapes import blanked, by_unknown, deviations, values_of
-from kernop.trust.estimates import ErrorEstimate, Known, Learned, error_estimate
+from kernop.operators.shapes import InputValue, PointsLike, blanked, by_unknown, deviations, values_of
+from kernop.trust.estimates import ErrorEstimate, KnownData, Learned, error_estimate
 from kernop.trust.evidence import data_scale
 
 #: Points that cover the domain for a bound of the error, and values of functions that are searched for peaks.
@@ -60,7 +61,7 @@ class Solution:
     single: bool
     learned: Learned | None = None
     data: FloatArray | None = None
-    inputs: Mapping[str, Any] | None = None
+    inputs: Input | None = None
     misfits: FloatArray | None = None
     sizes: FloatArray | None = None
     paired: bool = False
@@ -89,7 +90,7 @@ class Solution:
         return self.function.width // 2 if self.paired else self.function.width
 
     @property
-    def misfit(self) -> Any:
+    def misfit(self) -> FloatArray | float | None:
         """‖√W (P u − h)‖ / ‖√W h‖ over the points of T: a float, or (B,); None if it is not known.
 
         The part of the data that u does not satisfy where it was fitted. It is small where u is resolved; it is not the
@@ -101,7 +102,7 @@ class Solution:
 
     def __getitem__(self, name: str) -> UnknownSolution:
         """The solution of one unknown, by name."""
-        if name not in self.problem.unknowns.slices:
+        if name not in self.problem.unknowns.names:
             known = ", ".join(self.problem.unknowns.names)
             raise fail(InputNameError, "u", f"the unknown {describe(name)}", f"the unknowns are {known}")
         return UnknownSolution(self, name)
@@ -114,11 +115,11 @@ class Solution:
     def __repr__(self) -> str:
         number = "" if self.single else f"{self.width} of them, "
         left = "" if self.misfits is None else f", leaves {np.max(self.misfits):.1e} of the data"
-        space = f"{len(self.function.y)} functions, {self.expansion.prior or self.expansion!r}"
+        space = f"{len(self.function.y)} functions, {self.expansion!r}"
         unknowns = ", ".join(self.problem.unknowns.names)
         return f"Solution(x ↦ {unknowns if ',' in unknowns else 'u(x)'} in {self.problem.dim}-D; {number}{space}{left})"
 
-    def __call__(self, x: Any, *, outside: str = "raise") -> Any:
+    def __call__(self, x: PointsLike, *, outside: str = "raise") -> Any:
         """u(x) for x of shape (M, d): (M,), or (M, B); (M, k) or (M, k, B) for an unknown with k components.
 
         With several unknowns it is a named tuple with an entry for each: ``s(x).u``.
@@ -128,7 +129,7 @@ class Solution:
         found = by_unknown(self._values(self.ansatz.evaluations(points.x)), self.problem.unknowns)
         return self._blank(found, points, outside)
 
-    def grad(self, x: Any, *, outside: str = "raise") -> FloatArray:
+    def grad(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """The derivatives of u along all coordinates: (M, d), or (M, d, B). On a SpaceTime the last is ∂u/∂t.
 
         Of an unknown with k components: (M, k, d), or (M, k, d, B).
@@ -140,32 +141,29 @@ class Solution:
 
     def gradient(self, name: str, points: Points, outside: str) -> FloatArray:
         """The derivatives of one unknown along all coordinates, as `grad` gives them."""
-        own = self.problem.unknowns.slices[name]
-        parts = [self._derivatives(name, k - own.start, k, points) for k in range(own.start, own.stop)]
-        found = parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
-        return self._blank(found, points, outside)
+        own, found = self.problem.unknowns.slices[name], list[FloatArray]()
+        for part, k in enumerate(range(own.start, own.stop)):
+            rows = self.ansatz.gradients(points.x, k)
+            if rows is None:  # with an envelope, by the product rule
+                rows = self.ansatz.functionals(_gradient(part, points.dim), points, of=name)
+            found.append(self._values(rows))
+        return self._blank(found[0] if len(found) == 1 else np.stack(found, axis=1), points, outside)
 
-    def _derivatives(self, name: str, part: int, k: int, points: Points) -> FloatArray:
-        """The derivatives of one component, (M, d) or (M, d, B)."""
-        rows = self.ansatz.gradients(points.x, k)
-        if rows is None:  # with an envelope, by the product rule
-
-            def gradient(u: Any) -> Any:
-                component = u.parts[part] if isinstance(u, VectorField) else u
-                return VectorField(tuple(partial(component, axis) for axis in range(points.dim)))
-
-            rows = self.ansatz.functionals(gradient, points, of=name)
-        return self._values(rows)
-
-    def apply(self, op: Operator, x: Any, *, outside: str = "raise", of: str | None = None) -> FloatArray:
+    def apply(self, op: Operator, x: PointsLike, *, outside: str = "raise", of: str | None = None) -> FloatArray:
         """(P u)(x) for any linear operator P; give `Points` with normals where P needs them.
 
-        With several unknowns P takes them by the names of its parameters, or the one that ``of`` names.
+        With several unknowns P takes them by the names of its parameters, or the one that ``of`` names. The values are
+        (M,), (M, k) of a vector field, (M, k, l) of a matrix field such as a stress; with a last axis B for B inputs.
         """
         points = places(self.problem, x, outside)
-        return self._blank(self._values(self.ansatz.functionals(op, points, of=of)), points, outside)
+        known = isinstance(op, Tabulated)
+        matrix = None if known else matrix_shape(op, points, self.problem.unknowns, of=of)
+        found = self._values(self.ansatz.functionals(by_rows(op) if matrix else op, points, of=of))
+        if matrix is not None:
+            found = found.reshape(len(points), *matrix, *found.shape[2:])
+        return self._blank(found, points, outside)
 
-    def std(self, x: Any, op: Operator | None = None) -> Any:
+    def std(self, x: PointsLike, op: Operator | None = None) -> Any:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,), or (M, B). The 95 % band is ± 1.96 of it.
 
         It is ``T.std(x)`` times the scale that makes these data most likely (``T.evidence``), or ``T.std(x)`` itself if
@@ -179,28 +177,25 @@ class Solution:
         found = found[..., 0] if self.single else found
         return by_unknown(found, self.problem.unknowns) if op is None else found
 
-    def samples(self, x: Any, number: int, *, op: Operator | None = None, seed: int = 0) -> Any:
+    def samples(self, x: PointsLike, number: int, *, op: Operator | None = None, seed: int = 0) -> Any:
         """Draws from the posterior of ``op(u)`` at x: (M, number), or (M, B, number); their deviation is `std`."""
-        count, first = check_integer("number", number, least=1), check_integer("seed", seed, least=0)
         left, scale, factorisation = self._uncertain(x, op)
-        found = self._draws(left, factorisation.posterior(left), scale, count, first)
+        found = self.draws(left, factorisation.posterior(left), number, seed, scale)
         return by_unknown(found, self.problem.unknowns) if op is None else found
 
-    def draws(self, left: Functionals, posterior: Posterior, number: int, seed: int) -> Any:
-        """Draws from a posterior with scale 1 around these solutions, as in `samples`."""
-        return self._draws(left, posterior, np.ones(self.width), number, seed)
-
-    def _draws(self, left: Functionals, posterior: Posterior, scale: FloatArray, number: int, seed: int) -> Any:
+    def draws(
+        self, left: Functionals, posterior: Posterior, number: int, seed: int, scale: FloatArray | float = 1.0
+    ) -> NDArray[Any]:
         """mean + s · draws, for one input or B of them, of scales s (B,): (M, …, number) or (M, …, B, number)."""
-        layout, width = left.layouts[0], self.width * (2 if self.paired else 1)
-        rows = posterior.draws(number * width, seed)
-        drawn = values_of(rows, layout, single=False, paired=self.paired)
-        drawn = drawn.reshape(*drawn.shape[:-1], self.width, number) * scale[:, None]
+        count, first = check_integer("number", number, least=1), check_integer("seed", seed, least=0)
+        rows = posterior.draws(count * self.function.width, first)
+        drawn = values_of(rows, left.layouts[0], single=False, paired=self.paired)
+        drawn = drawn.reshape(*drawn.shape[:-1], self.width, count) * np.reshape(scale, (-1, 1))
         mean = self._values(left)
         found = (mean[..., None] if self.single else mean)[..., None] + drawn
         return found[..., 0, :] if self.single else found
 
-    def _uncertain(self, x: Any, op: Operator | None) -> tuple[Functionals, FloatArray, Factorisation]:
+    def _uncertain(self, x: PointsLike, op: Operator | None) -> tuple[Functionals, FloatArray, Factorisation]:
         """op(u) at x, the scale of the prior for each input, (B,), and what knows the posterior for the scale 1."""
         learned = self._learned()
         left = functionals_of(op, places(self.problem, x, None), self.ansatz)
@@ -223,7 +218,7 @@ class Solution:
         return self.learned
 
     def error_estimate(
-        self, *values: Any, covering: int | None = COVERING, search: int | None = SEARCH, **named: Any
+        self, *values: InputValue, covering: int | None = COVERING, search: int | None = SEARCH, **named: InputValue
     ) -> ErrorEstimate:
         """How wrong u is, for this input: estimates of its error, and a bound from samples where there is one.
 
@@ -252,10 +247,10 @@ class Solution:
         """What `error_estimate` says, as a table for a person: ``print(u.report())``."""
         return str(self.error_estimate())
 
-    def _known(self, values: tuple[Any, ...], named: dict[str, Any]) -> Known:
+    def _known(self, values: tuple[InputValue, ...], named: Input) -> KnownData:
         """Where the data of all conditions is known."""
         names, given = self.problem.inputs, dict(self.inputs or {})
-        added = dict(zip(names, values, strict=False)) | named
+        added = {**dict(zip(names, values, strict=False)), **named}
         unknown = [name for name in added if name not in names]
         if len(values) > len(names) or unknown or len(added) < len(values) + len(named):
             got = f"{len(values)} values and the names {list(named)}"
@@ -263,7 +258,7 @@ class Solution:
             raise fail(InputNameError, "error_estimate", got, remedy)
         layouts = dict(zip(self.problem.names, self._learned().layouts, strict=True))
 
-        def everywhere_known(name: str, value: Any) -> bool:
+        def everywhere_known(name: str, value: InputValue) -> bool:
             return known_everywhere(self.problem[name], value, layouts[name])
 
         known = {name: value for name, value in given.items() if everywhere_known(name, value)} | added
@@ -278,9 +273,9 @@ class Solution:
         everywhere = None if why else lambda c, points: self._rows(c, known, points, layouts[c.name])
         fixed = {condition.name: condition.data for condition in self.problem.conditions}
         functions = {name: value for name, value in (fixed | known).items() if callable(value)}
-        return Known(self.data, fresh, everywhere, why, functions)
+        return KnownData(self.data, fresh, everywhere, why, functions)
 
-    def _rows(self, condition: Condition, known: Mapping[str, Any], points: Points, layout: Layout) -> FloatArray:
+    def _rows(self, condition: Condition, known: Input, points: Points, layout: Layout) -> FloatArray:
         """Data of a condition at points as rows, (n, B), or (n, 2 B) if they are paired."""
         values = values_at(condition, known.get(condition.name, condition.data), points, layout)
         rows = layout.rows(concrete(condition.name, values))
@@ -291,7 +286,7 @@ class Solution:
         columns = np.broadcast_to(rows.reshape(len(rows), -1), (len(rows), self.width))
         return split_pairs(columns) if self.paired else columns
 
-    def residual(self, name: str, points: Any, data: Any = None) -> FloatArray:
+    def residual(self, name: str, points: PointsLike, data: InputValue | None = None) -> FloatArray:
         """(P_k u − h_k) at points of condition ``name``: (n,), or (n, B).
 
         h_k is ``data``: a function, a number, or values at the points. Without it, it is what the problem fixes or what
@@ -301,7 +296,6 @@ class Solution:
         check_untraced("points", points)
         places = condition.on.adopt(points, "points")
         rows = condition_functionals(condition, places, self.ansatz)
-        h = self._own(condition, places, rows.layouts[0]) if data is None else data
         found, layout = self._values(rows), rows.layouts[0]
         h = self._own(condition, places, layout) if data is None else data
         target = concrete("data", values_at(condition, h, places, layout))
@@ -310,7 +304,7 @@ class Solution:
             raise fail(ShapeError, "data", got, "give one column for each solution, or values (n,) for all")
         return found - (target[..., None] if target.ndim < found.ndim else target)
 
-    def _own(self, condition: Condition, places: Points, layout: Layout) -> Any:
+    def _own(self, condition: Condition, places: Points, layout: Layout) -> InputValue:
         """The data of a condition that u solves, if it is known at these places."""
         name, given = condition.name, {condition.name: condition.data, **(self.inputs or {})}
         h = given[name]
@@ -339,28 +333,59 @@ class UnknownSolution:
     solution: Solution
     name: str
 
-    def __call__(self, x: Any, *, outside: str = "raise") -> FloatArray:
+    def __call__(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """u(x) for x of shape (M, d): (M,) or (M, k), and with a last axis B for B inputs."""
         return self.apply(itself, x, outside=outside)
 
-    def grad(self, x: Any, *, outside: str = "raise") -> FloatArray:
+    def grad(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """The derivatives along all coordinates: (M, d), or (M, k, d); with a last axis B for B inputs."""
         return self.solution.gradient(self.name, places(self.solution.problem, x, outside), outside)
 
-    def apply(self, op: Operator, x: Any, *, outside: str = "raise") -> FloatArray:
+    def apply(self, op: Operator, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """(P u)(x) for any linear operator P of this unknown."""
         return self.solution.apply(op, x, outside=outside, of=self.name)
 
-    def std(self, x: Any) -> FloatArray:
+    def std(self, x: PointsLike) -> FloatArray:
         """The posterior standard deviation at x; see `Solution.std`."""
-        return getattr(self.solution.std(x), self.name) if self._among_others else self.solution.std(x)
-
-    @property
-    def _among_others(self) -> bool:
-        return self.solution.problem.unknowns.single is None
+        found = self.solution.std(x)
+        return getattr(found, self.name) if self.solution.problem.unknowns.single is None else found
 
     def __repr__(self) -> str:
         return f"{self.name!r} of {self.solution!r}"
+
+
+def _gradient(part: int, dim: int) -> Operator:
+    """The operator u ↦ ∇u of a scalar, or of one component of a vector."""
+
+    def op(u: Field | VectorField) -> VectorField:
+        component = u.parts[part] if isinstance(u, VectorField) else u
+        return VectorField(tuple(partial(component, axis) for axis in range(dim)))
+
+    return op
+
+
+def solution_of(
+    learned: Learned, answer: Answer, columns: Columns, inputs: Input, data: FloatArray | None = None
+) -> Solution:
+    """The solution that an answer of the factorisation is.
+
+    Arguments:
+        columns: how the data stood in columns: for one input or B of them, complex or not.
+        inputs: what T was given, by name.
+        data: what T was given at its points, (N, B); None if that is not held.
+    """
+    found = answer.paired() if columns.paired else answer
+    return Solution(
+        problem=learned.problem,
+        function=answer.u,
+        single=columns.width is None,
+        learned=learned,
+        data=data,
+        inputs=inputs,
+        misfits=found.misfit,
+        sizes=found.size,
+        paired=columns.paired,
+    )
 
 
 def check_unknowns(unknowns: Unknowns) -> None:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
-from kernop.basics.stored import Upper, stored
-from kernop.collocation.batches import Stream, recorded, used_up
+from kernop.basics.stored import stored
+from kernop.collocation.batches import Stream, recorded
 from kernop.collocation.rows import StreamedRows
 from kernop.geometry import Points
 from kernop.language.problem import Problem
 from kernop.methods import Answer, Combination, Subspace
-from kernop.methods.accumulators import Penalty
-from kernop.methods.leastsquares import SubspaceFactorisation
-from kernop.methods.regression import Regression, Runner
-from kernop.methods.streamed import StreamedFactorisation
+from kernop.methods.regression import Regression
+from kernop.methods.streamed import KeptOfRows, StreamedFactorisation
 from kernop.operators.solution import Solution
-
-REVIVE = "asked before it is revived"
 
 
 @stored("solution of a stream", by_value=False)
@@ -51,31 +48,18 @@ class SolutionRecord:
 
 
 @stored("stream", by_value=False)
-@dataclass(frozen=True, eq=False)
-class StreamRecord(SubspaceFactorisation):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StreamRecord(KeptOfRows):
     """What is stored of a streamed factorisation; the points are those of the operator.
 
     Arguments:
-        method: how it was learned.
-        upper: R, (L, L).
-        penalty: P.
-        n: the number N of rows.
-        runner: who passes over the rows.
         starts: how many points of each condition come before batch k, (K + 1, conditions).
         solutions: those of inputs that were known in advance.
     """
 
     method: Subspace
-    upper: Upper
-    penalty: Penalty
-    n: int
-    runner: Runner
     starts: NDArray[np.intp]
     solutions: tuple[SolutionRecord, ...]
-
-    @property
-    def size(self) -> int:
-        return self.n
 
     def check(self) -> None:
         super().check()
@@ -91,18 +75,8 @@ class StreamRecord(SubspaceFactorisation):
         if self.method.batch is None:
             raise fail(ArgumentError, "method", "one without batches", REMEDY)
 
-    @property
-    def rkhs(self) -> bool:
-        return self.method.rkhs
-
     def answer(self, h: FloatArray) -> Answer:
-        raise self._refusal(REVIVE)
-
-    def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
-        raise self._refusal(REVIVE)
-
-    def half_solve(self, b: FloatArray) -> FloatArray:
-        raise self._refusal(REVIVE)
+        raise self._refusal("asked before it is revived")
 
     def revived(self, problem: Problem, points: Mapping[str, Points]) -> StreamedFactorisation:
         """The factorisation, whose rows are those of a problem at all points."""
@@ -110,8 +84,7 @@ class StreamRecord(SubspaceFactorisation):
             raise fail(ArgumentError, "path", "a stream whose batches do not have all points", REMEDY)
         rows = StreamedRows(recorded(problem, points, self.starts), self.expansion.ansatz)
         regression = Regression(rows, self.expansion, self.weights, self.method.solver == "qr")
-        base = (self.expansion, self.regularization, self.weights, self.noise, self.method)
-        return StreamedFactorisation(*base, regression, self.upper, self.penalty, self.n, self.runner)
+        return StreamedFactorisation(**_shared(self), regression=regression)
 
     def solved(self, problem: Problem) -> tuple[Solution, ...]:
         """The solutions of inputs that were known in advance."""
@@ -129,28 +102,15 @@ class StreamRecord(SubspaceFactorisation):
 
 def stream_record(factorisation: StreamedFactorisation, solutions: Sequence[Solution]) -> StreamRecord:
     """What is stored of a streamed factorisation, and of solutions."""
-    assert isinstance(factorisation.method, Subspace)
-    return StreamRecord(
-        expansion=factorisation.expansion,
-        regularization=factorisation.regularization,
-        weights=factorisation.weights,
-        noise=factorisation.noise,
-        method=factorisation.method,
-        upper=factorisation.upper,
-        penalty=factorisation.penalty,
-        n=factorisation.n,
-        runner=factorisation.runner,
-        starts=_starts(factorisation.rows.stream),
-        solutions=tuple(SolutionRecord(u.single, u.function.y, u.misfits, u.paired) for u in solutions),
-    )
+    records = tuple(SolutionRecord(u.single, u.function.y, u.misfits, u.paired) for u in solutions)
+    return StreamRecord(**_shared(factorisation), starts=_starts(factorisation.rows.stream), solutions=records)
+
+
+def _shared(kept: KeptOfRows) -> dict[str, Any]:
+    """The arguments that a streamed factorisation and its record have in common."""
+    return {field.name: getattr(kept, field.name) for field in fields(KeptOfRows)}
 
 
 def _starts(stream: Stream) -> NDArray[np.intp]:
-    if not stream.again:
-        raise used_up("give arrays or ko.Batches to learn: the file of a stream holds its points")
+    stream.check_again("give arrays or ko.Batches to learn: the file of a stream holds its points")
     return np.array([list((stream.start(k) or {}).values()) for k in range((stream.number or 0) + 1)], dtype=np.intp)
-
-
-def cuts_of(record: StreamRecord, names: Sequence[str]) -> dict[str, list[int]]:
-    """Where the points of each condition are cut into batches."""
-    return {name: np.unique(record.starts[1:-1, k]).tolist() for k, name in enumerate(names)}

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
+from jax import Array
 
 from kernop.geometry import Box
 from kernop.language.calculus import div, grad, laplacian
 from kernop.language.functions import Function
 from kernop.language.problem import Dirichlet, Equation, Problem
-from kernop.paper.experiment import Experiment, Reported, square_grid
-from kernop.paper.families import random_nets
+from kernop.paper.experiment import Experiment, Reported, random_nets, square_grid
 
 
-def one(x: Any) -> Any:
+def one(x: Array) -> Array:
     """a1 = 1."""
     return jnp.ones_like(x[..., 0])
 
 
-def exponential(x: Any) -> Any:
+def exponential(x: Array) -> Array:
     """a2 = exp(x + y)."""
     return jnp.exp(x[..., 0] + x[..., 1])
 
 
-def checkerboard(x: Any) -> Any:
+def checkerboard(x: Array) -> Array:
     """a3 = 1 where ⌊4x⌋ + ⌊4y⌋ is even, else 10.
 
     In the strong form this is −aΔu at every point. The test functions satisfy it, but it is not the Darcy problem

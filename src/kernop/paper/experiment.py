@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from kernop.basics.errors import FloatArray
 from kernop.geometry import Points
@@ -30,7 +31,7 @@ class Reported:
     linf: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Experiment:
     """One row of the paper's tables.
 
@@ -67,7 +68,7 @@ class Experiment:
         )
 
     def learn_by_default(self, seed: int = 0, *, progress: bool = False) -> SolutionOperator:
-        """The same points, everything else left to kernop."""
+        """kernop's default method on the paper's points; everything else is left to kernop."""
         return learn(self.problem, points=self.points, sampling="uniform", seed=seed, progress=progress)
 
     def exact(self) -> FloatArray:
@@ -75,7 +76,20 @@ class Experiment:
         return apply_operator(itself, self.family, Points(self.grid))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class MeanErrors:
+    """Mean relative L2 and L∞ errors over a test set."""
+
+    l2: float
+    linf: float
+
+    @staticmethod
+    def of(found: FloatArray, exact: FloatArray) -> MeanErrors:
+        """The errors of solutions found on a grid, (m, M), or (m,) for one."""
+        return MeanErrors(float(np.mean(relative_l2(found, exact))), float(np.mean(relative_linf(found, exact))))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Outcome:
     """Seconds to learn, seconds for all inputs, the errors of each test solution, and the solutions on the grid."""
 
@@ -99,16 +113,41 @@ class Outcome:
 
 def measure(experiment: Experiment, operator: SolutionOperator) -> Outcome:
     """Apply an operator to the data of every test solution, and compare."""
-    data: dict[str, Any] = experiment.problem.manufacture(experiment.family, operator.points)
+    data = experiment.problem.manufacture(experiment.family, operator.points)
     exact = experiment.exact()
     started = time.perf_counter()
     found = operator(**data)(experiment.grid)
     seconds = time.perf_counter() - started
-    learned = sum(operator.stats.values())
-    return Outcome(learned, seconds, relative_l2(found, exact), relative_linf(found, exact), found, exact)
+    return Outcome(
+        learn_seconds=sum(operator.stats.values()),
+        apply_seconds=seconds,
+        l2=relative_l2(found, exact),
+        linf=relative_linf(found, exact),
+        found=found,
+        exact=exact,
+    )
 
 
 def square_grid(n: int) -> FloatArray:
     """The (n × n) grid of the closed unit square, (n², 2); the first coordinate varies slowest."""
     line = np.linspace(0.0, 1.0, n)
     return np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+def random_nets(count: int, dim: int, *, width: int = 20, seed: int = 0) -> Function:
+    """Neural networks with one hidden tanh layer and random Gaussian weights.
+
+    u(x) = w·tanh(Wx + b) + c, weights N(0, 1/fan-in), biases N(0, 1/4). The paper does not give its architecture;
+    this one is ours, chosen so that the paper's estimator has errors like those that the paper reports.
+    """
+    rng = np.random.default_rng(seed)
+    inner = rng.normal(scale=1.0 / np.sqrt(dim), size=(count, dim, width))
+    bias = rng.normal(scale=0.5, size=(count, width))
+    outer = rng.normal(scale=1.0 / np.sqrt(width), size=(count, width))
+    offset = rng.normal(scale=0.5, size=count)
+
+    def nets(x: Array) -> Array:
+        hidden = jnp.tanh(jnp.einsum("nd,mdw->nmw", x, inner) + bias)
+        return jnp.einsum("nmw,mw->nm", hidden, outer) + offset
+
+    return nets

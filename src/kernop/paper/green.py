@@ -25,23 +25,21 @@ These were chosen by errors on held-out pairs of the same distribution; the pape
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 from scipy.linalg import eigh
 
-from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, check_array, check_integer, check_number, fail
+from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, fail
 from kernop.basics.precision import float64
-from kernop.language.functions import evaluate_at
-from kernop.paper import adam
-from kernop.paper.experiment import Reported
-from kernop.paper.helmholtz import helmholtz
-from kernop.paper.pairs import POINTS, Pairs, exact_green, training_pairs
-from kernop.trust.metrics import relative_l2, relative_linf
+from kernop.paper.experiment import MeanErrors, Reported
+from kernop.paper.pairs import POINTS, Pairs, training_pairs
 
 #: The paper's η for its two ω.
 LENGTHSCALES: dict[float, float] = {20: 0.04, 200: 0.005}
@@ -118,13 +116,12 @@ class GreenOperator:
         """β on the grid, (m,)."""
         return self.space.gram @ self.offset_coefficients
 
-    def __call__(self, f: Any, at: Any = None) -> FloatArray:
+    def __call__(self, f: FloatArray, at: FloatArray | Sequence[float] | None = None) -> FloatArray:
         """u on the grid, or at y (p,), for f on the grid: (m,) ↦ (p,), (m, B) ↦ (p, B)."""
-        f = check_array("f", f, remedy="give its values on the grid of the operator")
         if f.ndim not in (1, 2) or len(f) != len(self.grid):
             remedy = f"give its values at the {len(self.grid)} points of the grid, (m,) or (m, B)"
             raise fail(ShapeError, "f", f"shape {f.shape}", remedy)
-        gram = self.space.gram if at is None else self.space.kernel(np.atleast_1d(np.asarray(at, dtype=float)))
+        gram = self.space.gram if at is None else self.space.kernel(np.asarray(at))
         expansion = self.coefficients.T @ self.space.gram @ (f.T * self.space.quadrature).T
         return gram @ (expansion.T + self.offset_coefficients).T
 
@@ -135,11 +132,11 @@ class GreenOperator:
 class Parameters(NamedTuple):
     """The densities W (m, m) of G and w (m,) of β, or something for each of them."""
 
-    green: Any
-    offset: Any
+    green: Array
+    offset: Array
 
 
-def loss(parameters: Parameters, pairs: Pairs, space: Discrete, regularization: float) -> Any:
+def loss(parameters: Parameters, pairs: Pairs[Array], space: Discrete, regularization: float) -> Array:
     """(1/n) Σ_i ‖∫ G f_i + β − u_i‖² + λ‖G‖² + λ‖β‖²: the first norm in L², the others in the RKHSs of G and β.
 
     ‖KCK‖² = Σ_jk C_jk (KCK)_jk and ‖Kb‖² = bᵀKb.
@@ -165,9 +162,7 @@ def minimise(
     Where the gradient vanishes, C = qF E q / nλ and b = qEᵀ1 / nλ with the residuals E = Uᵀ − FᵀqG − 1βᵀ (n, m) there.
     Hence E + M E N / λ = Uᵀ with M = (FᵀqKqF + 11ᵀ)/n and N = qK, which the eigenvectors of M and of √q K √q uncouple.
     """
-    started = time.perf_counter()
-    space, n = _discretise(omega, lengthscale), check_integer("pairs", pairs, least=1)
-    regularization = check_number("regularization", regularization, above=0.0)
+    started, space, n = time.perf_counter(), _discretise(omega, lengthscale), pairs
     sources, solutions = training_pairs(omega, n, seed)
     q, root = space.quadrature, np.sqrt(space.quadrature)
     weighted = q[:, None] * sources
@@ -176,20 +171,17 @@ def minimise(
     spectrum = np.outer(s.clip(0.0), t.clip(0.0)) + regularization
     scaled = a @ ((a.T @ (solutions.T * root) @ c) / spectrum) @ c.T  # E √q / λ
     coefficients, offset_coefficients = weighted @ scaled * root / n, root * scaled.mean(axis=0)
-    densities = Parameters(coefficients / np.outer(q, q), offset_coefficients / q)
+    densities = Parameters(jnp.asarray(coefficients / np.outer(q, q)), jnp.asarray(offset_coefficients / q))
     with float64():
-        least = float(loss(densities, Pairs(sources, solutions), space, regularization))
+        least = float(loss(densities, Pairs(jnp.asarray(sources), jnp.asarray(solutions)), space, regularization))
     seconds = time.perf_counter() - started
     return GreenOperator(omega, space, coefficients, offset_coefficients, seconds, np.array([least]))
 
 
 def _discretise(omega: float, lengthscale: float | None) -> Discrete:
-    check_number("omega", omega, above=0.0)
-    if lengthscale is not None:
-        return Discrete(check_number("lengthscale", lengthscale, above=0.0))
-    if omega not in LENGTHSCALES:
+    if lengthscale is None and omega not in LENGTHSCALES:
         raise fail(ArgumentError, "lengthscale", f"none, for omega = {omega:g}", "give one; the paper has 20 and 200")
-    return Discrete(LENGTHSCALES[omega])
+    return Discrete(LENGTHSCALES[omega] if lengthscale is None else lengthscale)
 
 
 # --- training, as in the paper ---------------------------------------------------------------------------------------
@@ -217,12 +209,8 @@ def fit(
         lengthscale, regularization: η and λ.
         symmetric: only W = Wᵀ, so that G(x, y) = G(y, x).
     """
-    started = time.perf_counter()
-    space, n = _discretise(omega, lengthscale), check_integer("pairs", pairs, least=1)
-    check_integer("epochs", epochs, least=1)
-    check_number("rate", rate, above=0.0)
-    check_number("regularization", regularization, least=0.0)
-    if n % check_integer("batch", batch, least=1):
+    started, space, n = time.perf_counter(), _discretise(omega, lengthscale), pairs
+    if n % batch:
         raise fail(ArgumentError, "batch", f"{batch}, with {n} pairs", "give a divisor of the number of pairs")
     rng = np.random.default_rng([seed, 1])  # not the stream that draws the pairs
     order = np.stack([rng.permutation(n) for _ in range(epochs)]).reshape(epochs, -1, batch)
@@ -238,25 +226,68 @@ def fit(
 def _rates(rate: float, space: Discrete) -> Parameters:
     """The learning rates of W and w."""
     factor = float(np.sqrt(space.points) / np.linalg.norm(space.gram * space.quadrature))
-    return Parameters(rate * factor**2, rate * factor)
+    return Parameters(jnp.asarray(rate * factor**2), jnp.asarray(rate * factor))
+
+
+Tree = TypeVar("Tree")
+
+
+class Adam(NamedTuple, Generic[Tree]):
+    """What Adam with amsgrad remembers: steps taken, mean gradient, mean square, and the largest mean square so far."""
+
+    steps: Array | int
+    mean: Tree
+    square: Tree
+    largest: Tree
+
+
+def adam_start(parameters: Tree) -> Adam[Tree]:
+    """The state before the first step: no gradient seen, for any tree of parameters."""
+    zero = jax.tree.map(jnp.zeros_like, parameters)
+    return Adam(0, zero, zero, zero)
+
+
+def adam_step(
+    state: Adam[Tree], gradient: Tree, rates: Tree, first: float = 0.9, second: float = 0.999
+) -> tuple[Adam[Tree], Tree]:
+    """The state after a gradient, and what to add to the parameters; ``rates`` has a learning rate for each.
+
+    m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g², V ← max(V, v); the step is −rate · m/(1 − β₁ᵗ) / (√(V/(1 − β₂ᵗ)) + 1e-8).
+    """
+    steps = state.steps + 1
+    mean = jax.tree.map(lambda m, g: first * m + (1.0 - first) * g, state.mean, gradient)
+    square = jax.tree.map(lambda v, g: second * v + (1.0 - second) * g**2, state.square, gradient)
+    largest = jax.tree.map(jnp.maximum, state.largest, square)
+
+    def change(m: Array, v: Array, rate: Array) -> Array:
+        return -rate * m / (1.0 - first**steps) / (jnp.sqrt(v / (1.0 - second**steps)) + 1e-8)
+
+    return Adam(steps, mean, square, largest), jax.tree.map(change, mean, largest, rates)
+
+
+#: The parameters, and what the optimiser remembers; and with the best parameters so far and their loss.
+Descent = tuple[Parameters, Adam[Parameters]]
+SoFar = tuple[Descent, Parameters, Array]
 
 
 @partial(jax.jit, static_argnames=("space", "symmetric"))
 def _descend(
-    pairs: Pairs, order: Any, rates: Parameters, regularization: float, space: Discrete, symmetric: bool
-) -> tuple[Parameters, Any]:
+    pairs: Pairs[Array], order: Array, rates: Parameters, regularization: float, space: Discrete, symmetric: bool
+) -> tuple[Parameters, Array]:
     """The parameters of the best epoch, and the loss after each; ``order`` (epochs, batches, batch) is of pairs."""
 
-    def step(state: tuple[Parameters, adam.Adam], chosen: Any) -> tuple[tuple[Parameters, adam.Adam], None]:
+    def step(state: Descent, chosen: Array) -> tuple[Descent, None]:
         parameters, memory = state
         batch = Pairs(pairs.sources[:, chosen], pairs.solutions[:, chosen])
         gradient = jax.grad(loss)(parameters, batch, space, regularization)
         if symmetric:
             gradient = gradient._replace(green=(gradient.green + gradient.green.T) / 2.0)
-        memory, change = adam.step(memory, gradient, rates)
+        memory, change = adam_step(memory, gradient, rates)
         return (jax.tree.map(jnp.add, parameters, change), memory), None
 
-    def epoch(state: Any, batches: Any) -> Any:
+    def epoch(
+        state: tuple[Descent, Parameters, Array], batches: Array
+    ) -> tuple[tuple[Descent, Parameters, Array], Array]:
         current, best, least = state
         current, _ = jax.lax.scan(step, current, batches)
         now = loss(current[0], pairs, space, regularization)
@@ -264,57 +295,15 @@ def _descend(
         return (current, best, jnp.minimum(now, least)), now
 
     start = Parameters(jnp.zeros((space.points, space.points)), jnp.zeros(space.points))
-    (_, best, _), losses = jax.lax.scan(epoch, ((start, adam.start(start)), start, jnp.inf), order)
+    (_, best, _), losses = jax.lax.scan(epoch, ((start, adam_start(start)), start, jnp.asarray(jnp.inf)), order)
     return best, losses
-
-
-# --- errors ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Errors:
-    """Mean relative errors over a test set."""
-
-    l2: float
-    linf: float
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Errors on new pairs of the training distribution, on the paper's two families, and of G (Frobenius)."""
-
-    held_out: Errors
-    oscillating: Errors
-    smooth: Errors
-    green: float
 
 
 #: The seed of the pairs on which errors in distribution are measured.
 HELD_OUT = 1_000_000
 
 
-def measure(operator: GreenOperator, *, at: Any = None, count: int = 100) -> Measured:
-    """Errors for ω = 20 or 200; those on the families are of u on the operator's own grid, or at y (p,).
-
-    In all cases the operator sees f on its grid; pairs and G are compared there.
-    """
-    x, omega = operator.grid, operator.omega
-    y = x if at is None else np.atleast_1d(np.asarray(at, dtype=float))
-    exact = exact_green(omega, x[:, None], x)
-    held_out = training_pairs(omega, count, HELD_OUT)
-
-    def family(smooth: bool) -> Errors:
-        experiment = helmholtz(int(omega), smooth=smooth, count=count)
-        sources = experiment.problem.manufacture(experiment.family, {"f": x[:, None]})["f"]
-        return _errors(operator(sources, y), evaluate_at("family", experiment.family, y[:, None]))
-
-    return Measured(
-        _errors(operator(held_out.sources), held_out.solutions),
-        family(smooth=False),
-        family(smooth=True),
-        float(np.linalg.norm(operator.green - exact) / np.linalg.norm(exact)),
-    )
-
-
-def _errors(found: FloatArray, exact: FloatArray) -> Errors:
-    return Errors(float(np.mean(relative_l2(found, exact))), float(np.mean(relative_linf(found, exact))))
+def held_out_errors(operator: GreenOperator, count: int = 100) -> MeanErrors:
+    """Errors on new pairs of the distribution from which the operator was learned."""
+    f, u = training_pairs(operator.omega, count, HELD_OUT)
+    return MeanErrors.of(operator(f), u)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
+from jax import Array
 from scipy.linalg import solve_banded
 
 from kernop.basics.errors import FloatArray
@@ -15,26 +16,28 @@ POINTS, FINER = 100, 100
 ENDS = (-0.1, 0.1)
 
 
-def exact_green(omega: float, x: Any, y: Any) -> FloatArray:
+def exact_green(omega: float, x: FloatArray, y: FloatArray) -> FloatArray:
     """G(x, y) = sin(ω min(x, y)) sin(ω(1 − max(x, y))) / (ω sin ω): −u″ − ω²u = δ_x, u(0) = u(1) = 0."""
     low, high = np.minimum(x, y), np.maximum(x, y)
     return np.sin(omega * low) * np.sin(omega * (1.0 - high)) / (omega * np.sin(omega))
 
 
-def exact_offset(omega: float, y: Any) -> FloatArray:
+def exact_offset(omega: float, y: FloatArray) -> FloatArray:
     """β(y): −β″ − ω²β = 0 with the boundary values."""
-    y = np.asarray(y)
     return (ENDS[0] * np.sin(omega * (1.0 - y)) + ENDS[1] * np.sin(omega * y)) / np.sin(omega)
 
 
-class Pairs(NamedTuple):
+GridValues = TypeVar("GridValues", FloatArray, Array)
+
+
+class Pairs(NamedTuple, Generic[GridValues]):
     """n sources f and solutions u on a grid, (m, n) each, of NumPy or JAX."""
 
-    sources: Any
-    solutions: Any
+    sources: GridValues
+    solutions: GridValues
 
 
-def training_pairs(omega: float, n: int = 100, seed: int = 0) -> Pairs:
+def training_pairs(omega: float, n: int = 100, seed: int = 0) -> Pairs[FloatArray]:
     """f = 100 · GP with covariance exp(−d²/0.01), and the solutions u of −u″ − ω²u = f with the boundary values."""
     fine = np.linspace(0.0, 1.0, (POINTS - 1) * FINER + 1)
     sources = 100.0 * _gaussian_process(fine, n, np.random.default_rng(seed))

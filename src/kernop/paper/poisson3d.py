@@ -18,6 +18,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from kernop.basics.errors import FloatArray
 from kernop.collocation.ansatz import Ansatz
@@ -31,9 +32,9 @@ from kernop.language.functions import evaluate_at
 from kernop.language.problem import Equation, Problem
 from kernop.learning.streaming import Passes
 from kernop.methods import Setting, Subspace
-from kernop.methods.streamed import solved
+from kernop.methods.streamed import factorised
 from kernop.operators.solution import Solution
-from kernop.plotting import convergence
+from kernop.paper.figures import convergence
 from kernop.trust.metrics import relative_l2, relative_linf
 
 CUBE = Box([0.0, 0.0, 0.0], [1.0, 1.0, 1.0])
@@ -53,17 +54,17 @@ NORMS = {"l2": "relative L2", "linf": "relative L∞"}
 PAPER_SLOPES = {"fixed": (0.38, 0.40), "adaptive": (0.52, 0.56)}
 
 
-def envelope(x: Any) -> Any:
+def envelope(x: Array) -> Array:
     """ρ(x) = Π x_k (1 − x_k)."""
     return jnp.prod(x * (1.0 - x), axis=-1)
 
 
-def solutions(x: Any) -> Any:
+def solutions(x: Array) -> Array:
     """Eigenfunctions of the Laplacian, (n, 50)."""
     return jnp.prod(jnp.sin(jnp.pi * MODES * x[..., None, :]), axis=-1)
 
 
-def sources(x: Any) -> Any:
+def sources(x: Array) -> Array:
     """f = π² |k|² u, (n, 50)."""
     return jnp.pi**2 * jnp.sum(MODES**2, axis=-1) * solutions(x)
 
@@ -101,7 +102,7 @@ class Study:
 
         source = stream(PROBLEM, Batches(max(self.sizes) // self.batch, take), "uniform", 0, self.batch)
         method, rows = self._method(dataset), StreamedRows(source, Ansatz(envelope=envelope)).given([{"f": sources}])
-        setting = Setting(rows, frame_of(PROBLEM), self._kernel, weights=(1.0,), ansatz=rows.ansatz)
+        setting = Setting(rows=rows, frame=frame_of(PROBLEM), kernel=self._kernel, weights=(1.0,), ansatz=rows.ansatz)
         regression = method.regression(setting, rows)
         found: dict[str, Any] = {label: {"l2": [], "linf": []} for label in self.labels}
         exact = evaluate_at("u", solutions, self._grid)
@@ -112,7 +113,7 @@ class Study:
             if accumulator.rows in self.sizes:
                 for label in self.labels:
                     ridge = REGULARIZATIONS[label](accumulator.rows)
-                    answer = solved(method, regression, accumulator, ridge, Passes()).passed(rows)
+                    answer = factorised(method, regression, accumulator, ridge, Passes()).passed(rows)
                     values = Solution(problem=PROBLEM, function=answer.u, single=False)(self._grid)
                     found[label]["l2"].append(float(np.mean(relative_l2(values, exact))))
                     found[label]["linf"].append(float(np.mean(relative_linf(values, exact))))
@@ -146,7 +147,7 @@ def run(study: Study, datasets: int, folder: Path, tell: Callable[[str], None]) 
         yield known
 
 
-def summary(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summarised(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """For each regularisation and norm: means and standard errors over the data sets, and the slope β of N^−β."""
     sizes = np.asarray(results[0]["sizes"])
     lines: dict[str, Any] = {}

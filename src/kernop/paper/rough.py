@@ -7,21 +7,20 @@ with a line on the jump, where f is the mean of its sides, extrapolated.
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 from scipy.fft import dstn, idstn
 
 from kernop.basics.errors import FloatArray
 
 
-def source(x: Any) -> Any:
+def right_side(x: Array) -> Array:
     """f, discontinuous."""
     return jnp.where(x[..., 0] >= 0.5, 6.0, 4.0)
 
 
-def boundary(x: Any) -> Any:
+def boundary(x: Array) -> Array:
     """g, with a jump in its second derivative."""
     s = (x[..., 0] - 0.5) ** 2
     return jnp.where(x[..., 0] >= 0.5, s, 2.0 * s) + x[..., 1] ** 2

@@ -11,7 +11,7 @@ from kernop.paper.reproduce import Chapter, Figures, GreenRow, Row
 
 
 def tables(chapters: Sequence[Chapter]) -> Iterator[Table]:
-    """Those that have rows."""
+    """A table for each kind of result that the chapters have."""
     rows = [row for chapter in chapters for row in chapter.rows]
     if any(isinstance(row, Row) for row in rows):
         yield _comparison([row for row in rows if isinstance(row, Row)])

@@ -16,18 +16,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
-from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, check_memory, fail
+from kernop.basics.errors import ArgumentError, FloatArray, check_memory, fail
 from kernop.basics.linalg import eigenpairs
 from kernop.basics.precision import float64
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Block, Functionals
 from kernop.kernels import Kernel
+from kernop.kernels.base import check_finite
 from kernop.kernels.derivatives import Alphas, pairwise
 
 #: The working memory in matrices of N × N: B, U and the workspace of dsyevd, and what the gradient adds.
@@ -55,7 +56,7 @@ class Spectrum:
         """The mean of w_i G_ii; λ / scale = λN / tr B is what the estimator feels of λ, whatever the units."""
         return float(np.mean(self.values))
 
-    def inverse(self, regularizations: Any) -> FloatArray:
+    def inverse(self, regularizations: FloatArray | float) -> FloatArray:
         """The eigenvalues of A⁻¹ for each λ > 0: (N, Λ)."""
         return 1.0 / (self.values[:, None] + len(self.values) * np.atleast_1d(regularizations))
 
@@ -64,21 +65,21 @@ class Spectrum:
         inverse = self.inverse(regularization)
         return (self.vectors @ (inverse * self.rotated)) / (np.square(self.vectors) @ inverse)
 
-    def loo(self, regularizations: Any) -> FloatArray:
+    def loo(self, regularizations: FloatArray | float) -> FloatArray:
         """The mean square of the leave-one-out residuals, for each λ: (Λ,)."""
         return np.array([float(np.mean(np.square(self.residuals(one)))) for one in np.atleast_1d(regularizations)])
 
-    def gcv(self, regularizations: Any) -> FloatArray:
+    def gcv(self, regularizations: FloatArray | float) -> FloatArray:
         """Generalised cross-validation, for each λ: (Λ,)."""
         inverse = self.inverse(regularizations)
         energy = np.mean(np.square(self.rotated), axis=1)
         return len(inverse) * (energy @ np.square(inverse)) / np.sum(inverse, axis=0) ** 2
 
-    def variance(self, regularizations: Any) -> FloatArray:
+    def variance(self, regularizations: FloatArray | float) -> FloatArray:
         """σ² = ĥᵀ a / N, the most likely scale of the prior covariance σ²K, for each λ: (Λ,)."""
         return np.mean(np.square(self.rotated), axis=1) @ self.inverse(regularizations) / len(self.values)
 
-    def likelihood(self, regularizations: Any) -> FloatArray:
+    def likelihood(self, regularizations: FloatArray | float) -> FloatArray:
         """The log likelihood of the data at the best σ², for each λ: (Λ,)."""
         n, determinant = len(self.values), -np.sum(np.log(self.inverse(regularizations)), axis=0)
         constant = 0.5 * np.sum(np.log(self.weights)) - 0.5 * n * (1.0 + np.log(2.0 * np.pi))
@@ -108,9 +109,7 @@ def spectrum(kernel: Kernel, functionals: Functionals, weights: FloatArray, data
     remedy = "tune on fewer points"
     check_memory("points", MATRICES * n * n, f"{n} points, with {MATRICES} matrices of {n} × {n}", remedy)
     matrix = assembly.gram(kernel, functionals.scaled(roots), remedy=remedy)
-    if not np.all(np.isfinite(np.diagonal(matrix))):
-        got = f"{kernel!r}, whose derivatives at x = y are not finite"
-        raise fail(NonFiniteError, "kernel", got, "use a kernel with finite derivatives at x = y, such as ko.Gaussian")
+    check_finite(kernel, np.diagonal(matrix))
     values, vectors = eigenpairs(matrix)
     return Spectrum(np.maximum(values, 0.0), vectors, vectors.T @ (roots[:, None] * data), weights)
 
@@ -125,7 +124,7 @@ def contract(kernel: Kernel, functionals: Functionals, weights: FloatArray, m: F
     check_memory("points", GRADIENT_MATRICES * n * n, what, "tune on fewer points, or with criterion='loo'")
     scaled, lengths = list(functionals.scaled(np.sqrt(weights))), lengthscales(kernel)
     with float64():
-        tangents = [_tangent(kernel, direction) for direction in np.diag(lengths)]
+        tangents = [_replaced(kernel, direction, 0.0) for direction in np.diag(lengths)]
         slopes = np.zeros(len(lengths))
         for i, (rows, p) in enumerate(scaled):
             for cols, q in scaled[i:]:
@@ -138,16 +137,16 @@ def contract(kernel: Kernel, functionals: Functionals, weights: FloatArray, m: F
     return slopes
 
 
-def _component(block: Block, k: int) -> tuple[Any, Any, Alphas]:
+def _component(block: Block, k: int) -> tuple[FloatArray, FloatArray, Alphas]:
     """Points (d, n), coefficients (A, n) and multi-indices of one component."""
     columns = block.components[k]
     return block.x.T, block.coefficients[:, columns].T, tuple(block.terms[column][1] for column in columns)
 
 
-@partial(jax.jit, static_argnums=(4, 7))
+@partial(jax.jit, static_argnames=("alphas", "betas"))
 def _slope(
-    kernel: Kernel, tangent: Kernel, x: Any, phi: Any, alphas: Alphas, y: Any, psi: Any, betas: Alphas, m: Any
-) -> Any:
+    kernel: Kernel, tangent: Kernel, x: Array, phi: Array, alphas: Alphas, y: Array, psi: Array, betas: Alphas, m: Array
+) -> Array:
     """Σ_ij M_ij dG_ij when the numbers in the kernel change by those in ``tangent``."""
     _, change = jax.jvp(lambda k: pairwise(k, x, phi, alphas, y, psi, betas), (kernel,), (tangent,))
     return jnp.sum(m * change)
@@ -163,22 +162,17 @@ def with_lengthscales(kernel: Kernel, lengths: FloatArray) -> Kernel:
     """The same kernel with other lengthscales, (P,)."""
     if not np.all(np.isfinite(lengths) & (lengths > 0.0)):
         raise fail(ArgumentError, "lengthscale", f"{lengths}", "give positive numbers")
-    return _replaced(kernel, lengths, keep=True)
+    return _replaced(kernel, lengths, 1.0)
 
 
-def _tangent(kernel: Kernel, direction: FloatArray) -> Kernel:
-    """A direction in the space of the numbers of a kernel: lengthscales move, all others stay."""
-    return _replaced(kernel, direction, keep=False)
-
-
-def _replaced(kernel: Kernel, lengths: FloatArray, *, keep: bool) -> Kernel:
+def _replaced(kernel: Kernel, lengths: FloatArray, factor: float) -> Kernel:
+    """The kernel with other lengthscales, (P,), and all other numbers times a factor; 0 makes it a direction."""
     leaves, structure = jax.tree.flatten(kernel)
-    start, found = 0, list[Any]()
+    start, found = 0, list[FloatArray]()
     for leaf, chosen in zip(leaves, _chosen(kernel), strict=True):
-        size = np.size(leaf) if chosen else 0
-        other = leaf if keep else np.zeros(np.shape(leaf))
-        found.append(np.reshape(lengths[start : start + size], np.shape(leaf)) if chosen else other)
-        start += size
+        stop = start + (np.size(leaf) if chosen else 0)
+        found.append(np.reshape(lengths[start:stop], np.shape(leaf)) if chosen else factor * leaf)
+        start = stop
     return jax.tree.unflatten(structure, found)
 
 

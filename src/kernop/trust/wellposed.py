@@ -121,8 +121,8 @@ class _Look:
         components = self.ansatz.count
         count = max(1, min(count, len(rows) // (FEWEST_ROWS * components)))
         weights = natural_weights(rows, self.inside, self.frame)
-        setting = Setting(rows, self.frame, weights=weights, ansatz=self.ansatz)
-        space = Subspace(count).factorise(setting)
+        setting = Setting(rows=rows, frame=self.frame, weights=weights, ansatz=self.ansatz)
+        space = Subspace(count, basis="translates").factorise(setting)
         points = len(self.inside.blocks[0])
         values = space.half_solve(space.expansion.matrix(self.inside).T).T / np.sqrt(points)
         number, function = _leading(values)

@@ -80,9 +80,9 @@ def added(monkeypatch):
     """The batches of which rows are made, in a pass."""
     batches, add = [], Regression.add
 
-    def noted(regression, accumulator, batch):
-        batches.append(batch)
-        add(regression, accumulator, batch)
+    def noted(regression, accumulator, rows, digest):
+        batches.append(rows)
+        add(regression, accumulator, rows, digest)
 
     monkeypatch.setattr(Regression, "add", noted)
     return batches
@@ -267,8 +267,8 @@ CHANGES = {
 }
 
 
-def header_with(**changes):
-    return lambda header, arrays: header.update(changes)
+def kept_with(**changes):
+    return lambda header, arrays: header["kept"][0].update(changes)
 
 
 def array_with(name, change):
@@ -287,24 +287,28 @@ def spoilt(value):
     return change
 
 
+TRIANGLE = "kept/0/packed"
 CRAFTED = {
+    **{f"no {key}": (lambda header, arrays, key=key: header.pop(key)) for key in ("signature", "kept", "identity")},
     **{
-        f"no {key}": (lambda header, arrays, key=key: header.pop(key))
-        for key in ("signature", "batches", "rows", "read")
+        f"no {key}": (lambda header, arrays, key=key: header["kept"][0].pop(key))
+        for key in ("first", "batches", "rows", "digest", "packed")
     },
-    **{f"no array {key}": (lambda header, arrays, key=key: arrays.pop(key)) for key in ("identity", "packed")},
-    **{f"batches {value}": header_with(batches=value) for value in (0, -1, 10**30, 7, 3, "four", 4.0, None, [4], True)},
-    **{f"rows {value}": header_with(rows=value) for value in (0, -42, 10**30, 41, "many", 42.5, {}, False)},
-    **{f"read {value}": header_with(read=value) for value in ("", "0" * 64, 3, ["a"], "\n")},
-    "signature a number": header_with(signature=3),
-    "a longer triangle": array_with("packed", lambda a: np.append(a, 1.0)),
-    "a shorter triangle": array_with("packed", lambda a: a[1:]),
-    "a triangle by rows": array_with("packed", lambda a: a[None]),
-    "a triangle of whole numbers": array_with("packed", lambda a: a.astype(np.int64)),
+    **{f"no array {key}": (lambda header, arrays, key=key: arrays.pop(key)) for key in ("identity", TRIANGLE)},
+    **{f"batches {value}": kept_with(batches=value) for value in (0, -1, 10**30, 7, 3, "four", 4.0, None, [4], True)},
+    **{f"rows {value}": kept_with(rows=value) for value in (0, -42, 10**30, 41, "many", 42.5, {}, False)},
+    **{f"digest {value}": kept_with(digest=value) for value in ("", "0" * 64, 3, ["a"], "\n", 1 << 128)},
+    **{f"first {value}": kept_with(first=value) for value in (1, -1, "0", None, 10**30)},
+    "signature a number": lambda header, arrays: header.update(signature=3),
+    "twice": lambda header, arrays: header["kept"].append(header["kept"][0]),
+    "a longer triangle": array_with(TRIANGLE, lambda a: np.append(a, 1.0)),
+    "a shorter triangle": array_with(TRIANGLE, lambda a: a[1:]),
+    "a triangle by rows": array_with(TRIANGLE, lambda a: a[None]),
+    "a triangle of whole numbers": array_with(TRIANGLE, lambda a: a.astype(np.int64)),
     **{
         f"{value} in {key}": array_with(key, spoilt(value))
         for value in (np.nan, np.inf, 1e308)
-        for key in ("packed", "identity")
+        for key in (TRIANGLE, "identity")
     },
     "a longer identity": array_with("identity", lambda a: np.append(a, 1.0)),
     "a square identity": array_with("identity", lambda a: a[:, None]),
@@ -344,7 +348,7 @@ class TestRefusals:
         with pytest.raises(FileError, match=r"checkpoint: got .*damaged"):
             learn(path, **given)
         path.write_bytes(whole)
-        assert file.read()["batches"] == 5
+        assert [kept.batches for kept in file.read()] == [5]
 
     def test_damaged_or_foreign(self, path):
         interrupt(path)

@@ -9,7 +9,6 @@ import threading
 import time
 from dataclasses import astuple
 from functools import partial
-from types import SimpleNamespace
 
 import cloudpickle
 import jax.numpy as jnp
@@ -29,8 +28,8 @@ from kernop.basics.errors import (
 )
 from kernop.basics.versions import versions
 from kernop.learning.streaming import cluster
-from kernop.learning.streaming.cluster import chunks, chunks_of, preferred
-from kernop.learning.streaming.home import merged
+from kernop.learning.streaming.cluster import preferred
+from kernop.learning.streaming.home import chunks_of, merged
 from kernop.learning.streaming.versions import check_workers
 from kernop.methods.accumulators import NormalSums, Triangle
 from kernop.methods.regression import Regression
@@ -113,15 +112,30 @@ class TestTheSameOperator:
         assert spread.n_points == single.n_points == 602
         assert spread.weights == single.weights
         assert spread.regularization == single.regularization
-        for u, v in zip(spread.solutions, single.solutions, strict=True):
-            assert apart(u(X), v(X)) < 1e-10
+        same_bits(spread, single)
 
     def test_later_inputs(self, spread, single):
         rng = np.random.default_rng(0)
         values = rng.normal(size=(600, 3)), rng.normal(size=(2, 3))
         for u, v in zip(spread.solve([*INPUTS, values]), single.solve([*INPUTS, values]), strict=True):
-            assert apart(u(X), v(X)) < 1e-10
-        assert apart(spread(wave, 1.0)(X), single(wave, 1.0)(X)) < 1e-10
+            np.testing.assert_array_equal(u(X), v(X))
+        np.testing.assert_array_equal(spread(wave, 1.0)(X), single(wave, 1.0)(X))
+
+    def test_a_system(self, client):
+        """Two unknowns that are coupled, at enough points for several chunks."""
+        problem = ko.Problem(
+            ko.Equation(lambda u, v: -ko.laplacian(u) + v, on=LINE, name="f"),
+            ko.Equation(lambda u, v: -ko.laplacian(v) + 2.0 * v - u, on=LINE, name="g"),
+            ko.Dirichlet(on=LINE.boundary, of="u", name="a"),
+            ko.Dirichlet(on=LINE.boundary, of="v", name="b"),
+            unknowns={"u": 1, "v": 1},
+        )
+        given = {"points": 1200, "method": ko.Subspace(10, batch=40), "inputs": [(wave, 1.0, 0.0, wave)]}
+        one, two = ko.learn(problem, **given), ko.learn(problem, client=client, **given)
+        assert len(chunks_of(two.factorisation.regression)) > 2
+        same_bits(one, two)
+        for found, expected in zip(two(2.0, wave, wave, 1.0)(X), one(2.0, wave, wave, 1.0)(X), strict=True):
+            np.testing.assert_array_equal(found, expected)
 
     def test_one_worker_or_two(self, alone, spread):
         one = learn(alone)
@@ -197,23 +211,6 @@ class TestEvaluate:
     def test_points_outside(self, client, single):
         with pytest.raises(OutsideDomainError, match="x: got 1 of 1 points outside"):
             cluster.evaluate(client, single.solutions[0], [[2.0]])
-
-
-class TestChunks:
-    @pytest.mark.parametrize("batches", [1, 2, 15, 16, 17, 100, 799, 800, 801, 5000])
-    @pytest.mark.parametrize("most", [1, 4, 64])
-    def test_every_batch_once_in_order(self, batches, most):
-        found = chunks(batches, most)
-        assert [k for chunk in found for k in chunk] == list(range(batches))
-        assert all(1 <= len(chunk) <= 50 for chunk in found)
-        assert min(batches, most, 16) <= len(found) <= max(most, 16, batches // 50 + 1)
-
-    @pytest.mark.parametrize(("batches", "number"), [(1, 1), (12, 4), (23, 8), (24, 8), (200, 128)])
-    def test_enough_rows_for_every_function(self, batches, number):
-        """12 functions, batches of 31 rows: 48 rows are worth a merger."""
-        stream = SimpleNamespace(number=batches, sampled=lambda: [{"f": range(30), "g": range(1)}])
-        assert len(chunks_of(SimpleNamespace(rows=SimpleNamespace(stream=stream), count=12))) == min(number, 16)
-        assert 31 * batches / number >= 48 or number == 1
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 16])
@@ -459,10 +456,10 @@ def moved(k, at):
     return {**take(k), "f": POINTS["f"][90:120]} if k == at else take(k)
 
 
-def at_home(path, number=8):
-    """The batches of which a checkpoint holds what is kept, in so many chunks."""
-    nodes = storage.read(path, "checkpoint")[0]["nodes"]
-    return [b for level, i in nodes for chunk in chunks(NUMBER, number)[i << level : (i + 1) << level] for b in chunk]
+def at_home(path):
+    """The batches of which a checkpoint holds what is kept."""
+    kept = storage.read(path, "checkpoint")[0]["kept"]
+    return [b for own in kept for b in range(own["first"], own["first"] + own["batches"])]
 
 
 class TestCheckpoints:
@@ -477,7 +474,7 @@ class TestCheckpoints:
 
     @pytest.fixture
     def path(self, alone, tmp_path, monkeypatch):
-        """Of a checkpoint that a pass left which was interrupted when three of its eight chunks had come home."""
+        """Of a checkpoint that a pass left which was interrupted when three of its four chunks had come home."""
         path = tmp_path / "pass.ckpt"
         with pytest.raises(PowerCutError):
             self.interrupted(monkeypatch, path, 3, client=alone)
@@ -537,38 +534,35 @@ class TestCheckpoints:
             learn(alone, points=ko.Batches(NUMBER, partial(moved, at=at)), checkpoint=path)
         assert path.read_bytes() == before
 
-    def test_a_pass_without_workers_is_another(self, alone, path, tmp_path, monkeypatch):
-        with pytest.raises(FileError, match=r"of another pass; .*and a client as before"):
-            learn(points=ko.Batches(NUMBER, take), checkpoint=path)
+    def test_workers_go_on_from_a_pass_without_them_and_the_other_way_round(self, alone, path, tmp_path, monkeypatch):
+        points, other = ko.Batches(NUMBER, take), tmp_path / "other.ckpt"
+        expected = learn(points=points)
+        same_bits(learn(points=points, checkpoint=path), expected)
         with pytest.raises(PowerCutError):
-            self.interrupted(monkeypatch, tmp_path / "other.ckpt", 3)
-        with pytest.raises(FileError, match=r"of another pass; .*and a client as before"):
-            learn(alone, points=ko.Batches(NUMBER, take), checkpoint=tmp_path / "other.ckpt")
+            self.interrupted(monkeypatch, other, 5)
+        assert at_home(other) == [0, 1, 2, 3, 4]
+        same_bits(learn(alone, points=points, checkpoint=other), expected)
+        assert not any(tmp_path.iterdir())
 
     @pytest.mark.parametrize(
         "change",
         [
-            lambda nodes: [*nodes, nodes[0]],
-            lambda nodes: [[3, 0], *nodes[1:]],
-            lambda nodes: nodes[1:],
-            lambda nodes: [[9, 0], *nodes[1:]],
-            lambda nodes: [[0, -1], *nodes[1:]],
-            lambda nodes: [3, *nodes[1:]],
-            lambda nodes: [],
-            lambda nodes: "all",
+            lambda kept: [*kept, kept[0]],
+            lambda kept: [{**kept[0], "first": 1}, *kept[1:]],
+            lambda kept: [{**kept[0], "batches": 20}, *kept[1:]],
+            lambda kept: [{**kept[0], "batches": 0}, *kept[1:]],
+            lambda kept: kept[1:],
+            lambda kept: [3, *kept[1:]],
+            lambda kept: [],
+            lambda kept: "all",
+            lambda kept: [{**kept[0], "rows": 31}, *kept[1:]],
+            lambda kept: [{**kept[0], "rows": 0}, *kept[1:]],
+            lambda kept: [{**kept[0], "digest": kept[0]["digest"] + 1}, *kept[1:]],
         ],
     )
     def test_trees_that_kernop_does_not_write(self, alone, path, change):
         header, arrays = storage.read(path, "checkpoint")
-        storage.write(path, "checkpoint", {**header, "nodes": change(header["nodes"])}, arrays)
-        with pytest.raises(FileError, match=r"checkpoint: got '.*pass\.ckpt', .*; delete it to start anew"):
-            learn(alone, points=ko.Batches(NUMBER, take), checkpoint=path)
-
-    @pytest.mark.parametrize("change", [{"rows": 31}, {"rows": 0}, {"points": []}, {"points": ["x"] * 9}])
-    def test_nodes_that_kernop_does_not_write(self, alone, path, change):
-        header, arrays = storage.read(path, "checkpoint")
-        first, *others = header["kept"]
-        storage.write(path, "checkpoint", {**header, "kept": [{**first, **change}, *others]}, arrays)
+        storage.write(path, "checkpoint", {**header, "kept": change(header["kept"])}, arrays)
         with pytest.raises(FileError, match=r"checkpoint: got '.*pass\.ckpt', .*; delete it to start anew"):
             learn(alone, points=ko.Batches(NUMBER, take), checkpoint=path)
 
@@ -609,8 +603,7 @@ def test_a_process_that_is_killed(tmp_path):
     finally:
         killed.kill()
         killed.wait()
-    nodes = storage.read(path, "checkpoint")[0]["nodes"]
-    home = sum(len(chunk) for level, i in nodes for chunk in chunks(40, 16)[i << level : (i + 1) << level])
+    home = len(at_home(path))
     printed = subprocess.run([*command, "0", path, other], check=True, capture_output=True, text=True).stdout.split()
     found, expected = (word for word in printed if word != "row")
     assert found == expected

@@ -208,7 +208,7 @@ class TestErrors:
             ),
             ({"points": {"f": POINTS["f"]}}, InputNameError, "points: got none for condition 'g'"),
             ({"points": ["f", "g"]}, ArgumentTypeError, "points: got"),
-            ({"inputs": (1.0, 2.0)}, InputNameError, "inputs: got 1 values"),
+            ({"inputs": (1.0, 2.0)}, InputNameError, "inputs: got no 'g'"),
             ({"inputs": [(np.ones(60), 0.0)]}, ArgumentError, r"inputs\['f'\]: got an array of shape \(60,\)"),
             ({"inputs": [(lambda x: x[0], 0.0)]}, ShapeError, "f: got"),
             ({"inputs": [(lambda x: jnp.log(x[..., 0] - 0.9), 0.0)]}, NonFiniteError, "f: got .*make it finite"),

@@ -274,7 +274,7 @@ def test_an_estimate_is_the_correction_with_a_margin_and_a_constant_times_what_i
     """1.5 ‖ê‖ + C ‖r − P ê‖ for the residual r at the test points and the correction ê of the richer operator."""
     operator = ko.learn(PROBLEM, points=300, method=ko.Subspace(60))
     u = operator(lambda x: jnp.sin(9.0 * x[..., 0] * x[..., 1]), 1.0)
-    found, known = u.error_estimate(covering=None, search=None), stability.fresh(operator)
+    found, known = u.error_estimate(covering=None, search=None), stability.from_fresh_points(operator)
     residuals = np.concatenate([-u.residual(name, operator.test_points[name]) for name in ("f", "g")])[:, None]
     correction = known.answers.answer(residuals).u
     roots = np.sqrt(repeated(known.answers.weights, known.functionals))[:, None]

@@ -6,23 +6,20 @@ import hashlib
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kernop.basics import storage
-from kernop.basics.codec import Decoder, Encoder, fits
+from kernop.basics.codec import Decoder, Encoder
 from kernop.basics.errors import FileError, FloatArray, KernopError, check_number, fail
 from kernop.basics.replacing import check_path, target_of
-from kernop.collocation.batches import Batch, fingerprint
-from kernop.methods.accumulators import Accumulator
+from kernop.methods.accumulators import KeptRows
 from kernop.methods.regression import Regression
 
 KIND = "checkpoint"
-#: What a checkpoint holds: numbers, words and arrays by name.
-State = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -47,50 +44,43 @@ class Checkpoint:
 
 
 class CheckpointFile:
-    """The file of the checkpoints of one pass.
+    """The file of the checkpoints of one pass, which a regression tells from others."""
 
-    Arguments:
-        regression: tells passes apart, with …
-        chunks: … the number of chunks into which the pass is cut for workers; None for one that is not cut.
-    """
-
-    def __init__(self, checkpoint: Checkpoint, regression: Regression, chunks: int | None = None) -> None:
+    def __init__(self, checkpoint: Checkpoint, regression: Regression) -> None:
         storage.check_place(checkpoint.path, "checkpoint")
         self._path, self._every = target_of(checkpoint.path, "checkpoint"), checkpoint.every
-        self._signature, self._values = _identity(regression, chunks)
+        self._signature, self._values = _identity(regression)
         self._last = time.monotonic()
 
-    def read(self) -> State | None:
-        """What the last checkpoint of this pass holds; None if there is none."""
+    def read(self) -> tuple[KeptRows, ...]:
+        """What the last checkpoint of this pass holds; nothing if there is none."""
         if not self._path.exists():
-            return None
+            return ()
         header, arrays = storage.read(self._path, KIND, "checkpoint")
         file = Decoder(arrays, self._refused)
-        state: State = file.decode(Mapping[str, Any], header)
+        signature, values = file.part(str, header, "signature"), file.part(FloatArray, header, "identity")
+        kept: tuple[KeptRows, ...] = file.part(tuple[KeptRows, ...], header, "kept")
         file.finish()
-        if state.get("signature") != self._signature or not self._same(state.get("identity")):
+        same = signature == self._signature and values.shape == self._values.shape
+        if not same or not np.allclose(values, self._values, rtol=1e-9, atol=0.0):
             raise self.other()
-        return state
-
-    def _same(self, values: Any) -> bool:
-        known = fits(FloatArray, values) and values.shape == self._values.shape
-        return known and np.allclose(values, self._values, rtol=1e-9, atol=0.0)
+        return kept
 
     def other(self) -> KernopError:
         """The error of a file that was written by another pass."""
         got = f"{os.fspath(self._path)!r}, a checkpoint of another pass"
-        remedy = "delete it to start anew, or give the same problem, points, method and inputs, and a client as before"
+        remedy = "delete it to start anew, or give the same problem, points, method and inputs"
         return fail(FileError, "checkpoint", got, remedy)
 
     def _refused(self, got: str) -> KernopError:
         return fail(FileError, "checkpoint", f"{os.fspath(self._path)!r}, {got}", "delete it to start anew")
 
-    def offer(self, state: Callable[[], State]) -> None:
-        """Write what ``state`` tells, if it is time."""
+    def offer(self, kept: Callable[[], tuple[KeptRows, ...]]) -> None:
+        """Write what ``kept`` tells, if it is time."""
         if time.monotonic() - self._last < self._every:
             return
         file = Encoder()
-        header = file.encode({"signature": self._signature, "identity": self._values, **state()})
+        header = file.encode({"signature": self._signature, "identity": self._values, "kept": kept()})
         storage.write(self._path, KIND, header, file.arrays, "checkpoint")
         self._last = time.monotonic()
 
@@ -102,27 +92,6 @@ class CheckpointFile:
             warnings.warn(f"checkpoint: {os.fspath(self._path)!r} cannot be removed ({error}).", stacklevel=2)
 
 
-def chained(read: bytes, batch: Batch) -> bytes:
-    """The digest of one more batch of points chained to that of all before it."""
-    return hashlib.sha256(read + f"{list(batch)}".encode() + fingerprint(batch.values())).digest()
-
-
-def state_of(accumulator: Accumulator) -> State:
-    """What was kept of some rows, and how many they were."""
-    return {"rows": accumulator.rows, **accumulator.arrays()}
-
-
-def restored(accumulator: Accumulator, state: Any) -> bool:
-    """Bring an empty accumulator to a state, if it is one of such an accumulator."""
-    empty = accumulator.arrays()
-    whole = isinstance(state, Mapping) and fits(int, state.get("rows")) and state["rows"] >= 1
-    if not whole or not all(fits(FloatArray, state.get(k)) and state[k].shape == v.shape for k, v in empty.items()):
-        return False
-    accumulator.restore(state)
-    accumulator.rows = state["rows"]
-    return True
-
-
 def read_checkpoint(checkpoint: Any) -> Checkpoint | None:
     """The user's ``checkpoint``: a path, or a `Checkpoint`."""
     if checkpoint is None or isinstance(checkpoint, Checkpoint):
@@ -130,14 +99,13 @@ def read_checkpoint(checkpoint: Any) -> Checkpoint | None:
     return Checkpoint(checkpoint)
 
 
-def _identity(regression: Regression, chunks: int | None) -> tuple[str, FloatArray]:
+def _identity(regression: Regression) -> tuple[str, FloatArray]:
     """What tells passes apart: a digest of what is exact, and values that other processors may round differently."""
     rows, expansion, batches = regression.rows, regression.expansion, regression.rows.stream.sampled()
     digest = hashlib.sha256()
     words, numbers = expansion.signature  # a user's functions are told apart by the values below
     solver = "qr" if regression.orthogonal else "normal"
-    cut = () if chunks is None else (chunks,)
-    for part in (solver, rows.names, rows.stream.number, rows.columns, words, *cut):
+    for part in (solver, rows.names, rows.stream.number, rows.columns, words):
         digest.update(f"{part}\n".encode())
     places = (points.x for batch in batches for points in batch.values())
     for array in (*numbers, *places):

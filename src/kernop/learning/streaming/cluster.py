@@ -1,8 +1,8 @@
 """Passes over a stream, and evaluations, spread over the workers of a Dask client.
 
-A pass is cut into chunks of batches, whose number depends on the stream alone; every chunk gives an accumulator, and a
-binary tree merges them. So the result does not depend on how many workers there are, nor on which of them did what.
-A worker that dies takes its chunks with it, and they are computed again elsewhere.
+The chunks of a pass are computed on workers, and merged by the same tree as in this process (`home`). So the result
+does not depend on how many workers there are, nor on which of them did what. A worker that dies takes its chunks with
+it, and they are computed again elsewhere.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -27,25 +28,19 @@ from kernop.basics.errors import (
 )
 from kernop.basics.linalg import one_thread
 from kernop.basics.progress import Tick
+from kernop.collocation.batches import batch_digest
 from kernop.collocation.data import places
 from kernop.geometry import Points
 from kernop.language.ops import itself
 from kernop.language.unknowns import Operator
-from kernop.learning.streaming.checkpoint import CheckpointFile, chained
-from kernop.learning.streaming.home import Home, merged
+from kernop.learning.streaming.checkpoint import CheckpointFile
+from kernop.learning.streaming.home import Home, chunks, chunks_of, merged, seen
 from kernop.learning.streaming.luggage import pickled, unpickled
 from kernop.learning.streaming.versions import check_workers
 from kernop.methods.accumulators import Accumulator
 from kernop.methods.regression import Regression
 from kernop.operators.solution import Solution
 
-#: A pass is cut into this many chunks, if there are enough batches, …
-CHUNKS = 16
-#: … into more if chunks would have more batches than this, …
-MOST_BATCHES_OF_CHUNK = 50
-#: … and into fewer if an accumulator would see less rows for each function than this: two triangles are merged at the
-#: cost of 0.4 rows for each.
-ROWS_PER_FUNCTION = 4
 #: Points that a worker evaluates at a time.
 POINTS_AT_A_TIME = 20_000
 
@@ -60,65 +55,57 @@ class Workers:
         self, regression: Regression, tick: Tick | None = None, file: CheckpointFile | None = None
     ) -> Accumulator:
         """What is kept of all rows. With a file for checkpoints it comes home chunk by chunk, and is merged here."""
-        cut = chunks_of(regression)
-        with self._connected():
-            there = self._send(regression)
+        with self.connected():
+            there = self.send(regression)
             if file is not None:
-                return self._brought_home(there, cut, Home(regression, len(cut), file), tick)
-            parts = self._parts(_accumulated, there, cut)
-            merged = self._merged(parts)
+                return self._brought_home(there, Home(regression, file), tick)
+            parts = self._parts(_accumulated, there, chunks_of(regression))
+            root = self._merged(parts)
             for _ in self._completed(parts, tick):
                 pass
-            return merged.result()
+            return root.result()
 
-    def _brought_home(self, there: Any, cut: list[range], home: Home, tick: Tick | None) -> Accumulator:
+    def _brought_home(self, there: Any, home: Home, tick: Tick | None) -> Accumulator:
         """The same, to the same bits. Of chunks that are at home already, the points are read and compared."""
-        known = [k for k in range(len(cut)) if home.has(k)]
-        rest = [k for k in range(len(cut)) if not home.has(k)]
-        seen = self._parts(_seen, there, [cut[k] for k in known])
-        home.check({k: part.result() for k, part in zip(known, seen, strict=True)})
-        parts = self._parts(_accumulated_and_seen, there, [cut[k] for k in rest])
-        numbers = {part.key: k for k, part in zip(rest, parts, strict=True)}
+        known = home.known()
+        found = [part.result() for part in self._parts(_seen, there, known)]
+        home.check(sum(rows for rows, _ in found), sum(digest for _, digest in found))
+        rest = [chunk for chunk in home.chunks if chunk not in known]
+        parts = self._parts(_accumulated, there, rest)
+        own = {part.key: chunk for chunk, part in zip(rest, parts, strict=True)}
         for part in self._completed(parts, tick, len(known)):
-            home.put(numbers[part.key], *part.result())
-        return home.whole()
+            home.put(own[part.key], part.result())
+            home.offer()
+        return home.root()
 
     def moments(self, regression: Regression, c: FloatArray | None) -> FloatArray:
         """`Regression.moments` over all batches."""
-        with self._connected():
-            there = self._send((regression, c))
+        with self.connected():
+            there = self.send((regression, c))
             parts = self._parts(_moments, there, chunks(regression.rows.stream.number or 0))
             return np.sum([part.result() for part in parts], axis=0)
 
-    def evaluate(self, u: Solution, op: Operator, points: Points) -> FloatArray:
-        """(P u)(x), a part of the points on each worker."""
-        cuts = range(POINTS_AT_A_TIME, len(points), POINTS_AT_A_TIME)
-        rows = np.split(np.arange(len(points)), list(cuts))
-        with self._connected():
-            # The function alone: workers have no use for the operator that it came from.
-            there = self._send((replace(u, learned=None, data=None, inputs=None), op))
-            parts = [self._submit(_evaluated, there, points[own]) for own in rows]
-            return np.concatenate([part.result() for part in parts])
-
     @contextmanager
-    def _connected(self) -> Generator[None]:
+    def connected(self) -> Generator[None]:
+        """Within, the cluster is there, has our versions, and says in one error what became of it."""
         with _cluster_errors(check_client(self._client)):
             check_workers(self._client)
             yield
 
-    def _send(self, value: Any) -> Any:
+    def send(self, value: object) -> Any:
         """A value on the workers. As the result of a task it comes back when the worker that holds it is lost."""
-        return self._submit(unpickled, pickled(value))
+        return self.submit(unpickled, pickled(value))
 
-    def _submit(self, function: Callable[..., Any], *arguments: Any, **where: Any) -> Any:
+    def submit(self, function: Callable[..., object], *arguments: object, **where: object) -> Any:
+        """A task on some worker, as the future of its result."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")
             return self._client.submit(function, *arguments, pure=False, **where)
 
-    def _parts(self, function: Callable[..., Any], there: Any, cut: list[range]) -> list[Any]:
+    def _parts(self, function: Callable[..., object], there: Any, cut: list[range]) -> list[Any]:
         """A function of every chunk. Neighbours prefer the same worker, so that most mergers need no transfer."""
         return [
-            self._submit(function, there, chunk, workers=[worker], allow_other_workers=True)
+            self.submit(function, there, chunk, workers=[worker], allow_other_workers=True)
             for chunk, worker in zip(cut, preferred(self._client.nthreads(), len(cut)), strict=True)
         ]
 
@@ -126,14 +113,12 @@ class Workers:
         while len(parts) > 1:
             pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
             # Before any chunk that has not begun: what is merged can leave the memory.
-            parts = [self._submit(merged, *pair, priority=1) if len(pair) == 2 else pair[0] for pair in pairs]
+            parts = [self.submit(merged, *pair, priority=1) if len(pair) == 2 else pair[0] for pair in pairs]
         return parts[0]
 
     def _completed(self, parts: list[Any], tick: Tick | None, done: int = 0) -> Iterator[Any]:
         """The parts as they are completed; each is let go of then, so that its L × L numbers can leave the memory."""
-        from distributed import as_completed
-
-        waiting, total = as_completed(parts), done + len(parts)
+        waiting, total = import_module("distributed").as_completed(parts), done + len(parts)
         parts.clear()
         for k, part in enumerate(waiting, start=done + 1):
             if part.status != "finished":
@@ -144,17 +129,23 @@ class Workers:
 
 
 def evaluate(client: Any, u: Solution, x: Any, op: Operator = itself) -> FloatArray:
-    """(P u)(x) at very many points x (M, d), spread over the workers of a Dask client: (M,), or (M, B)."""
-    return Workers(client).evaluate(u, op, places(u.problem, x, "raise"))
+    """(P u)(x) at very many points x (M, d), a part on each worker of a Dask client: (M,), or (M, B)."""
+    workers, points = Workers(client), places(u.problem, x, "raise")
+    rows = np.split(np.arange(len(points)), range(POINTS_AT_A_TIME, len(points), POINTS_AT_A_TIME))
+    with workers.connected():
+        # The function alone: workers have no use for the operator that it came from.
+        there = workers.send((replace(u, learned=None, data=None, inputs=None), op))
+        parts = [workers.submit(_evaluated, there, points[own]) for own in rows]
+        return np.concatenate([part.result() for part in parts])
 
 
 def check_client(client: Any) -> Any:
     """A Dask client that is connected and has workers."""
     try:
-        from distributed import Client
+        distributed = import_module("distributed")
     except ImportError as error:
         raise fail(MissingExtraError, "client", describe(client), "install kernop[dask]") from error
-    if not isinstance(client, Client):
+    if not isinstance(client, distributed.Client):
         raise fail(ArgumentTypeError, "client", describe(client), "give a dask.distributed.Client")
     if client.status != "running":
         raise fail(ClusterError, "client", f"one that is {client.status}", "connect a new one")
@@ -162,23 +153,6 @@ def check_client(client: Any) -> Any:
         if not client.nthreads():
             raise fail(ClusterError, "client", "one without workers", "start workers, or client.wait_for_workers(1)")
     return client
-
-
-def chunks(batches: int, most: int = CHUNKS) -> list[range]:
-    """The batches in chunks; how they are cut does not depend on the workers."""
-    count = min(batches, max(1, min(CHUNKS, most), -(-batches // MOST_BATCHES_OF_CHUNK)))
-    return [range(i * batches // count, (i + 1) * batches // count) for i in range(count)]
-
-
-def chunks_of(regression: Regression) -> list[range]:
-    """The chunks of the pass that accumulates: not so many that mergers cost too much.
-
-    Their number is at most a power of 2, which divides among most workers.
-    """
-    stream = regression.rows.stream
-    rows = (stream.number or 0) * sum(map(len, stream.sampled()[0].values()))
-    enough = rows // (ROWS_PER_FUNCTION * regression.count)
-    return chunks(stream.number or 0, 1 << max(1, enough).bit_length() - 1)
 
 
 def preferred(threads: Mapping[str, int], count: int) -> list[str]:
@@ -190,16 +164,14 @@ def preferred(threads: Mapping[str, int], count: int) -> list[str]:
 @contextmanager
 def _cluster_errors(client: Any) -> Generator[None]:
     """What Dask raises when it loses its workers, or the scheduler, as one clear error."""
-    from distributed.comm.core import CommClosedError
-    from distributed.scheduler import KilledWorker, NoValidWorkerError
-
-    lost = (CommClosedError, KilledWorker, NoValidWorkerError, CancelledError, TimeoutError)
+    scheduler = import_module("distributed.scheduler")
+    lost = (scheduler.CommClosedError, scheduler.KilledWorker, scheduler.NoValidWorkerError)
     try:
         yield
     except KernopError:
         raise
     except Exception as error:
-        if client.status == "running" and not isinstance(error, lost):
+        if client.status == "running" and not isinstance(error, (*lost, CancelledError, TimeoutError)):
             raise  # from a function of the user
         why = f"{type(error).__name__}: {error}".partition("\n")[0]
         remedy = "connect a new client and learn again; with a checkpoint it goes on where it was"
@@ -207,29 +179,19 @@ def _cluster_errors(client: Any) -> Generator[None]:
 
 
 def _accumulated(regression: Regression, batches: range) -> Accumulator:
-    return _accumulated_and_seen(regression, batches)[0]
-
-
-def _accumulated_and_seen(regression: Regression, batches: range) -> tuple[Accumulator, str]:
-    """What is kept of a chunk, and the digest of its points."""
+    """What is kept of a chunk."""
     # A worker runs as many tasks at a time as it has threads: each of them has one.
     with one_thread():
-        accumulator, digest = regression.accumulator(), b""
+        accumulator = regression.accumulator()
         for k in batches:
             batch = regression.rows.stream[k]
-            digest = chained(digest, batch)
-            regression.add(accumulator, regression.rows.at(batch, k))
+            regression.add(accumulator, regression.rows.at(batch, k), batch_digest(k, batch))
     accumulator.room(0)  # lets the last batch go
-    return accumulator, digest.hex()
+    return accumulator
 
 
-def _seen(regression: Regression, batches: range) -> tuple[int, str]:
-    """How many rows a chunk has, and the digest of its points."""
-    number, digest = 0, b""
-    for k in batches:
-        batch = regression.rows.stream[k]
-        digest, number = chained(digest, batch), number + regression.rows.length(batch)
-    return number, digest.hex()
+def _seen(regression: Regression, batches: range) -> tuple[int, int]:
+    return seen(regression, ((k, regression.rows.stream[k]) for k in batches))
 
 
 def _moments(work: tuple[Regression, FloatArray | None], batches: range) -> FloatArray:

@@ -1,104 +1,146 @@
-"""What comes home from workers: the accumulators of chunks, merged in a fixed order and written to a checkpoint."""
+"""A pass in chunks: a tree of accumulators, merged in a fixed order, and written to a checkpoint.
+
+A pass is cut into chunks of batches, whose number depends on the stream and on the functions alone; every chunk gives
+an accumulator, and a binary tree merges them. So the bits do not depend on who computed which chunk, nor on when it
+was interrupted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from kernop.basics.codec import fits
 from kernop.basics.linalg import one_thread
-from kernop.learning.streaming.checkpoint import CheckpointFile, State, restored, state_of
-from kernop.methods.accumulators import Accumulator
+from kernop.collocation.batches import MOST_BATCHES, Batch, batch_digest
+from kernop.learning.streaming.checkpoint import CheckpointFile
+from kernop.methods.accumulators import DIGESTS, Accumulator, KeptRows
 from kernop.methods.regression import Regression
+
+#: A pass is cut into this many chunks, if there are enough batches, …
+CHUNKS = 16
+#: … into more if chunks would have more batches than this, …
+MOST_BATCHES_OF_CHUNK = 50
+#: … and into fewer if an accumulator would see less rows for each function than this: two triangles are merged at the
+#: cost of 0.4 rows for each.
+ROWS_PER_FUNCTION = 8
+
+
+def chunks(batches: int, most: int = MOST_BATCHES) -> list[range]:
+    """The batches in chunks, at most so many."""
+    count = min(batches, most, max(CHUNKS, -(-batches // MOST_BATCHES_OF_CHUNK)))
+    return [range(i * batches // count, (i + 1) * batches // count) for i in range(count)]
+
+
+def chunks_of(regression: Regression) -> list[range]:
+    """The chunks of the pass that accumulates: not so many that mergers cost too much. An iterator is one chunk.
+
+    If they are fewer for that reason, it is a power of 2, which divides among most workers.
+    """
+    stream = regression.rows.stream
+    if stream.number is None:
+        return [range(MOST_BATCHES)]
+    rows = stream.number * sum(map(len, stream.sampled()[0].values()))
+    enough = max(1, rows // (ROWS_PER_FUNCTION * regression.count))
+    return chunks(stream.number, 1 << enough.bit_length() - 1)
 
 
 def merged(one: Accumulator, other: Accumulator) -> Accumulator:
-    """What is kept of the rows of both, which stay as they are: Dask may need them again if it loses the result."""
+    """What is kept of the rows of both, which stay as they are."""
     with one_thread():
         return one.merged(other)
 
 
-class Home:
-    """A binary tree of accumulators, of which those that are complete and not yet merged are held.
+def seen(regression: Regression, batches: Iterable[tuple[int, Batch]]) -> tuple[int, int]:
+    """How many rows some batches give, and the sum of their digests."""
+    found = [(regression.rows.length(batch), batch_digest(k, batch)) for k, batch in batches]
+    return sum(rows for rows, _ in found), sum(digest for _, digest in found) % DIGESTS
 
-    Its leaves are the chunks, in their order; node i of a level is merged from nodes 2i and 2i + 1 of the level below,
-    whichever of them is there first. So the bits are those of any other way to climb the tree.
+
+class Home:
+    """A binary tree of accumulators, of which those that are not yet merged are held, by the batches that they have.
+
+    Its leaves are the chunks, in their order; a node is merged from two neighbours, whichever of them is there first.
+    Of one chunk there may be a part.
 
     Arguments:
-        count: the number of chunks.
         file: where the tree is written, and read from if it is there.
     """
 
-    def __init__(self, regression: Regression, count: int, file: CheckpointFile) -> None:
-        self._file, self._levels = file, [count]
-        while self._levels[-1] > 1:
-            self._levels.append(-(-self._levels[-1] // 2))
-        self._nodes: dict[tuple[int, int], Accumulator] = {}
-        self._digests: dict[int, Any] = {}
-        self._read(regression)
+    def __init__(self, regression: Regression, file: CheckpointFile | None = None) -> None:
+        self.chunks, self._regression, self._file = chunks_of(regression), regression, file
+        #: A node with its neighbour, in their order.
+        self._pairs: dict[range, tuple[range, range]] = {}
+        level = self.chunks
+        while len(level) > 1:
+            pairs = [(level[i], level[i + 1]) for i in range(0, len(level) - 1, 2)]
+            self._pairs |= {one: pair for pair in pairs for one in pair}
+            level = [*map(_joined, pairs), *(level[-1:] if len(level) % 2 else [])]
+        self._root = level[0]
+        self._nodes: dict[range, Accumulator] = {}
+        for kept in () if file is None else file.read():
+            self._put_back(kept)
 
-    def has(self, chunk: int) -> bool:
-        """Is a chunk here, alone or merged with others?"""
-        return any((level, chunk >> level) in self._nodes for level in range(len(self._levels)))
+    def has(self, chunk: range) -> bool:
+        """Is all of a chunk here, alone or merged with others?"""
+        return any(chunk.start in node and self._whole(node) for node in self._nodes)
 
-    def put(self, chunk: int, accumulator: Accumulator, digest: str) -> None:
-        """A chunk has come, with the digest of its points; the file is written if it is time."""
-        self._digests[chunk] = digest
-        level, i = 0, chunk
-        while level + 1 < len(self._levels):
-            if i ^ 1 < self._levels[level]:
-                other = self._nodes.pop((level, i ^ 1), None)
-                if other is None:
-                    break
-                accumulator = merged(accumulator, other) if i % 2 == 0 else merged(other, accumulator)
-            level, i = level + 1, i // 2
-        self._nodes[level, i] = accumulator
-        self._file.offer(self._state)
+    def begun(self, chunk: range) -> Accumulator:
+        """That of a chunk that is not all here."""
+        return self._nodes.setdefault(chunk, self._regression.accumulator())
 
-    def whole(self) -> Accumulator:
+    def put(self, chunk: range, accumulator: Accumulator) -> None:
+        """All of a chunk has come."""
+        self._nodes[chunk] = accumulator
+        while (pair := self._pairs.get(chunk)) is not None and all(map(self._whole, pair)):
+            chunk = _joined(pair)
+            self._nodes[chunk] = merged(*map(self._nodes.pop, pair))
+
+    def offer(self) -> None:
+        """Write the tree to the file, if there is one and it is time."""
+        if self._file is not None:
+            self._file.offer(lambda: tuple(part.kept(node.start) for node, part in self._nodes.items()))
+
+    def root(self) -> Accumulator:
         """What is kept of all chunks."""
-        return self._nodes[len(self._levels) - 1, 0]
+        return self._nodes[self._root]
 
-    def check(self, seen: Mapping[int, tuple[int, str]]) -> None:
-        """Refuse a file that was made from other points: of every chunk that is here, the rows and the digest."""
-        rows = {node: sum(seen[k][0] for k in self._below(*node)) for node in self._nodes}
-        if any(self._digests[k] != digest for k, (_, digest) in seen.items()) or any(
-            node.rows != rows[place] for place, node in self._nodes.items()
+    def known(self) -> list[range]:
+        """The chunks that are all here; those of which a part is here are forgotten."""
+        self._nodes = {node: part for node, part in self._nodes.items() if self._whole(node)}
+        return [chunk for chunk in self.chunks if self.has(chunk)]
+
+    def reach(self) -> int:
+        """How many batches are here from the first on, up to one that is not; what comes later is forgotten."""
+        nodes, batches = sorted(self._nodes.items(), key=lambda item: item[0].start), 0
+        self._nodes = {}
+        for node, part in nodes:
+            if node.start == batches:
+                self._nodes[node], batches = part, batches + part.batches
+        return batches
+
+    def check(self, rows: int, digest: int) -> None:
+        """Refuse a file that was made from other points, by how many rows, and which digest, its batches have now."""
+        parts = self._nodes.values()
+        if self._file is not None and (
+            rows != sum(part.rows for part in parts) or (digest - sum(part.digest for part in parts)) % DIGESTS
         ):
             raise self._file.other()
 
-    def _below(self, level: int, i: int) -> range:
-        """The chunks of a node."""
-        return range(i << level, min((i + 1) << level, self._levels[0]))
+    def _whole(self, node: range) -> bool:
+        return node in self._nodes and self._nodes[node].batches == len(node)
 
-    def _state(self) -> State:
-        kept = [
-            {"points": [self._digests[chunk] for chunk in self._below(*place)], **state_of(accumulator)}
-            for place, accumulator in self._nodes.items()
-        ]
-        return {"nodes": list(self._nodes), "kept": kept}
+    def _put_back(self, kept: KeptRows) -> None:
+        """What a file holds: a node, or a part of a chunk."""
+        part, exact = self._regression.accumulator(), range(kept.first, kept.first + kept.batches)
+        begun = (c for c in self.chunks if c.start == kept.first and 0 < kept.batches < len(c))
+        node = exact if exact in (*self.chunks, *self._pairs, self._root) else next(begun, None)
+        size = len(part.matrix) * (len(part.matrix) + 1) // 2
+        taken = node is None or any(own.start < node.stop and node.start < own.stop for own in self._nodes)
+        if node is None or taken or kept.packed.shape != (size,):
+            assert self._file is not None
+            raise self._file.other()
+        part.restore(kept)
+        self._nodes[node] = part
 
-    def _read(self, regression: Regression) -> None:
-        state = self._file.read()
-        if state is None:
-            return
-        nodes: Any = state.get("nodes")
-        kept: Any = state.get("kept")
-        if not fits(tuple[tuple[int, int], ...], nodes) or not fits(tuple[Any, ...], kept) or len(nodes) != len(kept):
-            raise self._file.other()
-        for place, own in zip(nodes, kept, strict=True):
-            self._put_back(place, own, regression.accumulator())
 
-    def _put_back(self, place: tuple[int, int], own: Any, accumulator: Accumulator) -> None:
-        if place not in self._places() or any(self.has(chunk) for chunk in self._below(*place)):
-            raise self._file.other()
-        below = self._below(*place)
-        if not restored(accumulator, own) or not fits(tuple[str, ...], own.get("points")):
-            raise self._file.other()
-        if len(own["points"]) != len(below):
-            raise self._file.other()
-        self._digests |= dict(zip(below, own["points"], strict=True))
-        self._nodes[place] = accumulator
-
-    def _places(self) -> Iterator[tuple[int, int]]:
-        return ((level, i) for level, size in enumerate(self._levels) for i in range(size))
+def _joined(pair: tuple[range, range]) -> range:
+    return range(pair[0].start, pair[1].stop)

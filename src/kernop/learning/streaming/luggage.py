@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import pickle
+from importlib import import_module
 from typing import Any
 
 from kernop.basics.errors import ArgumentTypeError, ClusterError, KernopError, fail
 from kernop.methods.regression import Regression
 
-#: What to do about a module that workers do not have.
-_BRING_MODULES = (
-    "install your modules there, or client.upload_file(…) them, or let them travel with"
-    " cloudpickle.register_pickle_by_value(module)"
-)
 
-
-def pickled(value: Any) -> bytes:
+def pickled(value: object) -> bytes:
     """A value as bytes. What cannot travel is refused, and named if it is a part of a regression."""
-    from cloudpickle import dumps  # functions of a script or a notebook travel as code; it comes with Dask
-
     try:
-        return dumps(value)
+        return _dumps(value)
     except KernopError:
         raise
     except Exception as error:  # whatever the user's objects raise
@@ -38,13 +31,15 @@ def unpickled(contents: bytes) -> Any:
         raise
     except Exception as error:  # a module that is not here, or another version of it
         got = f"a worker that cannot read what it is sent ({type(error).__name__}: {error})"
-        raise fail(ClusterError, "client", got, _BRING_MODULES) from error
+        remedy = "install your modules there, or client.upload_file(…) them, or let them travel with "
+        raise fail(ClusterError, "client", got, f"{remedy}cloudpickle.register_pickle_by_value(module)") from error
 
 
-def _parts(value: Any) -> list[tuple[str, Any]]:
+def _parts(value: object) -> list[tuple[str, object]]:
     """What users give, by the name of its argument."""
-    parts = value if isinstance(value, tuple) else (value,)
-    found = next((part for part in parts if isinstance(part, Regression)), None)
+    found = next(
+        (part for part in (value if isinstance(value, tuple) else (value,)) if isinstance(part, Regression)), None
+    )
     if found is None:
         return []
     rows, expansion = found.rows, found.expansion
@@ -52,11 +47,13 @@ def _parts(value: Any) -> list[tuple[str, Any]]:
     return [*named, ("points", rows.stream), ("inputs", rows.inputs)]
 
 
-def _travels(value: Any) -> bool:
-    from cloudpickle import dumps
-
+def _travels(value: object) -> bool:
     try:
-        dumps(value)
+        return bool(_dumps(value))
     except Exception:
         return False
-    return True
+
+
+def _dumps(value: object) -> bytes:
+    """Functions of a script or a notebook travel as code, by what comes with Dask."""
+    return import_module("cloudpickle").dumps(value)

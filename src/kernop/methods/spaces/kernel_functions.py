@@ -40,6 +40,9 @@ class KernelFunctions(Expansion):
     def __len__(self) -> int:
         return len(self.functionals)
 
+    def __repr__(self) -> str:
+        return repr(self.kernel)
+
     def check(self) -> None:
         self.kernel.check_dim(self.functionals.dim)
         check_smoothness(self.kernel, self.functionals.order, "expansion")

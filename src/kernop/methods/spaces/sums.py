@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +12,7 @@ from kernop.basics.fitting import REMEDY
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.functionals import Functionals
+from kernop.kernels import Kernel
 from kernop.methods.expansion import Expansion, Order
 
 
@@ -30,6 +32,16 @@ class DirectSum(Expansion):
         if not self.summands or any(part.ansatz != self.summands[0].ansatz for part in self.summands):
             raise fail(ArgumentError, "summands", "none, or some with another ansatz", REMEDY)
         object.__setattr__(self, "ansatz", self.summands[0].ansatz)
+
+    @classmethod
+    def of(cls, summands: Sequence[Expansion]) -> Expansion:
+        """The sum of some spaces; of one, that space itself."""
+        return summands[0] if len(summands) == 1 else cls(tuple(summands))
+
+    @property
+    def prior(self) -> Kernel | None:
+        """The kernel of the first summand, as far as it has one: the other functions are beside it."""
+        return self.summands[0].prior
 
     def __len__(self) -> int:
         return sum(map(len, self.summands))

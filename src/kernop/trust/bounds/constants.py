@@ -15,8 +15,6 @@ from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
-    KernopError,
-    NonFiniteError,
     RoughKernelError,
     check_coordinates,
     check_integer,
@@ -25,7 +23,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.precision import float64
 from kernop.collocation import assembly
-from kernop.collocation.changes import fresh
+from kernop.collocation.changes import new_points
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.sampling import held_out
 from kernop.collocation.scales import fitted
@@ -33,7 +31,7 @@ from kernop.collocation.units import frame_of
 from kernop.geometry import Points
 from kernop.geometry.points import concatenate
 from kernop.kernels import Kernel
-from kernop.kernels.base import add
+from kernop.kernels.base import add, check_finite
 from kernop.language.fields import MultiIndex
 from kernop.language.problem import Problem
 from kernop.methods.weights import read_weights, row_weights
@@ -46,7 +44,7 @@ COVERING = 4096
 SAMPLED = 512
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Constants:
     """What the bounds need to know of a problem and a kernel.
 
@@ -92,20 +90,25 @@ def constants(
     if not isinstance(problem, Problem):
         remedy = "give a Problem(Equation(...), Dirichlet(...), ...)"
         raise fail(ArgumentTypeError, "problem", describe(problem), remedy)
-    functionals = _covering(problem, {} if points is None else fresh(problem, points))
+    functionals = _covering(problem, {} if points is None else new_points(problem, points))
     x = np.concatenate([block.x for block in functionals.spread(SAMPLED).blocks])
     found = kappa(kernel, functionals.order, functionals.dim, x)
     squares = assembly.squared_norms(kernel, functionals)
-    if not np.all(np.isfinite(squares)):
-        raise _not_finite(kernel)
+    check_finite(kernel, squares)
     w = row_weights(read_weights(weights, problem), functionals, squares)
     largest = max(float(np.max(np.abs(block.coefficients))) for block in functionals.scaled(np.sqrt(w)).blocks)
-    functional = math.sqrt(float(np.max(w * squares)))
-    size = len(functionals)
-    return Constants(functionals.dim, functionals.order, found, kernel.stationary, largest, functional, size)
+    return Constants(
+        dim=functionals.dim,
+        order=functionals.order,
+        kappa=found,
+        exact=kernel.stationary,
+        coefficient=largest,
+        functional=math.sqrt(float(np.max(w * squares))),
+        sampled=len(functionals),
+    )
 
 
-def kappa(kernel: Kernel, order: int, dim: int, x: Any = None) -> float:
+def kappa(kernel: Kernel, order: int, dim: int, x: FloatArray | None = None) -> float:
     """κ with κ² = max over |α| ≤ s and all x of ∂_x^α ∂_y^α K(x, x): then |∂^α u(x)| ≤ κ ‖u‖_H for all u.
 
     For a stationary kernel K = F(x − y) this is max |∂^(2α) F(0)|, in closed form, and equal to the paper's ‖K‖ in
@@ -132,8 +135,7 @@ def kappa(kernel: Kernel, order: int, dim: int, x: Any = None) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         squares = _at_zero(kernel, s, d) if kernel.stationary else _sampled(kernel, s, d, x)
     largest = float(np.max(squares))
-    if not math.isfinite(largest):
-        raise _not_finite(kernel)
+    check_finite(kernel, squares)
     return math.sqrt(largest)
 
 
@@ -150,7 +152,7 @@ def _at_zero(kernel: Kernel, order: int, dim: int) -> FloatArray:
         return np.array([abs(float(table[add(alpha, alpha)])) for alpha in alphas])
 
 
-def _sampled(kernel: Kernel, order: int, dim: int, x: Any) -> FloatArray:
+def _sampled(kernel: Kernel, order: int, dim: int, x: FloatArray | None) -> FloatArray:
     if x is None:
         got = f"none for {kernel!r}, which is no function of x − y"
         raise fail(ArgumentError, "x", got, "give points (n, d) at which its derivatives are sampled")
@@ -168,8 +170,3 @@ def _covering(problem: Problem, points: Mapping[str, Points]) -> Functionals:
     for name, more in points.items():
         places[name] = concatenate([places[name], more])
     return fitted(problem, places, frame_of(problem))[1]
-
-
-def _not_finite(kernel: Kernel) -> KernopError:
-    got = f"{kernel!r}, whose derivatives at x = y are not finite"
-    return fail(NonFiniteError, "kernel", got, "use a kernel with finite derivatives at x = y, such as ko.Gaussian")

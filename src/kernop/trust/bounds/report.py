@@ -64,11 +64,8 @@ class BoundsReport:
     total: float | None
 
     def __str__(self) -> str:
-        return "\n".join([*self._about(), *(self._relative() if self.source is None else self._of(self.source))])
-
-    def _about(self) -> list[str]:
-        c, how = self.constants, "closed form" if self.constants.exact else "sampled"
-        return [
+        c, found, how = self.constants, self.source, "closed form" if self.constants.exact else "sampled"
+        lines = [
             f"A priori bounds for N = {self.points}, λ = {self.regularization:.2g}; each with probability"
             f" {1.0 - self.delta:g}, for independent points, in the norm of the RKHS",
             f"  κ = {c.kappa:.3g} ({how}), C = {c.coefficient:.3g} (largest at {c.sampled} points),"
@@ -76,31 +73,29 @@ class BoundsReport:
             f"  ‖P_x‖ ≤ binom(d+s, d) C κ = {c.norm:.3g}; the largest found is {c.functional:.3g}",
             f"  effective rank r_N = {self.rank:.3g} (from {self.rows} points)",
         ]
-
-    def _relative(self) -> list[str]:
-        return [
-            f"  estimation, one input:   ≤ {self.pathwise:.2g} ‖u‖; less than ‖u‖, which is certain,"
+        if found is not None:
+            size = f"S = {found.size:.3g}, ‖u‖ = {found.solution_norm:.3g}"
+            lines.append(f"  γ = {found.gamma:.2g}, {size} (estimated from the data)")
+        unit = " ‖u‖" if found is None else ""
+        lines += [
+            f"  estimation, one input:   ≤ {self.pathwise:.2g}{unit}; less than ‖u‖, which is certain,"
             f" from N = {self.points_needed:.1g} at this λ",
-            f"  the same, sharper:       ≤ {self.sharper:.2g} ‖u‖",
-            "  give inputs for γ, the approximation and the total error",
+            f"  the same, sharper:       ≤ {self.sharper:.2g}{unit}",
         ]
-
-    def _of(self, found: Source) -> list[str]:
-        return [
-            f"  γ = {found.gamma:.2g}, S = {found.size:.3g}, ‖u‖ = {found.solution_norm:.3g} (estimated from the data)",
-            f"  estimation, one input:   ≤ {self.pathwise:.2g}; less than ‖u‖, which is certain,"
-            f" from N = {self.points_needed:.1g} at this λ",
-            f"  the same, sharper:       ≤ {self.sharper:.2g}",
+        if found is None:
+            return "\n".join([*lines, "  give inputs for γ, the approximation and the total error"])
+        lines += [
             f"  estimation, all inputs:  ≤ {self.uniform:.2g}",
             f"  approximation:           ≤ {self.approximation:.2g} = S λ^γ;"
             f" {found.gap(self.regularization):.2g} from the spectrum",
             f"  total:                   ≤ {self.total:.2g}",
             f"  best: λ ~ N^-{best_alpha(found.gamma):.2g}, total error ~ N^-{best_rate(found.gamma):.2g}",
         ]
+        return "\n".join(lines)
 
 
 def report(
-    operator: Any, inputs: Any = None, *, delta: Any = 0.05, gamma: Any = None, rows: int = 1500
+    operator: Any, inputs: Any = None, *, delta: float = 0.05, gamma: float | None = None, rows: int = 1500
 ) -> BoundsReport:
     """The paper's bounds for an operator learned by `Full` or `LowRank`.
 
@@ -151,17 +146,16 @@ def report(
 
 
 def _check(operator: Any) -> Learned:
-    """What the operator knows of itself, if the theorems speak of it."""
-    learned = getattr(operator, "learned", None)
+    """The operator as the estimates see it; an error unless it was learned by `Full` or `LowRank` with λ > 0."""
+    learned: object = operator
     if not isinstance(learned, Learned):
         raise fail(ArgumentTypeError, "operator", describe(operator), "give an operator from ko.learn")
     if not isinstance(learned.factorisation, KernelFactorisation):
         got = f"one learned by {operator.method!r}, of which the theorems do not speak"
         raise fail(ArgumentError, "operator", got, "learn with method=ko.Full() or ko.LowRank()")
     if not learned.factorisation.regularization > 0.0:
-        raise fail(
-            ArgumentError, "operator", "one learned with λ = 0, where all bounds are infinite", "learn with λ > 0"
-        )
+        got = "one learned with λ = 0, where all bounds are infinite"
+        raise fail(ArgumentError, "operator", got, "learn with λ > 0")
     return learned
 
 

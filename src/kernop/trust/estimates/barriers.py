@@ -20,7 +20,7 @@ LEAST_SLOPE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """Of L at n points of the domain, along the axes of space; other axes do not matter for barriers of space.
+    """The coefficients a and b of L = −a:∇² + b·∇ + c at n points, along the m axes of space; c ≥ 0 is not needed.
 
     Arguments:
         x: the points, (n, m).
@@ -39,7 +39,7 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class Barrier:
-    """sup w, and what w is."""
+    """A function w ≥ 0 with L w ≥ 1: its supremum, and its name for reports."""
 
     supremum: float
     name: str

@@ -9,7 +9,7 @@ fields hand on, followed through the repeated map.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,16 +24,13 @@ from kernop.methods.weights import repeated
 from kernop.trust.estimates.estimate import SAFETY, ErrorEstimate, Residual, UnknownError, with_doubts
 from kernop.trust.estimates.stability import (
     QUANTILE,
-    Fresh,
+    ErrorsFromResiduals,
     Learned,
-    LeftOut,
-    Sizes,
     applied,
-    calibration,
-    fresh,
-    left_out,
+    from_fresh_points,
+    from_left_out,
+    probed,
     rms,
-    solved,
 )
 from kernop.trust.estimates.unseen import Unseen, look, unseen
 
@@ -104,35 +101,36 @@ def chain_estimate(
     """How wrong B marched solutions û are; the columns of u are those of the first slab, then of the second, …."""
     steps = repetition.steps
     if known.at_tests is not None:
-        knowledge: Fresh | LeftOut = fresh(operator)
-        residuals, errors, rest, left = _fresh_errors(operator, slab, knowledge, steps, u, known.at_tests)
+        knowledge: ErrorsFromResiduals = from_fresh_points(operator)
+        residuals, correction, left = _marched_errors(operator, slab, knowledge, steps, u, known.at_tests)
+        found = correction.apply(knowledge.places.functionals)
+        size = knowledge.places.sizes(u.apply(knowledge.places.functionals) + found)
+        guess, rest = knowledge.places.sizes(found), knowledge.constants[..., None] * left
     else:
-        knowledge = left_out(operator)
-        residuals, errors, rest, left = _left_out_errors(operator, knowledge, u, known.at_points)
-    found = u.apply(knowledge.places.functionals)
-    size = knowledge.places.sizes(found if errors is None else found + errors)
-    guess = Sizes(*(0.0 * rest.l2, 0.0 * rest.linf)) if errors is None else knowledge.places.sizes(errors)
-    rest = _carried(rest, left, _gains(operator, slab, knowledge, repetition), steps)
+        knowledge = from_left_out(operator)
+        residuals = knowledge.residuals(u, known.at_points)
+        left = rms(_roots(knowledge) * residuals)
+        errors = knowledge.errors(residuals, u.apply(knowledge.places.functionals))
+        size, guess, rest = errors.solution, 0.0 * errors.guess, SAFETY * errors.guess
+    rest = rest + _handed_on(left, _gains(operator, slab, knowledge, repetition), steps)
     missed, more = _unseen(operator, knowledge, residuals, u, known, steps, None if paired else search)
-    more = _summed(more, steps)
-    safe = SAFETY if errors is None else 1.0
-    total = Sizes(
-        SAFETY * (guess.l2 + more.l2) + safe * rest.l2,
-        SAFETY * (guess.linf + more.linf) + safe * rest.linf,
-    )
-    total = with_doubts(total, size, operator, knowledge, residuals)
-    if not np.all(np.isfinite(total.linf)):
+    total = with_doubts(SAFETY * (guess + more) + rest, size, operator, knowledge, residuals)
+    if not np.all(np.isfinite(total)):
         raise fail(NonFiniteError, "u", "a solution whose residuals overflow", "choose units in which data is near 1")
     return _told(operator, knowledge, residuals, total, size, repetition, single, paired, missed)
 
 
-def _fresh_errors(
-    operator: Learned, slab: Slab, knowledge: Fresh, steps: int, u: Combination, data: FloatArray
-) -> tuple[FloatArray, FloatArray, Sizes, FloatArray]:
-    """Residuals, ê at the places, what a constant says of e − ê, and what ê leaves of the residuals, (columns,)."""
-    points, rows = knowledge.points, slab.rows(knowledge.functionals)
-    final = slab.handed(points, operator.ansatz)
-    frame = frame_of(operator.problem)
+def _roots(knowledge: ErrorsFromResiduals) -> FloatArray:
+    """√w of all rows, (n, 1)."""
+    return np.sqrt(repeated(knowledge.answers.weights, knowledge.functionals))[:, None]
+
+
+def _marched_errors(
+    operator: Learned, slab: Slab, knowledge: ErrorsFromResiduals, steps: int, u: Combination, data: FloatArray
+) -> tuple[FloatArray, Combination, FloatArray]:
+    """Residuals (n, columns), ê in all slabs, and what it leaves of the residuals, (columns,)."""
+    rows, frame = slab.rows(knowledge.functionals), frame_of(operator.problem)
+    final = slab.handed(operator.test_points, operator.ansatz)
     step = _richer.of(knowledge.answers, lambda: step_map(knowledge.answers, knowledge.functionals, rows, final, frame))
     residuals = (data - u.apply(knowledge.functionals)).reshape(len(data), steps, -1)
     residuals[rows, 1:] += u.apply(final).reshape(len(rows), steps, -1)[:, :-1]
@@ -140,107 +138,76 @@ def _fresh_errors(
     correction = knowledge.answers.answer(whole.reshape(len(data), -1)).u
     whole = np.array(residuals)
     whole[rows] += states  # what was taken out of the states between slabs counts as left over
-    roots = np.sqrt(repeated(knowledge.answers.weights, knowledge.functionals))[:, None]
-    left = rms(roots * (whole.reshape(len(data), -1) - correction.apply(knowledge.functionals)))
-    rest = Sizes(np.outer(knowledge.constants[0], left), np.outer(knowledge.constants[1], left))
-    return residuals.reshape(len(data), -1), correction.apply(knowledge.places.functionals), rest, left
+    left = whole.reshape(len(data), -1) - correction.apply(knowledge.functionals)
+    return residuals.reshape(len(data), -1), correction, rms(_roots(knowledge) * left)
 
 
-def _left_out_errors(
-    operator: Learned, knowledge: LeftOut, u: Combination, data: FloatArray
-) -> tuple[FloatArray, None, Sizes, FloatArray]:
-    """The same from leave-one-out residuals, without ê."""
-    residuals = knowledge.residuals(u, data)
-    rest = knowledge.errors(residuals, u.apply(knowledge.places.functionals)).guess
-    roots = np.sqrt(repeated(operator.factorisation.weights, knowledge.functionals))[:, None]
-    return residuals, None, rest, rms(roots * residuals)
+def _open_states(operator: Learned, slab: Slab, knowledge: ErrorsFromResiduals) -> tuple[FloatArray, FloatArray]:
+    """States that the probes hand on wrongly, (n₀, probes), and what was left of the residuals of each, (probes,)."""
+    probes, u = probed(operator, knowledge.functionals)
+    own = slab.handed(operator.points, operator.ansatz)
+    states = applied(probes, own) - u.apply(own)
+    residuals = knowledge.residuals(u, applied(probes, knowledge.functionals))
+    if knowledge.centres:
+        guess = knowledge.answers.answer(residuals).u
+        states, residuals = states - guess.apply(own), residuals - guess.apply(knowledge.functionals)
+    return states, rms(_roots(knowledge) * residuals)
 
 
-def _open_states(operator: Learned, slab: Slab, knowledge: Fresh | LeftOut) -> tuple[FloatArray, FloatArray]:
-    """States that the probes hand on wrongly, (n₀, probes), for what is left of each: one, (probes,)."""
-    probes, rows = calibration(operator, knowledge.functionals), knowledge.functionals
-    own, h = slab.handed(operator.points, operator.ansatz), applied(probes, rows)
-    roots = np.sqrt(repeated(knowledge.answers.weights, rows))[:, None]
-    if isinstance(knowledge, LeftOut):
-        u = operator.factorisation.answer(h).u
-        states, left = applied(probes, own) - u.apply(own), rms(roots * knowledge.residuals(u, h))
-    else:
-        u = solved(probes, operator)
-        missed = h - u.apply(rows)
-        guess = knowledge.answers.answer(missed).u
-        states = applied(probes, own) - u.apply(own) - guess.apply(own)
-        left = rms(roots * (missed - guess.apply(rows)))
-    return states, left
-
-
-def _gains(
-    operator: Learned, slab: Slab, knowledge: Fresh | LeftOut, repetition: Repetition
-) -> tuple[FloatArray, FloatArray]:
-    """The error on a slab for each unit that was left over k slabs before, k = 1 … steps, in both norms: (steps, U).
+def _gains(operator: Learned, slab: Slab, knowledge: ErrorsFromResiduals, repetition: Repetition) -> FloatArray:
+    """The error on a slab for each unit left over k slabs before, k = 1 … steps, in both norms: (steps, 2, U).
 
     By the errors that the probes hand on, followed through the map that is repeated; few of them are larger.
     """
     states, left = _open_states(operator, slab, knowledge)
     step, places = repetition.step, knowledge.places
     first, *others = step.factorisation.factors(step.factorisation.expansion.matrix(places.functionals))
-    values = first[:, step.rows] if not others else first @ others[0][:, step.rows]
+    values = (first[:, step.rows] if not others else first @ others[0][:, step.rows]) / step.roots
     states = step.roots[:, None] * repetition.filtered(states[:, left > 0.0] / left[left > 0.0])
-    values = values / step.roots
-    found: list[tuple[FloatArray, FloatArray]] = []
+    found: list[FloatArray] = []
     for _ in range(repetition.steps):
-        sizes = places.sizes(values @ states)
-        found.append((np.quantile(sizes.l2, QUANTILE, axis=1), np.quantile(sizes.linf, QUANTILE, axis=1)))
+        found.append(np.quantile(places.sizes(values @ states), QUANTILE, axis=-1))
         states = repetition.map @ states
-    return np.array([l2 for l2, _ in found]), np.array([linf for _, linf in found])
+    return np.array(found)
 
 
-def _carried(own: Sizes, left: FloatArray, gains: tuple[FloatArray, FloatArray], steps: int) -> Sizes:
-    """Errors of each slab, (U, steps · B), and what is handed on from those before, of which so much was left over."""
+def _handed_on(left: FloatArray, gains: FloatArray, steps: int) -> FloatArray:
+    """The errors on each slab for what was left over on those before, (columns,): (2, U, columns)."""
     apart = np.arange(steps)[:, None] - np.arange(steps)
-    total: list[FloatArray] = []
-    for errors, gain in zip((own.l2, own.linf), gains, strict=True):
-        weights = np.where(apart[:, :, None] > 0, gain[np.maximum(apart - 1, 0)], 0.0)  # (steps, steps, U)
-        handed = np.einsum("kju,jb->ukb", weights, left.reshape(steps, -1))
-        total.append(errors + handed.reshape(errors.shape))
-    return Sizes(*total)
-
-
-def _summed(sizes: Sizes, steps: int) -> Sizes:
-    """What slabs have, and those before them."""
-    return Sizes(
-        *(np.cumsum(part.reshape(len(part), steps, -1), axis=1).reshape(part.shape) for part in (sizes.l2, sizes.linf))
-    )
+    weights = np.where(apart[:, :, None, None] > 0, gains[np.maximum(apart - 1, 0)], 0.0)  # (steps, steps, 2, U)
+    found = np.einsum("kjnu,jb->nukb", weights, left.reshape(steps, -1))
+    return found.reshape(*found.shape[:2], -1)
 
 
 def _unseen(
     operator: Learned,
-    knowledge: Fresh | LeftOut,
+    knowledge: ErrorsFromResiduals,
     residuals: FloatArray,
     u: Combination,
     known: ChainData,
     steps: int,
     search: int | None,
-) -> tuple[tuple[Unseen, ...], Sizes]:
-    """What a search of the functions finds on each slab, and how much of an error it can be, (U, steps · B)."""
-    unknowns, width = len(knowledge.constants[0]), residuals.shape[1] // steps
-    found: list[Unseen] = []
-    l2, linf = np.zeros((2, unknowns, residuals.shape[1]))
-    for k in range(steps) if search is not None else ():
+) -> tuple[tuple[Unseen, ...], FloatArray]:
+    """What a search of the functions finds on each slab, and how much of an error it can be there and on later ones."""
+    found, parts, width = list[Unseen](), list[FloatArray](), residuals.shape[1] // steps
+    if search is None:
+        return (), np.zeros((*knowledge.constants.shape, residuals.shape[1]))
+    for k in range(steps):
         columns = slice(k * width, (k + 1) * width)
-        own = Combination(u.expansion, u.y[:, columns], u.upper, u.order)
-        looked = look(operator.problem, own, known.functions[k], max(1, (search or 0) // steps))
+        own = replace(u, y=u.y[:, columns])
+        looked = look(operator.problem, own, known.functions[k], max(1, search // steps))
         missed, more = unseen(operator, knowledge, residuals[:, columns], looked)
         found += missed
-        l2[:, columns], linf[:, columns] = more.l2, more.linf
-    return tuple(found), Sizes(l2, linf)
+        parts.append(more if not parts else more + parts[-1])
+    return tuple(found), np.concatenate(parts, axis=-1)
 
 
 def _told(
     operator: Learned,
-    knowledge: Fresh | LeftOut,
+    knowledge: ErrorsFromResiduals,
     residuals: FloatArray,
-    total: Sizes,
-    size: Sizes,
+    total: FloatArray,
+    size: FloatArray,
     repetition: Repetition,
     single: bool,
     paired: bool,
@@ -256,9 +223,10 @@ def _told(
     def one(values: FloatArray) -> FloatArray:
         return values[..., 0] if single else values
 
-    l2, linf = by_slab(total.l2), by_slab(total.linf)  # (U, steps, B)
-    whole = [np.sqrt(np.mean(np.square(part), axis=1)) for part in (l2, by_slab(size.l2))]
-    most = [np.max(part, axis=1) for part in (linf, by_slab(size.linf))]
+    l2, linf = by_slab(total)  # (U, steps, B)
+    size_l2, size_linf = by_slab(size)
+    whole = [np.sqrt(np.mean(np.square(part), axis=1)) for part in (l2, size_l2)]
+    most = [np.max(part, axis=1) for part in (linf, size_linf)]
     relative = [_relative(*whole), _relative(*most)]
     names = operator.problem.unknowns.names
     of = {

@@ -9,8 +9,7 @@ from scipy.spatial import KDTree
 
 from kernop.basics.errors import ArgumentError, FloatArray
 from kernop.geometry import Ball, Box, Interval, SpaceTime
-from kernop.geometry.sequences import cell_centres
-from kernop.trust.estimates.grids import fair_counts
+from kernop.geometry.sequences import cell_centres, fair_counts
 
 #: Neighbours that are nearer than this, in cells, tell more about rounding than about slopes.
 TOO_NEAR = 0.05

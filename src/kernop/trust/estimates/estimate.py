@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -21,7 +19,14 @@ from kernop.methods.weights import repeated
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.coverings import NotApplicableError
 from kernop.trust.estimates.maximum import Data, MaximumBound, maximum_bound
-from kernop.trust.estimates.stability import Fresh, Learned, LeftOut, Sizes, Source, fresh, left_out, rms
+from kernop.trust.estimates.stability import (
+    ErrorsFromResiduals,
+    Learned,
+    ResidualKind,
+    from_fresh_points,
+    from_left_out,
+    rms,
+)
 from kernop.trust.estimates.unseen import Looked, Unseen, look, unseen
 from kernop.trust.wellposed import natural_weights
 
@@ -32,22 +37,26 @@ NO_COMPLEX_BOUND = "a maximum principle is known for real solutions only"
 MOST_WARNINGS = 3
 
 
+#: A number, or an array (B,) of B inputs.
+Figure = FloatArray | float
+
+
 @dataclass(frozen=True)
 class Residual:
     """h_k − P_k û of one condition at the points used: root mean square and largest modulus; floats, or (B,)."""
 
-    rms: Any
-    max: Any
+    rms: Figure
+    max: Figure
 
 
 @dataclass(frozen=True)
 class UnknownError:
     """How wrong one of the unknowns is: floats, or (B,) for B inputs; see `ErrorEstimate`."""
 
-    relative_l2: Any
-    relative_linf: Any
-    l2: Any
-    linf: Any
+    relative_l2: Figure
+    relative_linf: Figure
+    l2: Figure
+    linf: Figure
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,12 +86,12 @@ class ErrorEstimate:
             and linf.
     """
 
-    relative_l2: Any
-    relative_linf: Any
-    l2: Any
-    linf: Any
+    relative_l2: Figure
+    relative_linf: Figure
+    l2: Figure
+    linf: Figure
     residuals: Mapping[str, Residual]
-    source: Source
+    source: ResidualKind
     points: int
     stability: Mapping[str, float]
     centres: int
@@ -108,8 +117,8 @@ class ErrorEstimate:
         assert isinstance(console.file, io.StringIO)
         return console.file.getvalue().rstrip()
 
-    def _rows(self) -> list[tuple[str, Any]]:
-        rows: list[tuple[str, Any]] = []
+    def _rows(self) -> list[tuple[str, Figure]]:
+        rows: list[tuple[str, Figure]] = []
         for name, own in self.of.items():
             of = f"of {self.relative_to}" if len(self.of) == 1 else f"of {name}"
             rows += [(f"relative L2 error, {of}", own.relative_l2), (f"relative L∞ error, {of}", own.relative_linf)]
@@ -150,7 +159,7 @@ class ErrorEstimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownData:
     """What is known of the data of B inputs.
 
     Arguments:
@@ -171,7 +180,7 @@ class Known:
 def error_estimate(
     operator: Learned,
     u: Combination,
-    known: Known,
+    known: KnownData,
     *,
     single: bool,
     paired: bool,
@@ -187,36 +196,32 @@ def error_estimate(
         search: points at which functions are searched, None for no search.
     """
     knowledge, residuals = _residuals(operator, u, known)
-    found = u.apply(knowledge.places.functionals)
-    errors = knowledge.errors(residuals, found)
-    size, guess, rest = errors.solution, errors.guess, errors.rest
+    errors = knowledge.errors(residuals, u.apply(knowledge.places.functionals))
     looked = {} if search is None or paired else look(operator.problem, u, known.functions, search)
     missed, more = unseen(operator, knowledge, residuals, looked)
-    total = Sizes(
-        SAFETY * (guess.l2 + more.l2) + rest.l2,
-        SAFETY * (guess.linf + more.linf) + rest.linf,
-    )
+    total, size = SAFETY * (errors.guess + more) + errors.rest, errors.solution
     total = with_doubts(total, size, operator, knowledge, residuals)
     if paired:
-        total, size = total.paired(), size.paired()
-    if not np.all(np.isfinite(total.linf)):
+        total, size = (np.hypot(*np.split(values, 2, axis=-1)) for values in (total, size))
+    if not np.all(np.isfinite(total[1])):
         raise fail(NonFiniteError, "u", "a solution whose residuals overflow", "choose units in which data is near 1")
     blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)
     bound, why = _bound(operator, u, known, covering, looked) if not paired else (None, NO_COMPLEX_BOUND)
+    figures = np.concatenate([_relative(total, size), total])  # (4, U, B)
     errors_of = {
-        name: UnknownError(*(_one(values[k], single) for values in _figures(total, size)))
+        name: UnknownError(*(_one(values[k], single) for values in figures))
         for k, name in enumerate(operator.problem.unknowns.names)
     }
     worst = max(errors_of.values(), key=lambda own: np.max(own.relative_l2))
     return ErrorEstimate(
-        relative_l2=_largest([own.relative_l2 for own in errors_of.values()]),
-        relative_linf=_largest([own.relative_linf for own in errors_of.values()]),
+        relative_l2=_one(np.max(figures[0], axis=0), single),
+        relative_linf=_one(np.max(figures[1], axis=0), single),
         l2=worst.l2,
         linf=worst.linf,
         residuals={name: _residual(residuals[rows], single, paired) for name, rows in blocks},
         source=knowledge.kind,
         points=len(residuals),
-        stability={norm: float(np.max(c)) for norm, c in zip(("l2", "linf"), knowledge.constants, strict=True)},
+        stability=dict(zip(("l2", "linf"), np.max(knowledge.constants, axis=1).tolist(), strict=True)),
         centres=knowledge.centres,
         bound=None if bound is None else _single_bound(bound) if single else bound,
         why_no_bound=why,
@@ -227,16 +232,6 @@ def error_estimate(
     )
 
 
-def _figures(total: Sizes, size: Sizes) -> tuple[FloatArray, ...]:
-    """relative L2, relative L∞, L2 and L∞ for each unknown, (U, B)."""
-    return _relative(total.l2, size.l2), _relative(total.linf, size.linf), total.l2, total.linf
-
-
-def _largest(figures: list[Any]) -> Any:
-    """The largest of some figures, each a number or (B,)."""
-    return figures[0] if len(figures) == 1 else reduce(np.maximum, figures)
-
-
 def _residual(rows: FloatArray, single: bool, paired: bool) -> Residual:
     modulus = np.abs(rows)
     if paired:
@@ -245,35 +240,33 @@ def _residual(rows: FloatArray, single: bool, paired: bool) -> Residual:
 
 
 def with_doubts(
-    total: Sizes, size: Sizes, operator: Learned, knowledge: Fresh | LeftOut, residuals: FloatArray
-) -> Sizes:
-    """What is doubtful whatever the input, added to an estimate: it concerns what no residual shows."""
+    total: FloatArray, size: FloatArray, operator: Learned, knowledge: ErrorsFromResiduals, residuals: FloatArray
+) -> FloatArray:
+    """What is doubtful whatever the input, added to an estimate (2, U, B): it concerns what no residual shows."""
     diagnosis = operator.diagnosis
     if diagnosis.roughness is not None and diagnosis.roughness.unresolved:
-        part = min(1.0, diagnosis.roughness.part)
-        total = Sizes(np.maximum(total.l2, part * size.l2), np.maximum(total.linf, part * size.linf))
+        total = np.maximum(total, min(1.0, diagnosis.roughness.part) * size)
     if diagnosis.stability is not None and diagnosis.stability.ill_posed:
         rows, frame = knowledge.functionals, frame_of(operator.problem)
         roots = np.sqrt(repeated(natural_weights(rows, knowledge.places.functionals, frame), rows))
-        hidden = diagnosis.stability.number * (norms(roots[:, None] * residuals) + EPS * size.l2)  # (U, B)
-        total = Sizes(total.l2 + hidden, total.linf + hidden)
+        total = total + diagnosis.stability.number * (norms(roots[:, None] * residuals) + EPS * size[0])
     return total
 
 
-def _residuals(operator: Learned, u: Combination, known: Known) -> tuple[Fresh | LeftOut, FloatArray]:
+def _residuals(operator: Learned, u: Combination, known: KnownData) -> tuple[ErrorsFromResiduals, FloatArray]:
     """What turns residuals into errors, and the residuals (n, B)."""
     if known.at_tests is not None:
-        tested = fresh(operator)
-        return tested, known.at_tests - u.apply(tested.functionals)
+        knowledge = from_fresh_points(operator)
+        return knowledge, knowledge.residuals(u, known.at_tests)
     if known.at_points is None:
         remedy = "give the inputs as functions or numbers, or u.error_estimate(…) their values at T.test_points"
         raise fail(ArgumentError, "u", f"a solution whose data is not known at other points ({known.why_not})", remedy)
-    left = left_out(operator)
-    return left, left.residuals(u, known.at_points)
+    knowledge = from_left_out(operator)
+    return knowledge, knowledge.residuals(u, known.at_points)
 
 
 def _bound(
-    operator: Learned, u: Combination, known: Known, covering: int | None, looked: Mapping[str, Looked]
+    operator: Learned, u: Combination, known: KnownData, covering: int | None, looked: Mapping[str, Looked]
 ) -> tuple[MaximumBound | None, str | None]:
     if covering is None:
         return None, "it was not asked for (covering=None)"
@@ -286,8 +279,7 @@ def _bound(
 
 
 def _single_bound(bound: MaximumBound) -> MaximumBound:
-    linf, boundary, interior = (float(value[0]) for value in (bound.linf, bound.boundary, bound.interior))
-    return replace(bound, linf=linf, boundary=boundary, interior=interior)
+    return replace(bound, **{name: float(getattr(bound, name)[0]) for name in ("linf", "boundary", "interior")})
 
 
 def _relative(error: FloatArray, size: FloatArray) -> FloatArray:
@@ -296,5 +288,5 @@ def _relative(error: FloatArray, size: FloatArray) -> FloatArray:
         return np.where(error == 0.0, 0.0, error / size)
 
 
-def _one(values: FloatArray, single: bool) -> Any:
+def _one(values: FloatArray, single: bool) -> Figure:
     return float(values[0]) if single else values

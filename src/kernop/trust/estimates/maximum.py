@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
 from kernop.collocation.ansatz import normal_form
 from kernop.collocation.functionals import Block
 from kernop.collocation.units import frame_of
 from kernop.geometry import Ball, Box, Points, SpaceTime
-from kernop.language.fields import MultiIndex
 from kernop.language.functions import Function, evaluate_at
 from kernop.language.problem import Condition, Problem
 from kernop.methods import Combination
@@ -28,8 +25,6 @@ NEGLIGIBLE = 1e-12
 #: The barrier w = t − t₀.
 TIME = "time"
 
-#: A Dirichlet condition, its normal form, and which points of a covering it has, (n,).
-Owner = tuple[Condition, Block, NDArray[np.bool_]]
 #: The data of a condition at points, (n, B).
 Data = Callable[[Condition, Points], FloatArray]
 
@@ -55,9 +50,9 @@ class MaximumBound:
         points: how many points cover the domain and its boundary.
     """
 
-    linf: Any
-    boundary: Any
-    interior: Any
+    linf: FloatArray | float
+    boundary: FloatArray | float
+    interior: FloatArray | float
     constant: float
     barrier: str
     divisor: str
@@ -96,13 +91,13 @@ def maximum_bound(
     """
     if u.expansion.ansatz.count > 1:
         raise NotApplicableError("a maximum principle is known for one real scalar unknown only")
-    equation, others = _sorted(problem)
-    domain, found = _domain(equation), looked or {}
-    within = _inside(equation, domain, frame_of(problem).units, number)
-    _check_finite(found)
+    equation, domain, others = _sorted(problem)
+    within, found = _inside(equation, domain, frame_of(problem).units, number), looked or {}
+    for name, own in found.items():
+        if own.infinite is not None:
+            raise NotApplicableError(f"{name!r} is not finite at x = {own.infinite}")
     pieces = surface(domain, max(2, round(number ** (1.0 - 1.0 / domain.dim))))
-    owners = [_owners(piece, others, u.expansion.ansatz.envelope, within.covering.x) for piece in pieces]
-    rim = [_rim(piece, own, u, data) for piece, own in zip(pieces, owners, strict=True)]
+    rim = [_rim(piece, others, u, data, within.covering.x) for piece in pieces]
     rim += [_looked_at(condition, found[condition.name]) for condition in others if condition.name in found]
     boundary = np.max(np.stack(rim), axis=0)
     points = Points(within.covering.x, timed=domain.timed)
@@ -128,12 +123,6 @@ def maximum_bound(
     )
 
 
-def _check_finite(looked: Mapping[str, Looked]) -> None:
-    for name, found in looked.items():
-        if found.infinite is not None:
-            raise NotApplicableError(f"{name!r} is not finite at x = {found.infinite}")
-
-
 def _looked_at(condition: Condition, found: Looked) -> FloatArray:
     """The largest |g − û| where a search of g led, (B,); for Dirichlet conditions."""
     form = normal_form(condition.op, found.points, name=condition.name)
@@ -149,18 +138,15 @@ def _looked_inside(equation: Condition, found: Looked, within: _Inside, barrier:
     return np.max(np.abs(found.residuals) / scale[:, None], axis=0)
 
 
-def _sorted(problem: Problem) -> tuple[Condition, list[Condition]]:
-    """The equation, and the other conditions."""
+def _sorted(problem: Problem) -> tuple[Condition, Box | Ball | SpaceTime, list[Condition]]:
+    """The equation, its domain, and the other conditions."""
     top = [condition for condition in problem.conditions if condition.on.intrinsic_dim == problem.dim]
     if len(top) != 1:
         raise NotApplicableError(f"{len(top)} equations hold inside a domain, not one")
-    return top[0], [condition for condition in problem.conditions if condition is not top[0]]
-
-
-def _domain(equation: Condition) -> Box | Ball | SpaceTime:
-    if not isinstance(equation.on, Box | Ball | SpaceTime):
-        raise NotApplicableError(f"{equation.on!r} has no covering with a known fill distance")
-    return equation.on
+    domain = top[0].on
+    if not isinstance(domain, Box | Ball | SpaceTime):
+        raise NotApplicableError(f"{domain!r} has no covering with a known fill distance")
+    return top[0], domain, [condition for condition in problem.conditions if condition is not top[0]]
 
 
 def _inside(equation: Condition, domain: Box | Ball | SpaceTime, units: FloatArray, number: int) -> _Inside:
@@ -189,27 +175,19 @@ def _inside(equation: Condition, domain: Box | Ball | SpaceTime, units: FloatArr
 
 
 def _parts(form: Block, sign: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """a (n, d, d), b (n, d) and c (n,) of sign · L = −a:∇² + b·∇ + c."""
-    unit = np.eye(form.x.shape[1], dtype=int)
-    b = np.stack([_coefficient(form, index) for index in unit], axis=1)
-    return -sign * _hessian(form), sign * b, sign * _coefficient(form, 0 * unit[0])
-
-
-def _coefficient(form: Block, alpha: Any) -> FloatArray:
-    """φ_α at all points, (n,); 0 if α does not occur."""
-    index: MultiIndex = tuple(map(int, alpha))
-    if index not in form.alphas:
-        return np.zeros(len(form))
-    return form.coefficients[:, form.alphas.index(index)]
-
-
-def _hessian(form: Block) -> FloatArray:
-    """The symmetric matrices A with A:∇²u the second-order part, (n, d, d)."""
-    unit = np.eye(form.x.shape[1], dtype=int)
-    rows = [[_coefficient(form, p + q) * (1.0 if p is q else 0.5) for q in unit] for p in unit]
-    for i in range(len(unit)):
-        rows[i][i] = _coefficient(form, 2 * unit[i])
-    return np.moveaxis(np.asarray(rows), -1, 0)
+    """a (n, d, d), symmetric, b (n, d) and c (n,) of sign · L = −a:∇² + b·∇ + c."""
+    n, d = form.x.shape
+    a, b, c = np.zeros((n, d, d)), np.zeros((n, d)), np.zeros(n)
+    for alpha, phi in zip(form.alphas, sign * form.coefficients.T, strict=True):
+        axes = [axis for axis, times in enumerate(alpha) for _ in range(times)]
+        if len(axes) == 2:
+            for i, j in (axes, axes[::-1]):
+                a[:, i, j] -= 0.5 * phi
+        elif axes:
+            b[:, axes[0]] = phi
+        else:
+            c = phi
+    return a, b, c
 
 
 def _scalings(within: _Inside, domain: Box | Ball | SpaceTime) -> list[tuple[FloatArray, float, str]]:
@@ -230,26 +208,26 @@ def _scalings(within: _Inside, domain: Box | Ball | SpaceTime) -> list[tuple[Flo
     return found
 
 
-def _owners(piece: Covering, conditions: list[Condition], envelope: Function | None, within: FloatArray) -> list[Owner]:
-    """The Dirichlet conditions on a piece of the boundary, and which points each has, (n,); together all of them.
+def _rim(piece: Covering, conditions: list[Condition], u: Combination, data: Data, within: FloatArray) -> FloatArray:
+    """sup|g − û| over a piece of the boundary, (B,), where Dirichlet conditions, or an envelope, prescribe u.
 
     Arguments:
         within: points inside, (m, d), for the size of the envelope.
     """
-    free = np.ones(len(piece), dtype=bool)
-    found: list[Owner] = []
+    free, error = np.ones(len(piece), dtype=bool), np.zeros((len(piece), u.width))
     for condition in conditions:
         own = free & condition.on.contains(piece.x)
         if not own.any():
             continue
-        form = normal_form(condition.op, condition.on.adopt(piece.x[own]), name=condition.name)
+        points = condition.on.adopt(piece.x[own])
+        form = normal_form(condition.op, points, name=condition.name)
         if form.order > 0 or np.min(np.abs(form.coefficients)) == 0.0:
             raise NotApplicableError(f"{condition.name!r} is not a Dirichlet condition")
-        found.append((condition, form, own))
+        error[own] = (data(condition, points) - answer(condition, points, u)) / form.coefficients
         free &= ~own
-    if free.any() and not _vanishes(envelope, piece.x[free], within):
+    if free.any() and not _vanishes(u.expansion.ansatz.envelope, piece.x[free], within):
         raise NotApplicableError(f"u is not prescribed on a part of the boundary, as at x = {piece.x[free][0]}")
-    return found
+    return piece.supremum(error)
 
 
 def _vanishes(envelope: Function | None, x: FloatArray, within: FloatArray) -> bool:
@@ -258,18 +236,3 @@ def _vanishes(envelope: Function | None, x: FloatArray, within: FloatArray) -> b
         return False
     rim, inner = (np.max(np.abs(evaluate_at("envelope", envelope, at))) for at in (x, within))
     return bool(rim <= NEGLIGIBLE * inner)
-
-
-def _rim(
-    piece: Covering,
-    owners: list[Owner],
-    u: Combination,
-    data: Data,
-) -> FloatArray:
-    """sup|g − û| over a piece of the boundary, (B,)."""
-    error = np.zeros((len(piece), u.width))
-    for condition, form, own in owners:
-        points = condition.on.adopt(piece.x[own])
-        residual = data(condition, points) - answer(condition, points, u)
-        error[own] = residual / form.coefficients
-    return piece.supremum(error)

@@ -16,12 +16,11 @@ from kernop.basics.errors import FloatArray
 from kernop.geometry import Points, Region
 from kernop.geometry.points import concatenate
 from kernop.geometry.region import Patch, Patchwork, Where
-from kernop.geometry.sequences import cell_centres, shares, unit_cube
-from kernop.trust.estimates.grids import fair_counts
+from kernop.geometry.sequences import cell_centres, fair_counts, shares, unit_cube
 
 #: B functions at x (n, d): (n, B), NaN where they are not finite.
 Values = Callable[[FloatArray], FloatArray]
-Indices = NDArray[np.int_]
+SpotNumbers = NDArray[np.int_]
 
 #: Distances, in cells, at which a function is compared with its neighbours on a grid.
 STRIDES = (1, 4, 16, 64)
@@ -56,32 +55,29 @@ class Spots:
     """n places of a region: the sheet (n,) and the parameters (n, m) of each."""
 
     sheets: tuple[Sheet, ...]
-    sheet: Indices
+    sheet: SpotNumbers
     t: FloatArray
 
     def __len__(self) -> int:
         return len(self.sheet)
 
-    def __getitem__(self, rows: Indices | NDArray[np.bool_]) -> Spots:
+    def __getitem__(self, rows: SpotNumbers | NDArray[np.bool_]) -> Spots:
         return Spots(self.sheets, self.sheet[rows], self.t[rows])
 
-    def moved(self, t: FloatArray) -> Spots:
-        """The same sheets, other parameters, which are held in the cube."""
-        return Spots(self.sheets, self.sheet, np.clip(t, 0.0, 1.0))
+    def copies(self, t: FloatArray) -> Spots:
+        """The same sheets with other parameters (…, n, m), one copy after the other; they are held in the cube."""
+        t = np.clip(t, 0.0, 1.0).reshape(-1, t.shape[-1])
+        return Spots(self.sheets, np.tile(self.sheet, len(t) // len(self)), t)
 
     def cells(self) -> FloatArray:
         """The sides of a cell, in parameters, (n, m)."""
         return np.array([[1.0 / count for count in sheet.counts] for sheet in self.sheets])[self.sheet]
 
     def points(self) -> Points:
-        """With normals where the region has them."""
-        order = np.argsort(self.sheet, kind="stable")
-        parts = [
-            self.sheets[k].patch.place(self.t[order][self.sheet[order] == k]) for k in np.unique(self.sheet).tolist()
-        ]
-        back = np.empty_like(order)
-        back[order] = np.arange(len(order))
-        return concatenate(parts)[back]
+        """The spots as points of the region, (n, d), with normals where it has them."""
+        own = [np.flatnonzero(self.sheet == k) for k in range(len(self.sheets))]
+        parts = [sheet.patch.place(self.t[rows]) for sheet, rows in zip(self.sheets, own, strict=True) if len(rows)]
+        return concatenate(parts)[np.argsort(np.concatenate(own))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +95,9 @@ class Scan:
     values: FloatArray
     surprises: tuple[FloatArray, ...]
 
-    def draw(self, number: int) -> tuple[Indices, FloatArray]:
+    def draw(self, number: int) -> tuple[SpotNumbers, FloatArray]:
         """Spots drawn by surprise, and weights ω with Σ ω r² ≈ the mean of r² over the region, for any r."""
-        density = self.weights.copy()
-        kinds = [density]
+        kinds = [self.weights]
         for surprise in self.surprises:
             size = np.max(surprise, axis=0)
             square = np.square(surprise / np.where(size > 0.0, size, 1.0))
@@ -116,9 +111,9 @@ class Scan:
         weights = times * self.weights[chosen] / np.where(density[chosen] > 0.0, density[chosen], 1.0) / number
         return chosen, weights
 
-    def most_surprising(self, each: int) -> tuple[Indices, Indices]:
+    def most_surprising(self, each: int) -> tuple[SpotNumbers, SpotNumbers]:
         """The ``each`` most surprising spots of each kind for each function: their rows, and the functions' numbers."""
-        rows, columns = list[Indices](), list[Indices]()
+        rows, columns = list[SpotNumbers](), list[SpotNumbers]()
         for surprise in self.surprises:
             top = np.argpartition(surprise, -min(each, len(surprise)), axis=0)[-each:]
             rows.append(top.T.ravel())
@@ -127,7 +122,7 @@ class Scan:
 
 
 def searchable(region: Region) -> bool:
-    """Has it patches, and more than finitely many points?"""
+    """Can a region be searched for peaks: has it patches with parameters, and more than finitely many points?"""
     while isinstance(region, Where):
         region = region.base
     return isinstance(region, Patchwork) and region.intrinsic_dim > 0
@@ -135,16 +130,11 @@ def searchable(region: Region) -> bool:
 
 def scan(region: Region, units: FloatArray, values: Values, number: int) -> Scan:
     """B functions at about ``number`` points; ``units`` are the natural lengths along the axes, (d,)."""
-    parts = [_of_sheet(sheet, region, values) for sheet in _sheets(region, units, number)]
-    sheets = tuple(sheet for sheet, *_ in parts)
-    spots = Spots(
-        sheets,
-        np.repeat(np.arange(len(parts)), [len(t) for _, t, *_ in parts]),
-        np.concatenate([t for _, t, *_ in parts]),
-    )
-    found = np.concatenate([v for _, _, v, _, _ in parts])
-    weights = np.concatenate([w for _, _, _, w, _ in parts])
-    surprises = tuple(np.concatenate([s[k] for *_, s in parts]) for k in range(len(STRIDES) + 1))
+    sheets = _sheets(region, units, number)
+    parts = [_of_sheet(sheet, region, values) for sheet in sheets]
+    t, found, weights = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    spots = Spots(sheets, np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts]), t)
+    surprises = tuple(np.concatenate([part[3][k] for part in parts]) for k in range(len(STRIDES) + 1))
     total = float(np.sum(weights))
     weights = weights / total if total > 0.0 else weights
     seen = np.where(np.isfinite(found) & (weights > 0.0)[:, None], found, 0.0)
@@ -152,7 +142,7 @@ def scan(region: Region, units: FloatArray, values: Values, number: int) -> Scan
     return Scan(spots, weights, found, (level, *surprises))
 
 
-def climb(spots: Spots, columns: Indices, values: Values) -> Spots:
+def climb(spots: Spots, columns: SpotNumbers, values: Values) -> Spots:
     """Local searches for the peak of h_b at each spot, b = columns, all at once: where they end.
 
     A peak is where h_b is most different from the mean of its values a few cells away from the first spot.
@@ -162,24 +152,23 @@ def climb(spots: Spots, columns: Indices, values: Values) -> Spots:
     m = spots.t.shape[1]
     step = spots.cells()
     directions = np.concatenate([np.eye(m), -np.eye(m)])
-    away = np.clip(spots.t + AROUND * directions[:, None, :] * step, 0.0, 1.0).reshape(-1, m)
-    around = Spots(spots.sheets, np.tile(spots.sheet, 2 * m), away)
-    reference = np.mean(_own(around, np.tile(columns, 2 * m), values).reshape(2 * m, -1), axis=0)
+    around = spots.copies(spots.t + AROUND * directions[:, None, :] * step)
+    reference = np.mean(np.nan_to_num(_own(around, np.tile(columns, 2 * m), values)).reshape(2 * m, -1), axis=0)
     best = rises(spots, columns, reference, values)
     for _ in range(STEPS):
-        tried = np.clip(spots.t + directions[:, None, :] * step, 0.0, 1.0)  # (2m, n, m)
-        around = Spots(spots.sheets, np.tile(spots.sheet, 2 * m), tried.reshape(-1, m))
+        tried = spots.t + directions[:, None, :] * step  # (2m, n, m)
+        around = spots.copies(tried)
         found = rises(around, np.tile(columns, 2 * m), np.tile(reference, 2 * m), values).reshape(2 * m, -1)
         which = np.argmax(found, axis=0)
         top = found[which, np.arange(len(spots))]
         better = top > best
-        spots = spots.moved(np.where(better[:, None], tried[which, np.arange(len(spots))], spots.t))
+        spots = spots.copies(np.where(better[:, None], tried[which, np.arange(len(spots))], spots.t))
         best = np.where(better, top, best)
         step = np.where(better[:, None], step, 0.5 * step)
     return spots
 
 
-def widths(spots: Spots, columns: Indices, reference: FloatArray, best: FloatArray, values: Values) -> FloatArray:
+def widths(spots: Spots, columns: SpotNumbers, reference: FloatArray, best: FloatArray, values: Values) -> FloatArray:
     """How far from each peak |h_b − reference| is half of its height, along each parameter: in cells, (n, m).
 
     Between 4 cells and 2⁻¹² of one, up to a factor of √2; the nearer of both sides.
@@ -192,23 +181,20 @@ def widths(spots: Spots, columns: Indices, reference: FloatArray, best: FloatArr
         t = spots.t + shift * cells
         inside = np.all((t >= 0.0) & (t <= 1.0), axis=-1)
         many = 2 * len(WIDTHS)
-        around = Spots(spots.sheets, np.tile(spots.sheet, many), np.clip(t, 0.0, 1.0).reshape(-1, m))
-        around_it = rises(around, np.tile(columns, many), np.tile(reference, many), values).reshape(inside.shape)
-        low = np.any((around_it < 0.5 * best) & inside, axis=0)
+        around_it = rises(spots.copies(t), np.tile(columns, many), np.tile(reference, many), values)
+        low = np.any((around_it.reshape(inside.shape) < 0.5 * best) & inside, axis=0)
         found[:, axis] = np.min(np.where(low, WIDTHS[:, None], WIDTHS[0]), axis=0)
     return found
 
 
-def rises(spots: Spots, columns: Indices, reference: FloatArray, values: Values) -> FloatArray:
+def rises(spots: Spots, columns: SpotNumbers, reference: FloatArray, values: Values) -> FloatArray:
     """|h_b − reference| at each spot, b = columns, (n,); what is not finite counts as no rise."""
-    own = values(spots.points().x)[np.arange(len(spots)), columns]
-    return np.abs(np.where(np.isfinite(own), own, reference) - reference)
+    return np.nan_to_num(np.abs(_own(spots, columns, values) - reference))
 
 
-def _own(spots: Spots, columns: Indices, values: Values) -> FloatArray:
-    """h_b at each spot, b = columns, (n,); 0 where it is not finite."""
-    own = values(spots.points().x)[np.arange(len(spots)), columns]
-    return np.where(np.isfinite(own), own, 0.0)
+def _own(spots: Spots, columns: SpotNumbers, values: Values) -> FloatArray:
+    """h_b at each spot, b = columns, (n,); NaN where it is not finite."""
+    return values(spots.points().x)[np.arange(len(spots)), columns]
 
 
 def _sheets(region: Region, units: FloatArray, number: int) -> tuple[Sheet, ...]:
@@ -237,8 +223,8 @@ def _natural(sides: tuple[float, ...], units: FloatArray, lasting: bool) -> list
 
 def _of_sheet(
     sheet: Sheet, region: Region, values: Values
-) -> tuple[Sheet, FloatArray, FloatArray, FloatArray, list[FloatArray]]:
-    """The sheet, parameters t of its spots, values, weights, and surprises: on the grid for each stride, and off it."""
+) -> tuple[FloatArray, FloatArray, FloatArray, list[FloatArray]]:
+    """Parameters t of the spots of a sheet, values, weights, and surprises: on the grid for each stride, and off it."""
     on = cell_centres(sheet.counts)
     rng = np.random.default_rng(SEED)
     off = unit_cube(max(1, len(on) // OFF_GRID), sheet.patch.sides, "halton", rng)
@@ -250,7 +236,7 @@ def _of_sheet(
     surprises = [np.concatenate([_bends(grid, stride).reshape(len(on), -1), none_off]) for stride in STRIDES]
     cell = np.ravel_multi_index(tuple((off * sheet.counts).astype(int).T), sheet.counts, mode="clip")
     surprises.append(np.concatenate([none_on, np.abs(finite[len(on) :] - finite[cell])]))
-    return sheet, t, found, weights, [surprise * (weights > 0.0)[:, None] for surprise in surprises]
+    return t, found, weights, [surprise * (weights > 0.0)[:, None] for surprise in surprises]
 
 
 def _evaluated(sheet: Sheet, region: Region, t: FloatArray, values: Values) -> tuple[FloatArray, FloatArray]:

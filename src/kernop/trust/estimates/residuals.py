@@ -22,20 +22,14 @@ class LeaveOneOut:
     """
 
     def __init__(self, factorisation: Factorisation, functionals: Functionals) -> None:
-        self._functionals = functionals
-        self._full = isinstance(factorisation, FullFactorisation)
-        self._divisors = (
-            _inverse_diagonal(factorisation)
-            if isinstance(factorisation, FullFactorisation)
-            else _freedom(factorisation, functionals)
-        )
-        frozen(self._divisors)
+        full = isinstance(factorisation, FullFactorisation)
+        self._functionals, self._full = functionals, full
+        self._divisors = frozen(_inverse_diagonal(factorisation) if full else _freedom(factorisation, functionals))
 
     def __call__(self, u: Combination, h: FloatArray) -> FloatArray:
         """(N, B) for data h (N, B) and the functions u that were found for them."""
-        if self._full:
-            return u.coefficients / self._divisors[:, None]
-        return (h - u.apply(self._functionals)) / self._divisors[:, None]
+        residuals = u.coefficients if self._full else h - u.apply(self._functionals)
+        return residuals / self._divisors[:, None]
 
 
 def _inverse_diagonal(factorisation: FullFactorisation) -> FloatArray:

@@ -8,6 +8,7 @@ exceed whose error is known.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,12 +20,11 @@ from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.functionals import Functionals, Layout
-from kernop.collocation.probes import Probes, free_waves, random_probes, together
+from kernop.collocation.probes import Probes, probes_of
 from kernop.collocation.sampling import can_be_fresh, sample, top_dimension
 from kernop.collocation.units import frame_of
-from kernop.geometry import Points
+from kernop.geometry import Points, Region
 from kernop.geometry.cloud import CloudRegion
-from kernop.geometry.points import concatenate
 from kernop.geometry.sequences import shares
 from kernop.language.problem import Problem
 from kernop.methods import Combination, Factorisation, Setting, Subspace
@@ -33,7 +33,7 @@ from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.residuals import LeaveOneOut
 
 #: Where the residuals were computed.
-Source = Literal["fresh points", "leave-one-out"]
+ResidualKind = Literal["fresh points", "leave-one-out"]
 
 #: The richer operator has so many centres for each function of the expansion, at least and at most so many …
 RICHER, FEWEST_CENTRES, MOST_CENTRES = 2, 20, 1500
@@ -52,30 +52,16 @@ SIMILAR = 0.3
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """Root mean square over the domain, and the largest modulus there and on boundaries, of B functions.
-
-    Both are (U, B), a row for each of U unknowns: those of a vector or a complex number are of its modulus.
-    """
-
-    l2: FloatArray
-    linf: FloatArray
-
-    def paired(self) -> Sizes:
-        """The sizes of complex functions whose real and imaginary parts are the halves of the columns."""
-        return Sizes(*(np.hypot(*np.split(values, 2, axis=1)) for values in (self.l2, self.linf)))
-
-
-@dataclass(frozen=True)
 class Errors:
     """‖ê‖, what a stability constant says of ‖e − ê‖, and ‖û + ê‖, which is as near to ‖u‖ as we can tell.
 
-    Without ê, the first is what a stability constant says of ‖e‖, the second is 0, and the last is ‖û‖.
+    Without ê, the first is what a stability constant says of ‖e‖, the second is 0, and the last is ‖û‖. All are sizes
+    (2, U, B), see `Places.sizes`.
     """
 
-    guess: Sizes
-    rest: Sizes
-    solution: Sizes
+    guess: FloatArray
+    rest: FloatArray
+    solution: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,18 +75,19 @@ class Places:
     within: int
     owners: tuple[int, ...]
 
-    def sizes(self, values: FloatArray) -> Sizes:
-        """Of functions with these values (rows, B) at the places."""
+    def sizes(self, values: FloatArray) -> FloatArray:
+        """The sizes of B functions with these values (rows, B) at the places, for each of U unknowns: (2, U, B).
+
+        First the root mean square over the domain, then the largest modulus there and on boundaries; the modulus of a
+        vector or a complex number is that of all its parts.
+        """
         parts = values.reshape(len(self.owners), -1, values.shape[1])
         own = [parts[[k for k, owner in enumerate(self.owners) if owner == u]] for u in range(1 + max(self.owners))]
         moduli = [np.abs(part[0]) if len(part) == 1 else np.linalg.norm(part, axis=0) for part in own]
-        return Sizes(
-            np.stack([rms(modulus[: self.within]) for modulus in moduli]),
-            np.stack([np.max(modulus, axis=0) for modulus in moduli]),
-        )
+        return np.stack([[rms(modulus[: self.within]) for modulus in moduli], [np.max(m, axis=0) for m in moduli]])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Learned:
     """An operator as its solutions and the estimates see it.
 
@@ -131,7 +118,7 @@ class Learned:
 
     @property
     def ansatz(self) -> Ansatz:
-        """How the unknowns are written."""
+        """How the unknowns are written in the functions of the space."""
         return self.factorisation.expansion.ansatz
 
     @property
@@ -140,7 +127,8 @@ class Learned:
         if not can_be_fresh(self.problem):
             remedy = "leave them out: u.error_estimate() then uses the points of T, one left out at a time"
             raise fail(ArgumentError, "test_points", "a domain known only by its points, which has no others", remedy)
-        number = POINTS_PER_CENTRE * _richer(self.factorisation) * self.ansatz.count // _rows_per_point(self)
+        most = max(layout.parts for layout in self.layouts)  # rows at a point
+        number = POINTS_PER_CENTRE * _richer(self.factorisation) * self.ansatz.count // most
         return sample(self.problem, max(number, len(self.problem.conditions)), "halton", SEED)
 
 
@@ -157,119 +145,126 @@ def _richer(factorisation: Factorisation) -> int:
     return min(MOST_CENTRES // components, max(FEWEST_CENTRES, each))
 
 
-class Fresh:
-    """Errors from residuals at fresh points, by a richer operator.
+class ErrorsFromResiduals(ABC):
+    """How the errors of solutions of an operator follow from residuals at some points; learned from probing fields.
 
     Attributes:
-        points: the fresh points, by name.
-        functionals: the conditions there.
+        kind: which residuals.
+        functionals: the conditions at the points.
+        answers: what answers data at the points.
         places: where errors are compared.
-        centres: of the richer operator.
-        answers: the richer operator, which answers data at the fresh points.
-        constants: C in both norms, for the residuals that it leaves over, in its own weights.
+        centres: of the richer operator, if there is one.
+        constants: C for the residuals that are left over, in the weights of ``answers``, in both norms, (2, U).
     """
 
-    kind: Source = "fresh points"
+    kind: ResidualKind
+    centres: int = 0
+    constants: FloatArray
+
+    def __init__(self, operator: Learned, functionals: Functionals, answers: Factorisation) -> None:
+        self.functionals, self.answers, self.places = functionals, answers, _comparison_places(operator)
+        self._roots = np.sqrt(repeated(answers.weights, functionals))[:, None]
+
+    @abstractmethod
+    def residuals(self, u: Combination, h: FloatArray) -> FloatArray:
+        """The residuals of solutions u for data with values h at the points, (n, B)."""
+
+    @abstractmethod
+    def errors(self, residuals: FloatArray, found: FloatArray) -> Errors:
+        """The errors of solutions û with values ``found`` at the places, (m, B), and these residuals, (n, B)."""
+
+
+class Fresh(ErrorsFromResiduals):
+    """Errors from residuals at fresh points, by a richer operator."""
+
+    kind = "fresh points"
 
     def __init__(self, operator: Learned) -> None:
         problem, ansatz = operator.problem, operator.ansatz
-        self.points = operator.test_points
-        self.functionals = collocate(problem, self.points, ansatz)
-        self.places = places(operator)
+        functionals = collocate(problem, operator.test_points, ansatz)
         self.centres = _richer(operator.factorisation)
-        setting = Setting(self.functionals, frame_of(problem), ansatz=ansatz)
-        self._richer = self.answers = Subspace(self.centres).factorise(setting)
-        self._roots = np.sqrt(repeated(self._richer.weights, self.functionals))
-        probes = calibration(operator, self.functionals)
-        u = solved(probes, operator)
+        setting = Setting(rows=functionals, frame=frame_of(problem), ansatz=ansatz)
+        super().__init__(operator, functionals, Subspace(self.centres).factorise(setting))
+        probes, u = probed(operator, functionals)
         truth = applied(probes, self.places.functionals) - u.apply(self.places.functionals)
-        guess, left = self._split(applied(probes, self.functionals) - u.apply(self.functionals))
-        missed = self.places.sizes(truth - guess)
-        self.constants = (_upper(missed.l2, left), _upper(missed.linf, left))
+        guess, left = self._split(self.residuals(u, applied(probes, functionals)))
+        self.constants = _upper(self.places.sizes(truth - guess), left)
         frozen(vars(self))
 
+    def residuals(self, u: Combination, h: FloatArray) -> FloatArray:
+        return h - u.apply(self.functionals)
+
     def errors(self, residuals: FloatArray, found: FloatArray) -> Errors:
-        """Of solutions û with values ``found`` at the places, (m, B), and residuals at the fresh points, (n, B)."""
         guess, left = self._split(residuals)
-        rest = Sizes(np.outer(self.constants[0], left), np.outer(self.constants[1], left))
-        return Errors(self.places.sizes(guess), rest, self.places.sizes(found + guess))
+        return Errors(self.places.sizes(guess), self.constants[..., None] * left, self.places.sizes(found + guess))
 
     def _split(self, residuals: FloatArray) -> tuple[FloatArray, FloatArray]:
         """ê at the places, (n, B), and the size of the residuals that it leaves over, (B,)."""
-        correction = self._richer.answer(residuals).u
+        correction = self.answers.answer(residuals).u
         left = residuals - correction.apply(self.functionals)
-        return correction.apply(self.places.functionals), rms(self._roots[:, None] * left)
+        return correction.apply(self.places.functionals), rms(self._roots * left)
 
 
-class LeftOut:
+class LeftOut(ErrorsFromResiduals):
     """Errors from leave-one-out residuals at the points of the operator, by a constant alone.
 
     The ratio of error and residual is taken from the probes whose residuals, relative to û, are most similar: what is
     resolved and what is not have different ones.
     """
 
-    kind: Source = "leave-one-out"
-    centres = 0
+    kind = "leave-one-out"
 
     def __init__(self, operator: Learned) -> None:
-        factorisation = operator.factorisation
-        self.points, self.answers = operator.points, factorisation
-        self.functionals = operator.collocated
-        self.places = places(operator)
-        self.residuals = LeaveOneOut(factorisation, self.functionals)
-        self._roots = np.sqrt(repeated(factorisation.weights, self.functionals))
-        probes = calibration(operator, self.functionals)
-        h = applied(probes, self.functionals)
-        u = factorisation.answer(h).u
+        super().__init__(operator, operator.collocated, operator.factorisation)
+        self._leave_one_out = LeaveOneOut(self.answers, self.functionals)
+        probes, u = probed(operator, self.functionals)
         found = u.apply(self.places.functionals)
         truth = self.places.sizes(applied(probes, self.places.functionals) - found)
-        size = rms(self._roots[:, None] * self.residuals(u, h))
-        self._relative = size / self.places.sizes(found).l2
-        self._ratios = (truth.l2 / size, truth.linf / size)  # (U, probes)
-        self.constants = (_upper(truth.l2, size), _upper(truth.linf, size))
+        size = rms(self._roots * self.residuals(u, applied(probes, self.functionals)))
+        self._relative = size / self.places.sizes(found)[0]  # (U, probes)
+        self._ratios = truth / size
+        self.constants = _upper(truth, size)
         frozen(vars(self))
 
-    def errors(self, residuals: FloatArray, found: FloatArray) -> Errors:
-        """Of solutions û with values ``found`` at the places, (m, B), and leave-one-out residuals (N, B)."""
-        size, solution = rms(self._roots[:, None] * residuals), self.places.sizes(found)
-        c2, cinf = (self._constant(ratios, size, solution.l2) for ratios in self._ratios)
-        return Errors(Sizes(c2 * size, cinf * size), Sizes(0.0 * size, 0.0 * size), solution)
+    def residuals(self, u: Combination, h: FloatArray) -> FloatArray:
+        return self._leave_one_out(u, h)
 
-    def _constant(self, ratios: FloatArray, size: FloatArray, found: FloatArray) -> FloatArray:
-        """The largest ratio among similar probes for each unknown, (U, B)."""
+    def errors(self, residuals: FloatArray, found: FloatArray) -> Errors:
+        size, solution = rms(self._roots * residuals), self.places.sizes(found)
         with np.errstate(divide="ignore", invalid="ignore"):
-            apart = np.abs(np.log(self._relative[:, :, None]) - np.nan_to_num(np.log(size / found))[:, None, :])
-        nearest = np.argsort(apart, axis=1)[:, : max(1, round(SIMILAR * ratios.shape[1]))]
-        return np.max(np.take_along_axis(ratios[:, :, None], nearest, axis=1), axis=1)
+            apart = np.log(self._relative[:, :, None]) - np.nan_to_num(np.log(size / solution[0]))[:, None, :]
+        nearest = np.argsort(np.abs(apart), axis=1)[None, :, : max(1, round(SIMILAR * apart.shape[1]))]
+        constant = np.max(np.take_along_axis(self._ratios[..., None], nearest, axis=2), axis=2)  # (2, U, B)
+        return Errors(constant * size, np.zeros_like(solution), solution)
 
 
 _fresh: Kept[Factorisation, Fresh] = Kept()
 _left_out: Kept[Factorisation, LeftOut] = Kept()
 
 
-def fresh(operator: Learned) -> Fresh:
+def from_fresh_points(operator: Learned) -> Fresh:
     """What an operator knows about errors from fresh residuals; learned when it is first asked for."""
     return _fresh.of(operator.factorisation, lambda: Fresh(operator))
 
 
-def left_out(operator: Learned) -> LeftOut:
-    """The same from leave-one-out residuals."""
+def from_left_out(operator: Learned) -> LeftOut:
+    """What an operator knows about errors from leave-one-out residuals; learned when it is first asked for."""
     return _left_out.of(operator.factorisation, lambda: LeftOut(operator))
 
 
-def calibration(operator: Learned, functionals: Functionals) -> Probes:
+def probing_fields(operator: Learned, functionals: Functionals) -> Probes:
     """Random fields from well resolved to not resolved, and the free waves of the equations."""
     frame = frame_of(operator.problem)
     count = len(operator.factorisation.expansion) / operator.ansatz.count
     spacing = float(np.prod((frame.high - frame.low) / frame.units) / count) ** (1.0 / operator.problem.dim)
     lengths = tuple(map(float, np.geomspace(2.0, 0.5 * min(1.0, spacing), SCALES)))
-    waves = (free_waves(block, frame, SEED) for block in functionals.blocks)
-    return together((random_probes(frame, SEED, lengths), *waves))
+    return probes_of(functionals.blocks, frame, SEED, lengths)
 
 
-def solved(probes: Probes, operator: Learned) -> Combination:
-    """The operator's answers to the probes."""
-    return operator.factorisation.answer(applied(probes, operator.collocated)).u
+def probed(operator: Learned, functionals: Functionals) -> tuple[Probes, Combination]:
+    """The probing fields, and the operator's answers to them."""
+    probes = probing_fields(operator, functionals)
+    return probes, operator.factorisation.answer(applied(probes, operator.collocated)).u
 
 
 def applied(probes: Probes, functionals: Functionals) -> FloatArray:
@@ -277,28 +272,25 @@ def applied(probes: Probes, functionals: Functionals) -> FloatArray:
     return np.concatenate([probes.apply(block) for block in functionals.blocks])
 
 
-def places(operator: Learned) -> Places:
+def _comparison_places(operator: Learned) -> Places:
     """Points inside and on the boundaries; those of a cloud if there are no others."""
     top = top_dimension(operator.problem)
     regions = list({id(c.on): c.on for c in operator.problem.conditions if not c.integral}.values())
     inner = [region for region in regions if region.intrinsic_dim == top]
     rims = [region for region in regions if region.intrinsic_dim < top]
-    counts = shares(PLACES, [region.measure for region in inner])
-    limits = [round(region.measure) if isinstance(region, CloudRegion) else PLACES for region in inner + rims]
-    within = [r.sample(min(n, most), seed=SEED) for r, n, most in zip(inner, counts, limits, strict=False)]
-    around = [r.sample(min(PLACES // 4, m), seed=SEED) for r, m in zip(rims, limits[len(inner) :], strict=True)]
-    coordinates = concatenate([Points(part.x) for part in within + around])
-    unknowns = operator.ansatz.unknowns
-    owners = [index for index, (_, size) in enumerate(unknowns.sizes) for _ in range(size)]
-    found = operator.ansatz.evaluations(coordinates.x)
-    return Places(found, sum(map(len, within)), tuple(owners * (len(found.blocks) // len(owners))))
+    counts = [*shares(PLACES, [region.measure for region in inner]), *[PLACES // 4] * len(rims)]
+    drawn = [_sampled(region, count) for region, count in zip(inner + rims, counts, strict=True)]
+    found = operator.ansatz.evaluations(np.concatenate(drawn))
+    owners = [index for index, (_, size) in enumerate(operator.ansatz.unknowns.sizes) for _ in range(size)]
+    return Places(found, sum(map(len, drawn[: len(inner)])), tuple(owners * (len(found.blocks) // len(owners))))
+
+
+def _sampled(region: Region, count: int) -> FloatArray:
+    """Points of a region, as many as it has if it is a cloud: (n, d)."""
+    most = round(region.measure) if isinstance(region, CloudRegion) else count
+    return region.sample(min(count, most), seed=SEED).x
 
 
 def _upper(missed: FloatArray, left: FloatArray) -> FloatArray:
-    """The ratio that few probes exceed, for each unknown, (U,)."""
-    return np.quantile(np.divide(missed, left, out=np.zeros_like(missed), where=left > 0.0), QUANTILE, axis=1)
-
-
-def _rows_per_point(operator: Learned) -> int:
-    """The number of rows of the condition that has most of them at each point."""
-    return max(layout.parts for layout in operator.layouts)
+    """The ratio of the errors (2, U, probes) and the residuals (probes,) that few probes exceed: (2, U)."""
+    return np.quantile(np.divide(missed, left, out=np.zeros_like(missed), where=left > 0.0), QUANTILE, axis=-1)

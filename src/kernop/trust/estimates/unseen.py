@@ -15,9 +15,9 @@ from kernop.geometry import Points
 from kernop.geometry.points import concatenate
 from kernop.language.functions import Function, evaluate, padded
 from kernop.language.problem import Condition, Problem
-from kernop.methods import Combination, Factorisation
-from kernop.trust.estimates.peaks import STEPS, Indices, Scan, Spots, Values, climb, rises, scan, searchable, widths
-from kernop.trust.estimates.stability import Fresh, Learned, LeftOut, Places, Sizes, applied, calibration, rms, solved
+from kernop.methods import Combination
+from kernop.trust.estimates.peaks import STEPS, Scan, SpotNumbers, Spots, Values, climb, rises, scan, searchable, widths
+from kernop.trust.estimates.stability import ErrorsFromResiduals, Learned, applied, probed, probing_fields, rms
 
 #: The values that are asked for are those of all functions of a batch together; but it has so many points at least.
 FEWEST_POINTS = 2**12
@@ -33,7 +33,7 @@ BY_CHANCE = 2.0
 NARROW = 2.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Unseen:
     """A part of the data of a condition that neither the points of T nor those of the estimate see.
 
@@ -54,7 +54,7 @@ class Unseen:
     seen: float
 
     def __str__(self) -> str:
-        """One sentence."""
+        """What was not resolved, where, and by how much, in one sentence."""
         place = ", ".join(f"{x:.5g}" for x in self.place)
         return (
             f"{self.name} is not resolved: {self.value:.3g} at x = ({place}), between the points of T; its residual "
@@ -62,7 +62,7 @@ class Unseen:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Looked:
     """The residuals h − P û of B inputs where a search of h led.
 
@@ -143,12 +143,12 @@ def _look(problem: Problem, condition: Condition, u: Combination, values: Values
     spikes = _spikes(ends, columns, answered[np.arange(len(ends)), columns], values, count)
     infinite = np.flatnonzero(~np.all(np.isfinite(scanned.values), axis=1))
     return Looked(
-        concatenate([drawn, peaks]).placed(condition.on.timed),
-        np.concatenate([scanned.values[rows], at_peaks]),
-        np.concatenate([residuals, _differences(at_peaks, answered)]),
-        np.concatenate([weights, np.zeros(len(peaks))]),
-        spikes,
-        scanned.spots[infinite[:1]].points().x[0] if len(infinite) else None,
+        points=concatenate([drawn, peaks]).placed(condition.on.timed),
+        values=np.concatenate([scanned.values[rows], at_peaks]),
+        residuals=np.concatenate([residuals, _differences(at_peaks, answered)]),
+        weights=np.concatenate([weights, np.zeros(len(peaks))]),
+        spikes=spikes,
+        infinite=scanned.spots[infinite[:1]].points().x[0] if len(infinite) else None,
     )
 
 
@@ -157,15 +157,15 @@ def _differences(values: FloatArray, answered: FloatArray) -> FloatArray:
     return np.where(np.isfinite(values), values - answered, 0.0)
 
 
-def _starts(scanned: Scan, rows: Indices, residuals: FloatArray) -> tuple[Indices, Indices]:
-    """Whence to search: rows of the scan, and the input that each is for."""
+def _starts(scanned: Scan, rows: SpotNumbers, residuals: FloatArray) -> tuple[SpotNumbers, SpotNumbers]:
+    """Where local searches start: rows of the scan, and the input that each is for."""
     surprising, columns = scanned.most_surprising(STARTS)
     largest = np.argsort(np.abs(residuals), axis=0)[-STARTS:]
     own = np.repeat(np.arange(residuals.shape[1]), len(largest))
     return np.concatenate([surprising, rows[largest.T.ravel()]]), np.concatenate([columns, own])
 
 
-def _worthwhile(sizes: FloatArray, columns: Indices, count: int, dim: int) -> Indices:
+def _worthwhile(sizes: FloatArray, columns: SpotNumbers, count: int, dim: int) -> SpotNumbers:
     """Which starts to search from, with residuals of these sizes (n,): the largest for each input, as cost allows."""
     most = max(FEWEST_SEARCHES, CLIMBING // (2 * dim * STEPS * count))
     order = np.argsort(-sizes, kind="stable")
@@ -176,7 +176,7 @@ def _worthwhile(sizes: FloatArray, columns: Indices, count: int, dim: int) -> In
     return np.lexsort((-sizes, rank))[:most]
 
 
-def _spikes(ends: Spots, columns: Indices, answers: FloatArray, values: Values, count: int) -> FloatArray:
+def _spikes(ends: Spots, columns: SpotNumbers, answers: FloatArray, values: Values, count: int) -> FloatArray:
     """Roots of the mean squares of the highest peak of each input, (B,); 0 for those of many cells.
 
     ``answers`` is P û at the ends, (n,). For a Gaussian that falls to half at distance ω the integral of its square is
@@ -195,18 +195,16 @@ def _spikes(ends: Spots, columns: Indices, answers: FloatArray, values: Values, 
 
 
 def unseen(
-    operator: Learned, knowledge: Fresh | LeftOut, residuals: FloatArray, looked: Mapping[str, Looked]
-) -> tuple[tuple[Unseen, ...], Sizes]:
-    """What the points did not see, and how much of an error it can be, (B,) in both norms.
+    operator: Learned, knowledge: ErrorsFromResiduals, residuals: FloatArray, looked: Mapping[str, Looked]
+) -> tuple[tuple[Unseen, ...], FloatArray]:
+    """What the points did not see, and how much of an error it can be in both norms, (2, U, B).
 
     Arguments:
         residuals: at the points of the estimate, (n, B).
         looked: those where a search led, by name of the condition.
     """
-    found: list[Unseen] = []
-    l2, linf = np.zeros((2, len(knowledge.constants[0]), residuals.shape[1]))
-    blocks = zip(operator.problem.conditions, knowledge.functionals.slices, strict=True)
-    for condition, rows in blocks:
+    found, sizes = list[Unseen](), np.zeros((*knowledge.constants.shape, residuals.shape[1]))
+    for condition, rows in zip(operator.problem.conditions, knowledge.functionals.slices, strict=True):
         if condition.name not in looked:
             continue
         there, seen = looked[condition.name], rms(residuals[rows])
@@ -215,21 +213,18 @@ def unseen(
             missed = there.rms > BY_CHANCE * max(1.0, _usual(operator, knowledge, condition, rows, there)) * seen
         if not missed.any():
             continue
-        gain = _gains(operator, knowledge, rows)
-        l2 += np.where(missed, gain[0] * there.rms, 0.0)
-        linf += np.where(missed, gain[1] * there.rms + _direct(condition, there), 0.0)
+        largest = _gains(operator, knowledge, rows)[:, None] * there.rms + [[0.0], [1.0]] * _direct(condition, there)
+        sizes += np.where(missed, largest, 0.0)[:, None, :]
         found += [_unseen(condition.name, int(b), there, float(seen[b])) for b in np.flatnonzero(missed)]
-    return tuple(found), Sizes(l2, linf)
+    return tuple(found), sizes
 
 
-def _usual(operator: Learned, knowledge: Fresh | LeftOut, condition: Condition, rows: slice, there: Looked) -> float:
+def _usual(
+    operator: Learned, knowledge: ErrorsFromResiduals, condition: Condition, rows: slice, there: Looked
+) -> float:
     """How many times the residuals of the probing fields, which have no peaks, exceed those at the points."""
-    probes = calibration(operator, knowledge.functionals)
-    u, h = solved(probes, operator), applied(probes, knowledge.functionals)
-    if isinstance(knowledge, LeftOut):
-        seen = rms(knowledge.residuals(u, h)[rows])
-    else:
-        seen = rms((h - u.apply(knowledge.functionals))[rows])
+    probes, u = probed(operator, knowledge.functionals)
+    seen = rms(knowledge.residuals(u, applied(probes, knowledge.functionals))[rows])
     own = condition_functionals(condition, there.points, u.expansion.ansatz)
     residuals = applied(probes, own) - u.apply(own)
     found = rms(there.roots[:, None] * residuals)
@@ -238,7 +233,8 @@ def _usual(operator: Learned, knowledge: Fresh | LeftOut, condition: Condition, 
 
 def _unseen(name: str, b: int, there: Looked, seen: float) -> Unseen:
     top = int(np.argmax(np.abs(there.residuals[:, b])))
-    return Unseen(name, b, there.points.x[top].copy(), float(there.values[top, b]), float(there.rms[b]), seen)
+    place, value = there.points.x[top].copy(), float(there.values[top, b])
+    return Unseen(name=name, input=b, place=place, value=value, rms=float(there.rms[b]), seen=seen)
 
 
 def _direct(condition: Condition, there: Looked) -> FloatArray:
@@ -250,19 +246,13 @@ def _direct(condition: Condition, there: Looked) -> FloatArray:
     return np.max(np.abs(there.residuals) / np.where(factor > 0.0, factor, np.inf), axis=0)
 
 
-def _gains(operator: Learned, knowledge: Fresh | LeftOut, rows: slice) -> tuple[float, float]:
-    """How much a solution can be, in both norms, for data of one condition of root mean square 1, others 0.
+def _gains(operator: Learned, knowledge: ErrorsFromResiduals, rows: slice) -> FloatArray:
+    """How much a solution can be, in both norms, for data of one condition of root mean square 1, others 0: (2,).
 
     The largest answer to the probing fields, as data of this condition alone: long waves move a solution most.
     """
-    h = applied(calibration(operator, knowledge.functionals), knowledge.functionals)
-    alone = np.zeros_like(h)
+    h = applied(probing_fields(operator, knowledge.functionals), knowledge.functionals)
+    alone, size = np.zeros_like(h), rms(h[rows])
     alone[rows] = h[rows]
-    sizes = _answers(knowledge.answers, knowledge.places, alone)
-    size = rms(h[rows])
-    kept = size > 0.0
-    return float(np.max(sizes.l2[:, kept] / size[kept])), float(np.max(sizes.linf[:, kept] / size[kept]))
-
-
-def _answers(factorisation: Factorisation, places: Places, h: FloatArray) -> Sizes:
-    return places.sizes(factorisation.answer(h).u.apply(places.functionals))
+    sizes = knowledge.places.sizes(knowledge.answers.answer(alone).u.apply(knowledge.places.functionals))
+    return np.max(sizes[..., size > 0.0] / size[size > 0.0], axis=(1, 2))
