@@ -49,7 +49,6 @@ OPS = {
     "advection–diffusion": lambda u: ko.dt(u) + ko.partial(u, 0) - 0.05 * ko.laplacian(u),
     "wave": lambda u: ko.dt(u, 2) - ko.laplacian(u),
     "damped wave": lambda u: ko.dt(u, 2) + 0.5 * ko.dt(u) - ko.laplacian(u),
-    "advection": lambda u: ko.dt(u) + ko.partial(u, 0) - 0.01 * ko.laplacian(u),
     "growth": lambda u: ko.dt(u) - 0.1 * ko.laplacian(u) - 3.0 * u,
     "Schrödinger": lambda u: 1j * ko.dt(u) + 0.2 * ko.laplacian(u),
 }
@@ -57,7 +56,7 @@ OPS = {
 
 @cache
 def learned(name, centres=300, points=1500):
-    problem = hyperbolic(OPS[name]) if "wave" in name else parabolic(OPS[name], 0.5 if name == "advection" else 0.3)
+    problem = hyperbolic(OPS[name]) if "wave" in name else parabolic(OPS[name])
     return ko.learn(problem, points=points, method=ko.Subspace(centres))
 
 
@@ -340,11 +339,10 @@ class TestStability:
         x = places(T, 10)
         assert relative(u(x), np.sin(PI * x[:, 0]) * np.exp(rate * x[:, 1])) < 1e-6
 
-    @pytest.mark.parametrize("name", ["wave", "advection"])
     @pytest.mark.parametrize("exact", [driven, moving])
-    def test_modes_that_are_no_solutions_do_not_grow(self, name, exact):
-        """With two points for each function they would be multiplied by 2 to 3.5 in each slab: 1e22 after 60."""
-        T = learned(name, 1000, 2000)
+    def test_modes_that_are_no_solutions_do_not_grow(self, exact):
+        """With two points for each function some are multiplied by more than 1.5 in each slab: 1e10 after 60."""
+        T = learned("wave", 1000, 2000)
         with warnings.catch_warnings():
             warnings.simplefilter("error", AccuracyWarning)
             u = T.march(60, **manufactured(T, exact))
