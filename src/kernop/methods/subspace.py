@@ -50,7 +50,7 @@ from kernop.methods.weights import Weights, condition_weights, repeated
 #: Which functions.
 Basis = Literal["translates", "augmented", "polynomials", "representers"]
 #: The part of polynomials among augmented translates, for d = 1, 2 and more (measured: docs/decisions.md).
-AUGMENTED = (0.125, 0.125, 0.375)
+AUGMENTED = (0.1, 0.05, 0.375)
 #: The rows tiny · I below A, relative to the Frobenius norm of A.
 TINY = 1e-16
 
