@@ -5,9 +5,10 @@ Usage: python benchmarks/collection.py [--half tuning|held-out] [--family X] [--
        python benchmarks/collection.py --list
 
 Relative L2 errors of u at 2500 random points of the domain, and seconds of learn without compilation: plain
-``learn(problem)``; ``learn(problem, inputs=[…])``, which knows the data; ``learn(problem, tol=1e-6)`` (! if it warned); the best that was found by hand with at most 3000
-centres in 12 s; the best published figure of a neural solver that could be checked. A fixed hash of the name puts each
-problem into the half that may be used for tuning, or into the half that is held out.
+``learn(problem)``; ``learn(problem, inputs=[…])``, which knows the data; ``learn(problem, tol=1e-6)`` (! if it warned);
+the best that was found by hand with at most 3000 centres in 12 s; the best published figure of a neural solver that
+could be checked. A fixed hash of the name puts each problem into the half that may be used for tuning, or into the half
+that is held out.
 
 --fast leaves out inputs and tolerance; --again runs the settings by hand again, which are quoted otherwise; --hand-scan
 searches for them and prints the best, a line of `collection_problems/by_hand.py`, for a problem or for all that have
