@@ -305,7 +305,7 @@ class _Task:
             scores.append(measure(trial)(trial).score)
         task = replace(self, frame=frames[scores.index(min(scores))] if scores else self.frame)
         if wanted is None:
-            return examined(by_default(build, most, measure, self.problem.dim, stage.say))
+            return examined(by_default(build, most, measure, self.problem.dim, stage.say, self.problem.unknowns.total))
         return refine(build, wanted, most, measure, self.problem.dim, stage.say, examined)
 
     def _frames(self, method: Method) -> list[Frame]:
