@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from kernop.learning.heldout import Findings, Measure
 from kernop.learning.refine import POINTS_PER_CENTRE, level_of
 from kernop.operators.operator import SolutionOperator
@@ -18,10 +20,15 @@ from kernop.operators.report import Level, Report
 
 #: Numbers of functions that are tried, on a line and beyond.
 LEVELS = ((24, 48, 96, 200, 400, 800), (250, 1000, 1730, 3000))
-#: What is good enough is not improved further, from so many functions on.
-GOOD, ENOUGH = 1e-6, (200, 1000)
-#: Until then a level must improve on the best one by this factor in the mean over known solutions.
-IMPROVEMENT = 2.0
+#: From so many functions on, what is good on all known solutions is not improved further, nor what is excellent in the
+#: mean over them, nor what is good in the mean and does not get better on the worst.
+ENOUGH = (400, 1000)
+GOOD, EXCELLENT = 1e-6, 1e-10
+#: A level that is so many times worse in the mean over known solutions ends the search, and one that is nearly as good
+#: as the best is preferred to it if it has more functions: data that nobody has seen may need them.
+WORSE, NEARLY = 10.0, 3.0
+#: What is as small as this is as good as any.
+SMALL = 1e-12
 #: Where u is not resolved at all, a level that is no better says nothing of the next.
 RESOLVED = 1e-2
 
@@ -44,6 +51,7 @@ def by_default(
     """
     levels, best, before = list[Level](), None, None
     measure: Measure | None = None
+    least = np.inf
     for centers in planned(dim, budget):
         started = time.perf_counter()
         operator = build(centers, POINTS_PER_CENTRE * centers)
@@ -51,11 +59,12 @@ def by_default(
         found = measure(operator)
         levels.append(level_of(operator, centers, found, before, started))
         tick(f"{centers} functions: error {found.error:.1e}")
-        previous, before = best, found
-        if best is None or found.score < best[1].score:
+        least = min(found.score, least)
+        if best is None or found.score <= max(NEARLY * least, SMALL):
             best = operator, found, len(levels) - 1
-        if _good(found, best[1], None if previous is None else previous[1], centers, dim):
+        if _done(found, before, least, centers, dim):
             break
+        before = found
     assert best is not None
     assert measure is not None
     operator, found, returned = best
@@ -78,10 +87,11 @@ def planned(dim: int, budget: int) -> tuple[int, ...]:
     return within if within and (within[-1] == numbers[-1] or 1.25 * within[-1] > budget) else (*within, budget)
 
 
-def _good(found: Findings, best: Findings, before: Findings | None, centers: int, dim: int) -> bool:
+def _done(found: Findings, before: Findings | None, least: float, centers: int, dim: int) -> bool:
     """Is there no reason to try more functions?"""
-    if best.error <= GOOD and centers >= ENOUGH[min(dim, len(ENOUGH)) - 1]:
+    if found.error <= RESOLVED and found.score > max(WORSE * least, SMALL):
         return True
-    if before is None or best.error > RESOLVED:
+    if centers < ENOUGH[min(dim, len(ENOUGH)) - 1]:
         return False
-    return found.score > before.score / IMPROVEMENT
+    hopeless = before is not None and found.error > before.error / WORSE and found.score <= GOOD
+    return found.error <= GOOD or found.score <= EXCELLENT or hopeless

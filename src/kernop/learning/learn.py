@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from kernop.basics.errors import (
     AccuracyWarning,
     ArgumentError,
@@ -25,17 +27,18 @@ from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.batches import StreamPoints, check_whole, stream
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.functionals import Functionals
+from kernop.collocation.probes import free_waves
 from kernop.collocation.rows import Input, StreamedRows
 from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, share_out, top_dimension
 from kernop.collocation.scales import fitted
-from kernop.collocation.units import Frame, frame_of
+from kernop.collocation.units import Frame, frame_of, waves_fineness
 from kernop.geometry import Points
 from kernop.kernels import CustomKernel, Kernel
 from kernop.kernels.base import check_smoothness
 from kernop.language.problem import Problem
 from kernop.learning.default import by_default
 from kernop.learning.heldout import Measure, OnInputs, OnProbes
-from kernop.learning.refine import Report, ToleranceWarning, refine
+from kernop.learning.refine import POINTS_PER_CENTRE, Report, ToleranceWarning, refine
 from kernop.learning.streaming import Passes, read_checkpoint
 from kernop.methods import Method, Setting, Subspace
 from kernop.methods.base import envelope_of
@@ -47,6 +50,8 @@ from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.resolution import Roughness, roughness
 from kernop.trust.wellposed import Stability, stability
 
+#: Functions with which resolutions of the axes are compared, and points at which the equation is looked at before.
+TRIAL, FEW = 250, 200
 #: Points inside at which it is seen how well the conditions determine u.
 INSIDE = 256
 
@@ -273,6 +278,7 @@ class _Task:
             most = min(most, max(1, sum(map(len, given.values())) // 2))
 
         ansatz: Ansatz | None = None  # of the first level, by which all are measured
+        task = self  # with the resolution of each axis that is chosen below
 
         def build(centers: int, n: int) -> SolutionOperator:
             nonlocal ansatz
@@ -282,7 +288,7 @@ class _Task:
                 placed = given or self._placed(larger, shares)
             with stage("collocate"):
                 ansatz, rows = self._rows(larger, placed, ansatz=ansatz)
-            return self._factorised(larger, placed, rows, ansatz, Diagnosis(), stage)
+            return task._factorised(larger, placed, rows, ansatz, Diagnosis(), stage)
 
         def examined(operator: SolutionOperator) -> SolutionOperator:
             return replace(operator, diagnosis=Diagnosis(None, self.roughness(operator.points)))
@@ -290,9 +296,23 @@ class _Task:
         def measure(operator: SolutionOperator) -> Measure:
             return self._measure(inputs, operator)
 
+        frames, scores = self._frames(growing), list[float]()
+        for frame in frames if len(frames) > 1 else ():
+            task = replace(self, frame=frame)
+            trial = build(min(TRIAL, most), POINTS_PER_CENTRE * min(TRIAL, most))
+            scores.append(measure(trial)(trial).score)
+        task = replace(self, frame=frames[scores.index(min(scores))] if scores else self.frame)
         if wanted is None:
             return examined(by_default(build, most, measure, self.problem.dim, stage.say))
         return refine(build, wanted, most, measure, self.problem.dim, stage.say, examined)
+
+    def _frames(self, method: Method) -> list[Frame]:
+        """Resolutions of the axes that may be good: all alike, and that of the waves that the equation carries."""
+        placed = sample(self.problem, FEW, self.sampling, self.seed)
+        _, rows = fitted(self.problem, placed, self.frame, envelope_of(method))
+        waves = [waves_fineness(self.frame, b) for b in rows.blocks if free_waves(b, self.frame, self.seed) is not None]
+        finest = np.max(waves, axis=0, initial=1.0) if waves else np.ones(self.problem.dim)
+        return [self.frame, *([replace(self.frame, fineness=finest)] if np.max(finest) > 1.5 else [])]
 
     def _points_for(self, n: int) -> int:
         """The points that give n rows for each component: an equation for several unknowns has fewer rows than they."""

@@ -258,7 +258,7 @@ def polynomials(setting: Setting, number: int) -> tuple[Polynomials, ...]:
     """Polynomials of total degree in the box of the problem, at most so many, for each component."""
     frame, ansatz = setting.frame, setting.ansatz
     half = 0.5 * np.where(frame.high > frame.low, frame.high - frame.low, frame.units)
-    centre, degrees = 0.5 * (frame.low + frame.high), total_degree(len(half), number)
+    centre, degrees = 0.5 * (frame.low + frame.high), total_degree(len(half), number, frame.fineness)
     return tuple(Polynomials(centre, half, degrees, k, ansatz) for k in range(ansatz.count))
 
 
