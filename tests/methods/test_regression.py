@@ -9,9 +9,9 @@ from kernop.collocation.batches import stream
 from kernop.collocation.functionals import Functionals, evaluations
 from kernop.collocation.rows import StreamedRows
 from kernop.methods.accumulators import NormalSums, Triangle
-from kernop.methods.weights import Balance
 from kernop.methods.regression import Regression, balanced
 from kernop.methods.spaces import KernelFunctions
+from kernop.methods.weights import Balance
 
 LINE = ko.Interval(0, 1)
 PROBLEM = ko.Problem(

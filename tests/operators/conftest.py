@@ -139,7 +139,16 @@ MADE: dict[str, Callable[[], Case]] = {
 
 #: Without regularisation there is no prior, hence no `std`; a stream keeps no rows.
 WITHOUT_A_PRIOR = (
-    *("QR", "QR, updated twice", "QR, shortened", "normal equations", "translates", "polynomials", "representers", "own centres"),
+    *(
+        "QR",
+        "QR, updated twice",
+        "QR, shortened",
+        "normal equations",
+        "translates",
+        "polynomials",
+        "representers",
+        "own centres",
+    ),
     *("product of kernels", "to a tolerance", "envelope", "heat"),
 )
 ABLE = {
