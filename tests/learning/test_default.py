@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import kernop as ko
 from kernop.learning.default import LEVELS, NEARLY, SMALL, by_default, planned
 from kernop.learning.heldout import Findings
-from kernop.learning.learn import learn
+from kernop.learning.refine import ToleranceWarning
 from kernop.trust.diagnosis import Diagnosis
 
 LINE, SQUARE = ko.Interval(0.0, 1.0), ko.Box([0, 0], [1, 1])
@@ -122,22 +122,23 @@ class TestLearned:
         np.testing.assert_allclose(u, -(x**4 - 2 * x**3 + x) / 24.0, rtol=0, atol=1e-11)
 
     def test_quietly(self):
-        """A step in the coefficient is not resolved to 1e-6, and nobody asked for it."""
+        """Sixty functions do not resolve what they are measured by to 1e-6, and nobody asked for it."""
         with warnings.catch_warnings():
-            warnings.simplefilter("error", ko.errors.ToleranceWarning)
+            warnings.simplefilter("error", ToleranceWarning)
             operator = ko.learn(POISSON, budget=60)
+        assert not operator.report.met
         assert operator.report.levels[-1].centers == len(operator.factorisation.expansion) == 60
 
     def test_the_promise_is_that_of_an_operator_without_report(self):
         found = ko.learn(POISSON, budget=100)
-        once = learn(POISSON, points=300, method=ko.Subspace(100))
+        once = ko.learn(POISSON, points=300, method=ko.Subspace(100))
         assert once.report is None
         assert found.promise == once.promise
 
     def test_points_that_are_given_bound_the_number_of_functions(self):
         operator = ko.learn(POISSON, points={"f": 150, "g": 50})
         assert operator.n_points == 200
-        assert operator.report.best.centers == 100
+        assert 100 <= operator.report.best.centers <= 134  # of 200 rows
 
     @pytest.mark.parametrize(
         "setting",
