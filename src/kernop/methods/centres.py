@@ -43,12 +43,26 @@ def fill(frame: Frame, number: int) -> Centres:
     sides = (frame.high - frame.low) / frame.units
     d = len(sides)
     check_memory("centers", 3 * number * d, f"{describe(number)} of them", "give fewer")
-    width = WIDTH_ON_A_LINE if d == 1 else WIDTH
-    margin = min(REACH * width, LARGEST_PART * number ** (1.0 / d))
-    h = _spacing(sides, number, margin)
+    width, margin, h = width_of(d), _margin(d, number), spacing(frame, number)
     unit = np.asarray(qmc.Halton(d, scramble=True, rng=np.random.default_rng(0)).random(number))
     z = frame.low + frame.units * (unit * (sides + 2.0 * margin * h) - margin * h)
     return Centres(z, width * h * frame.units)
+
+
+def width_of(dim: int) -> float:
+    """The lengthscale of translates in units of the spacing of their centres."""
+    return WIDTH_ON_A_LINE if dim == 1 else WIDTH
+
+
+def spacing(frame: Frame, number: int) -> float:
+    """The spacing h of so many centres that fill the box of the problem and a margin, in natural units."""
+    sides = (frame.high - frame.low) / frame.units
+    return _spacing(sides, number, _margin(len(sides), number))
+
+
+def _margin(dim: int, number: int) -> float:
+    """How far centres reach beyond the domain, in spacings."""
+    return min(REACH * width_of(dim), LARGEST_PART * number ** (1.0 / dim))
 
 
 def _spacing(sides: FloatArray, number: int, margin: float) -> float:
