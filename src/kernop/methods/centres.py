@@ -40,13 +40,14 @@ def fill(frame: Frame, number: int) -> Centres:
     lengthscales, a quarter of the centres along an axis). The margin is what makes the error near the boundary as
     small as inside.
     """
-    sides = (frame.high - frame.low) / frame.units
+    units = frame.resolved
+    sides = (frame.high - frame.low) / units
     d = len(sides)
     check_memory("centers", 3 * number * d, f"{describe(number)} of them", "give fewer")
     width, margin, h = width_of(d), _margin(d, number), spacing(frame, number)
     unit = np.asarray(qmc.Halton(d, scramble=True, rng=np.random.default_rng(0)).random(number))
-    z = frame.low + frame.units * (unit * (sides + 2.0 * margin * h) - margin * h)
-    return Centres(z, width * h * frame.units)
+    z = frame.low + units * (unit * (sides + 2.0 * margin * h) - margin * h)
+    return Centres(z, width * h * units)
 
 
 def width_of(dim: int) -> float:

@@ -157,7 +157,8 @@ class Subspace(Method):
         expansion = self.expansion(setting, first, n)
         count = len(expansion)
         check_memory("centers", 4 * count**2, f"matrices of {count} × {count}", "use fewer centres")
-        weights = balanced(rows, expansion) if setting.weights is None else setting.weights
+        given = setting.weights
+        weights = given if isinstance(given, tuple) else balanced(rows, expansion, given)
         return Regression(rows, expansion, weights, self.solver == "qr")
 
     def fit(
@@ -264,7 +265,7 @@ def polynomials(setting: Setting, number: int) -> tuple[Polynomials, ...]:
     """Polynomials of total degree in the box of the problem, at most so many, for each component."""
     frame, ansatz = setting.frame, setting.ansatz
     half = 0.5 * np.where(frame.high > frame.low, frame.high - frame.low, frame.units)
-    centre, degrees = 0.5 * (frame.low + frame.high), total_degree(len(half), number)
+    centre, degrees = 0.5 * (frame.low + frame.high), total_degree(len(half), number, frame.fineness)
     return tuple(Polynomials(centre, half, degrees, k, ansatz) for k in range(ansatz.count))
 
 

@@ -204,7 +204,7 @@ class SolutionOperator(Learned):
 
         With a λ of the user the solution is not meant to satisfy the data: 0.1.
         """
-        if self.report is not None:
+        if self.report is not None and self.report.asked:
             return self.report.promise
         return PENALISED if self.factorisation.penalised else PROMISE
 
