@@ -13,13 +13,13 @@ from kernop.basics.errors import FloatArray
 from kernop.collocation.ansatz import collocate
 from kernop.collocation.data import all_values, concrete, real_columns
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.sampling import QUADRATURE, between, top_dimension
-from kernop.collocation.units import Frame
+from kernop.collocation.sampling import QUADRATURE, between
+from kernop.collocation.units import frame_of
 from kernop.geometry import Points, Region
 from kernop.geometry.cloud import CloudRegion
 from kernop.geometry.points import concatenate
 from kernop.language.problem import Condition, Problem
-from kernop.methods.centres import spacing
+from kernop.learning.heldout import Findings
 from kernop.methods.spaces import Layers
 from kernop.operators.operator import SolutionOperator
 
@@ -32,7 +32,7 @@ SCAN, FRESH = (500, 4000, 16000), 2
 
 
 def thickened(
-    problem: Problem, uniform: Mapping[str, Points], layers: Layers, frame: Frame, seed: int
+    problem: Problem, uniform: Mapping[str, Points], layers: Layers, seed: int
 ) -> dict[str, Points]:
     """The points of a uniform level, and more of them where there are layers, in proportion to their functions."""
     each = EACH[min(layers.dim, 3) - 1]
@@ -40,7 +40,7 @@ def thickened(
     for condition in filter(_divisible, problem.conditions):
         own = found[condition.name]
         for level in layers.levels:
-            drawn, _ = _drawn(condition.on, layers, level, each, len(own[0]), frame, seed + level + 1)
+            drawn, _ = _drawn(condition.on, layers, level, each, len(own[0]), seed + level + 1)
             own += [drawn] if drawn is not None else []
     return {name: concatenate(parts) if len(parts) > 1 else parts[0] for name, parts in found.items()}
 
@@ -53,7 +53,7 @@ class Strata:
     shares: Mapping[str, FloatArray]
 
 
-def strata(problem: Problem, uniform: Mapping[str, Points], layers: Layers, frame: Frame, seed: int) -> Strata:
+def strata(problem: Problem, uniform: Mapping[str, Points], layers: Layers, seed: int) -> Strata:
     """Points from which nothing was learned: a few in each cell, however small."""
     points, shares = dict[str, Points](), dict[str, FloatArray]()
     for condition in problem.conditions:
@@ -68,7 +68,7 @@ def strata(problem: Problem, uniform: Mapping[str, Points], layers: Layers, fram
             outside = np.flatnonzero(layers.felt_at(wide.x) < 0)
             parts, sizes = ([wide[outside]], [sizes[0][outside]]) if len(outside) else ([], [])
             for level in layers.levels:
-                drawn, each = _drawn(on, layers, level, FRESH, len(uniform[name]), frame, seed + level + 1)
+                drawn, each = _drawn(on, layers, level, FRESH, len(uniform[name]), seed + level + 1)
                 if drawn is not None:
                     parts.append(drawn)
                     sizes.append(np.full(len(drawn), each))
@@ -83,7 +83,7 @@ def _divisible(condition: Condition) -> bool:
 
 
 def _drawn(
-    region: Region, layers: Layers, level: int, each: int, uniform: int, frame: Frame, seed: int
+    region: Region, layers: Layers, level: int, each: int, uniform: int, seed: int
 ) -> tuple[Points | None, float]:
     """Points of a region where this layer is the deepest, ``each`` for a function; and the measure of each of them.
 
@@ -97,8 +97,8 @@ def _drawn(
         x = np.repeat(corners, each, axis=0) + h * np.asarray(unit)
         inside = region.contains(x) & (layers.felt_at(x) == level)
         return Points(x[inside], timed=region.timed) if np.any(inside) else None, float(np.prod(h)) / each
-    ratio = spacing(frame, layers.number) / float(np.mean(layers.spacing(level) / frame.units))
-    number = min(DRAWN, max(1, round(uniform * (each / EACH[-1]) * ratio**region.intrinsic_dim)))
+    ratio = layers.wide / float((layers.spacing(level) / layers.side)[0])
+    number = min(DRAWN, max(1, round(uniform * each / EACH[-1] * ratio**region.intrinsic_dim)))
     drawn = region.sample(number, seed=seed)
     kept = np.flatnonzero(layers.felt_at(drawn.x) == level)
     return drawn[kept] if len(kept) else None, region.measure / number
@@ -125,21 +125,26 @@ class Residuals:
     misfit: float
 
     @property
+    def findings(self) -> Findings:
+        """The same without places."""
+        return Findings(self.error, self.error, self.misfit, self.values)
+
+    @property
     def part(self) -> float:
-        """(Σ s w)² / Σ s² w … the part of the domain that holds the residual: 1 if it is the same everywhere."""
+        """The part of the domain that holds the residual r: (∫ r²)² / ∫ r⁴, which is 1 if it is constant."""
         total = np.sum(self.squares)
         return float(total**2 / np.sum(self.squares**2 / self.shares)) if total > 0.0 else 1.0
 
 
 def residuals(
-    operator: SolutionOperator, inputs: list[dict[str, Any]], fresh: Strata, frame: Frame, inside: Functionals
+    operator: SolutionOperator, inputs: list[dict[str, Any]], fresh: Strata, inside: Functionals
 ) -> Residuals:
     """For each condition k the relative residual is rms(P_k û − h_k) / s_k, where s_k is the size of the data.
 
     s_k = max(rms h_k, Σ_α rms φ_α · rms û / unit^α): the data, or what the operator makes of a field as large as û that
     varies over one unit. Root mean squares are those over the regions, whatever the density of the points.
     """
-    problem, layouts = operator.problem, operator.layouts
+    problem, layouts, units = operator.problem, operator.layouts, frame_of(operator.problem).units
     answer = operator.factorisation.answer(_columns(problem, inputs, operator.points, layouts))
     rows = collocate(problem, fresh.points, operator.ansatz)
     targets = _columns(problem, inputs, fresh.points, layouts)
@@ -149,7 +154,7 @@ def residuals(
     for condition, own, part in zip(problem.conditions, rows.slices, rows.conditions, strict=True):
         share = fresh.shares[condition.name]
         w = np.tile(share, len(part.blocks))[:, None] / np.sum(share)
-        scale = np.maximum(np.sqrt(np.sum(w * targets[own] ** 2, axis=0)), _reaction(part, frame) * size)
+        scale = np.maximum(np.sqrt(np.sum(w * targets[own] ** 2, axis=0)), _reaction(part, units) * size)
         relative = w * np.square(found[own] / np.where(scale > 0.0, scale, 1.0))
         ratio = float(np.sqrt(np.max(np.sum(relative, axis=0))))
         worst = max(worst, ratio if np.isfinite(ratio) else np.inf)
@@ -169,10 +174,8 @@ def _columns(problem: Problem, inputs: list[dict[str, Any]], points: Mapping[str
     )
 
 
-def _reaction(rows: Functionals, frame: Frame) -> float:
+def _reaction(rows: Functionals, units: FloatArray) -> float:
     """What an operator makes of a field of size 1 that varies over one unit."""
-    sizes = [
-        np.sum(np.sqrt(np.mean(np.square(b.coefficients), axis=0)) / np.prod(frame.units ** np.asarray(b.alphas), axis=1))
-        for b in rows.blocks
-    ]
-    return float(max(sizes))
+    sizes = [np.sqrt(np.mean(np.square(block.coefficients), axis=0)) for block in rows.blocks]
+    steps = [np.prod(units ** np.asarray(block.alphas), axis=1) for block in rows.blocks]
+    return float(max(np.sum(size / step) for size, step in zip(sizes, steps, strict=True)))

@@ -56,8 +56,8 @@ def width_of(dim: int) -> float:
 
 
 def spacing(frame: Frame, number: int) -> float:
-    """The spacing h of so many centres that fill the box of the problem and a margin, in natural units."""
-    sides = (frame.high - frame.low) / frame.units
+    """The spacing h of so many centres that fill the box of the problem and a margin, in units that are resolved."""
+    sides = (frame.high - frame.low) / frame.resolved
     return _spacing(sides, number, _margin(len(sides), number))
 
 

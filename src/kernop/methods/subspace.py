@@ -63,7 +63,7 @@ class Subspace(Method):
 
     Arguments:
         centers: how many functions for each component of the unknowns, or their centres (L, d), of which those that
-            coincide count once; None chooses from the number of points.
+            coincide count once, or `Layers`; None chooses from the number of points.
         basis: "translates", b_j = K(z_j, ·) at quasi-random centres in and around the domain; "polynomials" of the
             largest total degree that has at most L of them, in the box around the domain: the limit of wide Gaussians,
             without a kernel; "augmented", translates and polynomials of low degree, L together; or "representers",
@@ -174,8 +174,9 @@ class Subspace(Method):
         size = 2 * (n + count) * count
         check_memory("points", size, f"a design matrix of {n} × {count}", "use fewer centres or points")
         design = design_matrix(expansion, functionals)
-        chosen = condition_weights(weights, functionals, np.einsum("ij,ij->i", design, design))
-        roots = np.sqrt(repeated(chosen, functionals))
+        share = self.shares(functionals)
+        chosen = condition_weights(weights, functionals, share * np.einsum("ij,ij->i", design, design))
+        roots = np.sqrt(share * repeated(chosen, functionals))
         design *= roots[:, None]
         if self.solver == "normal":
             # Squaring A leaves half of the digits: the default λ is at the rounding error of AᵀA.
@@ -184,6 +185,10 @@ class Subspace(Method):
             return NormalFactorisation(expansion, ridge, chosen, noise, self, roots, factor, design)
         ridge, factor = self._qr(expansion, design, regularization)
         return QRFactorisation(expansion, ridge, chosen, noise, self, roots, factor)
+
+    def shares(self, functionals: Functionals) -> FloatArray:
+        """How much each row counts beside others of its condition, (N,): less where points are denser, in layers."""
+        return self.centers.shares(functionals) if isinstance(self.centers, Layers) else np.ones(len(functionals))
 
     def expansion(self, setting: Setting, functionals: Functionals, n: int) -> Expansion:
         """The functions b_j for n rows; representers are some of these functionals.

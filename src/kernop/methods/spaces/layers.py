@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,16 +14,18 @@ from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, fail
 from kernop.basics.fitting import check_positive, check_shape
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import Ansatz
-from kernop.collocation.functionals import Functionals, evaluations
+from kernop.collocation.functionals import Block, Functionals, evaluations
 from kernop.collocation.units import Frame
 from kernop.kernels import Gaussian
-from kernop.methods.centres import width_of
+from kernop.methods.centres import spacing, width_of
 from kernop.methods.spaces.kernel_functions import KernelFunctions
 
 #: Centres along a side of a cell, for d = 1, 2, 3 and beyond; and beyond the cell, on either side.
 ALONG, MARGIN = (4, 4, 3), (3, 1, 1)
 #: Functions are felt so many spacings beyond their centres: there too points must be as dense.
 FELT = 3
+#: A layer is narrower than the wide functions by this factor at least.
+NARROWER = 1.4
 #: The smallest cells have a side of 2⁻²⁰ of the domain: coordinates have few digits left to tell points apart.
 DEEPEST = 20
 
@@ -40,19 +43,21 @@ class Layers:
 
     Arguments:
         number: of wide functions for each component: translates augmented by polynomials.
-        low: a corner of the domain, where cell (0, …, 0) begins, (d,).
-        side: s, (d,).
+        low, high: the corners of the box of the problem, (d,); cell (0, …, 0) begins at ``low``.
+        side: s, (d,): the lengths that the wide functions resolve alike.
         cells: the filled ones, each with its level and its numbers k along the axes, (n, 1 + d): it reaches from
             low + k s / 2^ℓ to low + (k + 1) s / 2^ℓ.
     """
 
     number: int
     low: FloatArray
+    high: FloatArray
     side: FloatArray
     cells: Numbers
 
     def __post_init__(self) -> None:
         check_shape("low", self.low, None)
+        check_shape("high", self.high, self.dim)
         check_positive("side", self.side, self.dim)
         if self.cells.shape[1:] != (1 + self.dim,):
             remedy = f"give a level and {self.dim} numbers for each cell"
@@ -80,6 +85,38 @@ class Layers:
     def size(self) -> int:
         """The number of functions for each component."""
         return self.number + sum(map(len, self._grids.values()))
+
+    @property
+    def wide(self) -> float:
+        """The spacing of the wide functions in units of s."""
+        return spacing(Frame(self.low, self.high, self.side), self.number)
+
+    @property
+    def first(self) -> int:
+        """The least level whose functions are narrower than the wide ones."""
+        return max(0, math.ceil(math.log2(NARROWER / (self.wide * ALONG[min(self.dim, 3) - 1]))))
+
+    def widened(self, number: int) -> Layers:
+        """With another number of wide functions, and without layers that are no narrower."""
+        other = replace(self, number=number)
+        return replace(other, cells=self.cells[self.cells[:, 0] >= other.first])
+
+    def shares(self, functionals: Functionals) -> FloatArray:
+        """The volume for which the point of each row stands, (N,), relative to points without layers.
+
+        Points are as dense as functions: (h_ℓ / h)^d, where h is the spacing of the wide ones. With these weights the
+        sum of squared residuals is an integral; without them it would be small where points are dense, and what narrow
+        functions miss would be pushed out of their cells.
+        """
+        return np.concatenate([self._shares(block) for block in functionals.blocks])
+
+    def _shares(self, block: Block) -> FloatArray:
+        if block.starts is not None:  # sums have no place
+            return np.ones(len(block))
+        found, level = np.ones(len(block)), self.felt_at(block.x)
+        ratio = 1.0 / (ALONG[min(self.dim, 3) - 1] * self.wide)
+        found[level >= 0] = np.minimum(1.0, ratio / 2.0 ** level[level >= 0]) ** self.dim
+        return found
 
     def cell(self, level: int) -> FloatArray:
         """The sides of a cell, (d,)."""
@@ -140,8 +177,8 @@ class Layers:
 
 
 def layers_in(frame: Frame, number: int) -> Layers:
-    """So many wide functions, and no layers yet; cells are cubes in natural units."""
-    return Layers(number, frame.low, frame.units, np.zeros((0, 1 + len(frame.low)), np.int64))
+    """So many wide functions, and no layers yet."""
+    return Layers(number, frame.low, frame.high, frame.resolved, np.zeros((0, 1 + len(frame.low)), np.int64))
 
 
 def narrow(layers: Layers, ansatz: Ansatz) -> tuple[KernelFunctions, ...]:
