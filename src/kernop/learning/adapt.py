@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
 from kernop.collocation.data import inputs_in_advance
-from kernop.collocation.sampling import interior
+from kernop.collocation.sampling import can_be_fresh, interior
 from kernop.geometry import Points
 from kernop.language.problem import Problem
 from kernop.learning.refine import level_of
@@ -54,6 +54,11 @@ Build = Callable[[int | Layers, Mapping[str, Points]], SolutionOperator]
 Place = Callable[[int], Mapping[str, Points]]
 
 
+def adaptable(problem: Problem) -> bool:
+    """Has every condition points wherever they are needed? Clouds have no others than their own."""
+    return can_be_fresh(problem) and all(condition.on.known for condition in problem.conditions)
+
+
 def marked(layers: Layers, found: Residuals) -> NDArray[np.int64]:
     """The cells that hold the bulk of the residual, worst first, (n, 1 + d).
 
@@ -82,7 +87,7 @@ def _gathered(
     """The cells of these levels in which the places lie, (m, 1 + d); the cell of each place, (n,); and sums, (m,)."""
     k = numbers(found.x, layers.low, layers.side / 2.0 ** level[:, None])
     cells, own = np.unique(np.column_stack([level, k]), axis=0, return_inverse=True)
-    return cells, own.ravel(), np.bincount(own.ravel(), weights=values)
+    return cells, own.ravel(), np.bincount(own.ravel(), weights=values).astype(np.float64)
 
 
 def narrowed(layers: Layers, found: Residuals, budget: int) -> Layers:
@@ -149,6 +154,7 @@ def adapted(
         build: learns one level.
         place: gives the points of a uniform level.
         layers: where to start: a few wide functions.
+        problem: the conditions; see `adaptable`.
         inputs: as for `learn`; their residuals tell where functions are missing.
         budget: at most so many functions.
         tick: is told what was tried.

@@ -31,9 +31,7 @@ DRAWN = 2**18
 SCAN, FRESH = (500, 4000, 16000), 2
 
 
-def thickened(
-    problem: Problem, uniform: Mapping[str, Points], layers: Layers, seed: int
-) -> dict[str, Points]:
+def thickened(problem: Problem, uniform: Mapping[str, Points], layers: Layers, seed: int) -> dict[str, Points]:
     """The points of a uniform level, and more of them where there are layers, in proportion to their functions."""
     each = EACH[min(layers.dim, 3) - 1]
     found = {name: [own] for name, own in uniform.items()}
@@ -169,9 +167,7 @@ def residuals(
 
 def _columns(problem: Problem, inputs: list[dict[str, Any]], points: Mapping[str, Points], layouts: Any) -> FloatArray:
     """The data of all inputs at points, real and imaginary parts apart, (N, B)."""
-    return np.hstack(
-        [real_columns(concrete("inputs", all_values(problem, own, points, layouts))) for own in inputs]
-    )
+    return np.hstack([real_columns(concrete("inputs", all_values(problem, own, points, layouts))) for own in inputs])
 
 
 def _reaction(rows: Functionals, units: FloatArray) -> float:

@@ -1,4 +1,4 @@
-"""Spaces of functions in which solutions are written: kernel functions, polynomials, layers of them, and direct sums."""
+"""Spaces of functions in which solutions are written: kernel functions, polynomials, layers, direct sums."""
 
 from kernop.methods.spaces.kernel_functions import KernelFunctions
 from kernop.methods.spaces.layers import Layers
