@@ -45,6 +45,8 @@ FAST = 3.0
 RESOLVED = 0.1
 #: A step that does not improve on the best one by this factor has stagnated; so many in a row end the search.
 IMPROVEMENT, PATIENCE = 1.2, 4
+#: From this part of the budget on it is used up: a few more functions would cost as much as all.
+USED = 0.95
 #: Points inside at which solutions are compared from step to step.
 INSIDE = 600
 
@@ -175,7 +177,7 @@ def adapted(
         following = widened(layers, budget) if step == "wide" else narrowed(layers, found, budget)
         if following.size <= layers.size and step == "narrow":
             following = widened(layers, budget)
-        if following.size <= layers.size:
+        if following.size <= layers.size or layers.size >= USED * budget:
             break
         layers = following
     if status != "met" and len(layers.cells):

@@ -24,7 +24,7 @@ from kernop.methods.spaces import Layers
 from kernop.operators.operator import SolutionOperator
 
 #: Points for each function of a layer, with those of all wider ones that are there too, for d = 1, 2 and more.
-EACH = (6, 4, 4)
+EACH = (6, 4, 3)
 #: Points of a boundary that are drawn, at most, to find those in the cells of a layer.
 DRAWN = 2**18
 #: Fresh points of a condition where there are no layers, for d = 1, 2, 3 and beyond; and in each box of a layer.
@@ -96,7 +96,7 @@ def _drawn(
         inside = region.contains(x) & (layers.felt_at(x) == level)
         return Points(x[inside], timed=region.timed) if np.any(inside) else None, float(np.prod(h)) / each
     ratio = layers.wide / float((layers.spacing(level) / layers.side)[0])
-    number = min(DRAWN, max(1, round(uniform * each / EACH[-1] * ratio**region.intrinsic_dim)))
+    number = min(DRAWN, max(1, round(uniform * each / EACH[min(layers.dim, 3) - 1] * ratio**region.intrinsic_dim)))
     drawn = region.sample(number, seed=seed)
     kept = np.flatnonzero(layers.felt_at(drawn.x) == level)
     return drawn[kept] if len(kept) else None, region.measure / number

@@ -38,7 +38,7 @@ def test_points_know_the_deepest_cell_and_the_deepest_functions(layers: Layers) 
     filled, felt = np.full(len(x), -1), np.full(len(x), -1)
     for level, *k in CELLS.tolist():
         low = np.array(k) / 2**level
-        beyond = (MARGIN[1] + FELT) / (2**level * ALONG[1])
+        beyond = (MARGIN[1] + FELT[1]) / (2**level * ALONG[1])
         filled[inside(x, low, low + 0.5**level)] = level
         felt[inside(x, low - beyond, low + 0.5**level + beyond)] = level
     np.testing.assert_array_equal(layers.filled_at(x), filled)

@@ -22,8 +22,8 @@ from kernop.methods.spaces.kernel_functions import KernelFunctions
 
 #: Centres along a side of a cell, for d = 1, 2, 3 and beyond; and beyond the cell, on either side.
 ALONG, MARGIN = (4, 4, 3), (3, 1, 1)
-#: Functions are felt so many spacings beyond their centres: there too points must be as dense.
-FELT = 3
+#: Functions are felt so many spacings beyond their centres: there too points must be as dense (in 3-D they are many).
+FELT = (3, 3, 1)
 #: A layer is narrower than the wide functions by this factor at least.
 NARROWER = 1.4
 #: The smallest cells have a side of 2⁻²⁰ of the domain: coordinates have few digits left to tell points apart.
@@ -166,7 +166,7 @@ class Layers:
 
     @cached_property
     def _boxes(self) -> dict[int, Numbers]:
-        return {level: self._around(level, MARGIN[min(self.dim, 3) - 1] + FELT) for level in self.levels}
+        return {level: self._around(level, MARGIN[min(self.dim, 3) - 1] + FELT[min(self.dim, 3) - 1]) for level in self.levels}
 
     def _around(self, level: int, margin: int) -> Numbers:
         """The numbers of boxes of side h_ℓ in filled cells, and so many beyond them, (n, d)."""
