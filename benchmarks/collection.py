@@ -5,11 +5,12 @@ Usage: python benchmarks/collection.py [--half tuning|held-out] [--family X] [--
        python benchmarks/collection.py --list
 
 Relative L2 errors of u at 2500 random points of the domain, and seconds of learn without compilation: plain
-``learn(problem)``; ``learn(problem, tol=1e-6)`` (! if it warned); the best that was found by hand with at most 3000
-centres in 12 s; the best published figure of a neural solver that could be checked. A fixed hash of the name puts each
-problem into the half that may be used for tuning, or into the half that is held out.
+``learn(problem)``; ``learn(problem, inputs=[…])``, which knows the data; ``learn(problem, tol=1e-6)`` (! if it warned);
+the best that was found by hand with at most 3000 centres in 12 s; the best published figure of a neural solver that
+could be checked. A fixed hash of the name puts each problem into the half that may be used for tuning, or into the half
+that is held out.
 
---fast leaves out the tolerance; --again runs the settings by hand again, which are quoted otherwise; --hand-scan
+--fast leaves out inputs and tolerance; --again runs the settings by hand again, which are quoted otherwise; --hand-scan
 searches for them and prints the best, a line of `collection_problems/by_hand.py`, for a problem or for all that have
 none there.
 """
@@ -30,7 +31,19 @@ from common import console, save, table
 from rich.console import Console
 
 HALVES = ("tuning", "held-out")
-HEADINGS = ("problem", "default s", "error", "tol s", "error", "by hand s", "error", "published", "÷ hand")
+HEADINGS = (
+    "problem",
+    "default s",
+    "error",
+    "inputs s",
+    "error",
+    "tol s",
+    "error",
+    "by hand s",
+    "error",
+    "published",
+    "÷ hand",
+)
 
 
 def chosen(half: str | None, family: str | None, only: str | None) -> list[Entry]:
@@ -53,7 +66,15 @@ def row(line: Line) -> list[str]:
     name = f"{entry.name} *" if entry.needs_parts else entry.name
     published = f"{entry.published.error:.0e}" if entry.published else "–"
     ratio = f"{line.ratio:.1g}" if line.hand else "–"
-    return [name, *figures(line.default), *figures(line.tol), *figures(line.hand), published, ratio]
+    return [
+        name,
+        *figures(line.default),
+        *figures(line.known),
+        *figures(line.tol),
+        *figures(line.hand),
+        published,
+        ratio,
+    ]
 
 
 def show(lines: Sequence[Line]) -> None:
@@ -76,6 +97,7 @@ def recorded(line: Line) -> dict[str, object]:
         "source": line.entry.source,
         "published": asdict(line.entry.published) if line.entry.published else None,
         "default": asdict(line.default),
+        "inputs": asdict(line.known) if line.known else None,
         "tol": asdict(line.tol) if line.tol else None,
         "by hand": asdict(line.hand) if line.hand else None,
         "ratio": line.ratio,

@@ -62,7 +62,7 @@ def run(entry: Entry, *, twice: bool = True, **settings: Any) -> Run:
 
 def _centers(operator: ko.SolutionOperator) -> int:
     expansion = getattr(operator.factorisation, "expansion", None)
-    return len(expansion.functionals) if expansion is not None else 0
+    return len(expansion) if expansion is not None else 0
 
 
 def by_hand(entry: Entry, hand: Hand) -> Hand:
@@ -73,19 +73,24 @@ def by_hand(entry: Entry, hand: Hand) -> Hand:
 
 @dataclass(frozen=True)
 class Line:
-    """An entry, what learn gives by default and to a tolerance, and the best by hand."""
+    """An entry, what learn gives by default, knowing the inputs, and to a tolerance, and the best by hand."""
 
     entry: Entry
     default: Run
+    known: Run | None
     tol: Run | None
     hand: Hand | None
 
     @property
     def ratio(self) -> float:
         """The error by default ÷ by hand; neither counts as less than 1e-10."""
-        if self.hand is None:
+        return self.compared(self.default)
+
+    def compared(self, found: Run | None) -> float:
+        """The error of a run ÷ by hand, likewise; NaN if one of them is not there."""
+        if self.hand is None or found is None:
             return float("nan")
-        return max(self.default.error, FLOOR) / max(self.hand.error, FLOOR)
+        return max(found.error, FLOOR) / max(self.hand.error, FLOOR)
 
     @property
     def within(self) -> bool:
@@ -102,13 +107,14 @@ def measured(entry: Entry, *, tolerance: bool = True, again: bool = False) -> Li
     """All columns of an entry.
 
     Arguments:
-        tolerance: learn to the tolerance too?
+        tolerance: learn with inputs, and to the tolerance, too?
         again: run the settings by hand again, rather than quote what was found?
     """
     hand = entry.by_hand
     return Line(
         entry,
         run(entry),
+        run(entry, inputs=[dict(entry.inputs)]) if tolerance else None,
         run(entry, tol=TOL) if tolerance else None,
         by_hand(entry, hand) if again and hand is not None else hand,
     )
@@ -126,8 +132,12 @@ class Summary:
         worse = [line.entry.name for line in rivals if not line.beats]
         parts = [line.entry.name for line in self.lines if line.entry.needs_parts]
         close = sum(line.within for line in known)
+        told = [line for line in known if line.known is not None]
+        knowing = sum(line.compared(line.known) <= ROOM for line in told)
         return (
-            f"within ten times of the best by hand on {close} of {len(known)}; "
+            f"within ten times of the best by hand on {close} of {len(known)}"
+            + (f" (with inputs= on {knowing} of {len(told)}); " if told else "; ")
+            + f"others: {', '.join(line.entry.name for line in known if not line.within) or 'none'}; "
             f"better than the published figure on {len(rivals) - len(worse)} of {len(rivals)}; "
             f"those that are not: {', '.join(worse) or 'none'}; need parts: {', '.join(parts) or 'none'}"
         )

@@ -52,6 +52,8 @@ from kernop.trust.wellposed import Stability, stability
 
 #: Functions with which resolutions of the axes are compared, and points at which the equation is looked at before.
 TRIAL, FEW = 250, 200
+#: At least so many points for each function, where the points are given.
+FEWEST_POINTS = 1.8
 #: Points inside at which it is seen how well the conditions determine u.
 INSIDE = 256
 
@@ -275,7 +277,7 @@ class _Task:
         given = sample(self.problem, points, self.sampling, self.seed) if points is not None else None
         most = check_integer("budget", budget, least=1)
         if given is not None:
-            most = min(most, max(1, sum(map(len, given.values())) // 2))
+            most = min(most, max(1, int(sum(map(len, given.values())) / FEWEST_POINTS)))
 
         ansatz: Ansatz | None = None  # of the first level, by which all are measured
         task = self  # with the resolution of each axis that is chosen below
@@ -308,6 +310,8 @@ class _Task:
 
     def _frames(self, method: Method) -> list[Frame]:
         """Resolutions of the axes that may be good: all alike, and that of the waves that the equation carries."""
+        if self.problem.dim == 1:
+            return [self.frame]
         placed = sample(self.problem, FEW, self.sampling, self.seed)
         _, rows = fitted(self.problem, placed, self.frame, envelope_of(method))
         waves = [waves_fineness(self.frame, b) for b in rows.blocks if free_waves(b, self.frame, self.seed) is not None]
