@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from kernop.learning.heldout import Findings, Measure
-from kernop.learning.refine import POINTS_PER_CENTRE, level_of
+from kernop.learning.refine import level_of
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report
 
@@ -34,7 +34,7 @@ RESOLVED = 1e-2
 
 
 def by_default(
-    build: Callable[[int, int], SolutionOperator],
+    build: Callable[[int], SolutionOperator],
     budget: int,
     measure_of: Callable[[SolutionOperator], Measure],
     dim: int,
@@ -44,7 +44,7 @@ def by_default(
     """The best operator of a few.
 
     Arguments:
-        build: learns from so many functions and points.
+        build: learns from so many functions, and points for them.
         budget: at most so many functions.
         measure_of: tells from the first operator how all are measured.
         dim: of the domain.
@@ -56,7 +56,7 @@ def by_default(
     least = np.inf
     for number in planned(dim, budget):
         started, centers = time.perf_counter(), max(1, number // components)
-        operator = build(centers, POINTS_PER_CENTRE * centers)
+        operator = build(centers)
         measure = measure or measure_of(operator)
         found = measure(operator)
         levels.append(level_of(operator, centers, found, before, started))

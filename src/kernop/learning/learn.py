@@ -36,13 +36,16 @@ from kernop.geometry import Points
 from kernop.kernels import CustomKernel, Kernel
 from kernop.kernels.base import check_smoothness
 from kernop.language.problem import Problem
-from kernop.learning.default import by_default
+from kernop.learning.adapt import adaptable, adapted
+from kernop.learning.default import ENOUGH, by_default
 from kernop.learning.heldout import Measure, OnInputs, OnProbes
 from kernop.learning.refine import POINTS_PER_CENTRE, Report, ToleranceWarning, refine
 from kernop.learning.streaming import Passes, read_checkpoint
 from kernop.methods import Method, Setting, Subspace
 from kernop.methods.base import envelope_of
 from kernop.methods.noise import Noise, read_noise
+from kernop.methods.spaces import Layers
+from kernop.methods.spaces.layers import layers_in
 from kernop.methods.weights import Weights, read_weights
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.solution import check_unknowns
@@ -282,15 +285,20 @@ class _Task:
         ansatz: Ansatz | None = None  # of the first level, by which all are measured
         task = self  # with the resolution of each axis that is chosen below
 
-        def build(centers: int, n: int) -> SolutionOperator:
+        def place(number: int) -> Mapping[str, Points]:
+            with stage("sample"):
+                shares = share_out(self.problem, self._points_for(POINTS_PER_CENTRE * number), whole_clouds=True)
+                return given or self._placed(growing, shares)
+
+        def fit(centers: int | Layers, placed: Mapping[str, Points]) -> SolutionOperator:
             nonlocal ansatz
             larger = replace(growing, centers=centers)
-            with stage("sample"):
-                shares = share_out(self.problem, self._points_for(n), whole_clouds=True)
-                placed = given or self._placed(larger, shares)
             with stage("collocate"):
                 ansatz, rows = self._rows(larger, placed, ansatz=ansatz)
             return task._factorised(larger, placed, rows, ansatz, Diagnosis(), stage)
+
+        def build(centers: int) -> SolutionOperator:
+            return fit(centers, place(centers))
 
         def examined(operator: SolutionOperator) -> SolutionOperator:
             return replace(operator, diagnosis=Diagnosis(None, self.roughness(operator.points)))
@@ -301,12 +309,23 @@ class _Task:
         frames, scores = self._frames(growing), list[float]()
         for frame in frames if len(frames) > 1 else ():
             task = replace(self, frame=frame)
-            trial = build(min(TRIAL, most), POINTS_PER_CENTRE * min(TRIAL, most))
+            trial = build(min(TRIAL, most))
             scores.append(measure(trial)(trial).score)
         task = replace(self, frame=frames[scores.index(min(scores))] if scores else self.frame)
+        local = inputs is not None and given is None and growing.basis is None and adaptable(self.problem)
         if wanted is None:
-            return examined(by_default(build, most, measure, self.problem.dim, stage.say, self.problem.unknowns.total))
-        return refine(build, wanted, most, measure, self.problem.dim, stage.say, examined)
+            uniform = min(most, ENOUGH[-1]) if local else most
+            components = self.problem.unknowns.total
+            operator = by_default(build, uniform, measure, self.problem.dim, stage.say, components)
+        else:
+            operator = refine(build, wanted, most, measure, self.problem.dim, stage.say, examined)
+        report = operator.report
+        if local and report is not None and not report.met:
+            start = layers_in(task.frame, min(TRIAL, most))
+            other = adapted(fit, place, start, self.problem, inputs, report.tol, most, seed=self.seed, tick=stage.say)
+            if other.report is not None and other.report.error < report.error:
+                operator = replace(other, report=replace(other.report, asked=report.asked))
+        return operator if operator.diagnosis.roughness is not None else examined(operator)
 
     def _frames(self, method: Method) -> list[Frame]:
         """Resolutions of the axes that may be good: all alike, and that of the waves that the equation carries."""
