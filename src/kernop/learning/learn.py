@@ -27,7 +27,7 @@ from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.batches import StreamPoints, check_whole, stream
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.probes import free_waves
+from kernop.collocation.probes import FINER, free_waves
 from kernop.collocation.rows import Input, StreamedRows
 from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, share_out, top_dimension
 from kernop.collocation.scales import fitted
@@ -335,7 +335,7 @@ class _Task:
         _, rows = fitted(self.problem, placed, self.frame, envelope_of(method))
         waves = [waves_fineness(self.frame, b) for b in rows.blocks if free_waves(b, self.frame, self.seed) is not None]
         finest = np.max(waves, axis=0, initial=1.0) if waves else np.ones(self.problem.dim)
-        return [self.frame, *([replace(self.frame, fineness=finest)] if np.max(finest) > 1.5 else [])]
+        return [self.frame, *([replace(self.frame, fineness=finest)] if np.max(finest) > FINER else [])]
 
     def _points_for(self, n: int) -> int:
         """The points that give n rows for each component: an equation for several unknowns has fewer rows than they."""
