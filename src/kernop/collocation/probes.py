@@ -23,7 +23,7 @@ LENGTHS = (1.0, 0.5, 0.25)
 FIELDS, WAVES = 3, 24
 #: Free waves are sought among so many random directions, up to this wave number; their symbol is below this part of
 #: the sum of its terms.
-DIRECTIONS, LONGEST_SEARCH, NEARLY = 64, 1e5, 0.03
+DIRECTIONS, LONGEST_SEARCH, NEARLY = 256, 1e5, 0.03
 #: Probes resolve all axes alike: free waves that are finer along an axis by this factor are not among them.
 FINER = 1.5
 #: Waves whose symbol is below this part of the sum of its terms are carried, though damped.
