@@ -137,13 +137,14 @@ def _second_order(y: FloatArray, real: Mapping[MultiIndex, float], size: float, 
     def coefficient(alpha: Any) -> float:
         return real.get(tuple(map(int, alpha)), 0.0)
 
-    matrix = np.array([[coefficient(units[i] + units[j]) * (1.0 if i == j else 0.5) for j in range(d)] for i in range(d)])
+    matrix = np.array(
+        [[coefficient(units[i] + units[j]) * (1.0 if i == j else 0.5) for j in range(d)] for i in range(d)]
+    )
     sign = -1.0 if np.trace(matrix) > 0.0 else 1.0
     A = -sign * matrix
     values = np.linalg.eigvalsh(A)
     if values[0] <= 1e-12 * values[-1]:
-        got = f"an equation that is not elliptic at y = {y}: its second derivatives have the signs of {-matrix.tolist()}"
-        raise _refused(name, got)
+        raise _refused(name, f"an equation that is not elliptic at y = {y}: its matrix there is {matrix.tolist()}")
     P = np.linalg.inv(A)
     b = sign * np.array([coefficient(unit) for unit in units])
     beta, c = 0.5 * P @ b, sign * coefficient(np.zeros(d))
@@ -157,7 +158,11 @@ def _second_order(y: FloatArray, real: Mapping[MultiIndex, float], size: float, 
 def _biharmonic(y: FloatArray, real: Mapping[MultiIndex, float], name: str) -> Fundamental:
     d = len(y)
     a = real.get((4, *(0,) * (d - 1)), 0.0)
-    pattern = {tuple(int(u) for u in 2 * (np.eye(d, dtype=int)[i] + np.eye(d, dtype=int)[j])) for i in range(d) for j in range(d)}
+    pattern = {
+        tuple(int(u) for u in 2 * (np.eye(d, dtype=int)[i] + np.eye(d, dtype=int)[j]))
+        for i in range(d)
+        for j in range(d)
+    }
     model = {alpha: a * (1.0 if max(alpha) == 4 else 2.0) for alpha in pattern}
     top = {alpha: value for alpha, value in real.items() if sum(alpha) == 4}
     if a == 0.0 or top.keys() != model.keys() or any(abs(top[alpha] - model[alpha]) > 1e-12 * abs(a) for alpha in top):

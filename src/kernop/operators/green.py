@@ -98,6 +98,11 @@ class Way(ABC):
     def __call__(self, x: FloatArray) -> NDArray[Any]:
         """G(x, y): (M, K)."""
 
+    @property
+    @abstractmethod
+    def misfits(self) -> FloatArray:
+        """The part of its data that what T was asked for leaves, for each y: (K,)."""
+
     @abstractmethod
     def left(self) -> FloatArray:
         """‖√W (P Ĝ − P G)‖ over the points of T away from y, for each y: (K,)."""
@@ -156,8 +161,12 @@ class Pieces(Way):
             return None
         return Pieces(source, u, c, np.heaviside(ends[:, None] - source.y[:, 0], 0.5))
 
+    @property
+    def misfits(self) -> FloatArray:
+        return np.full(len(self.source.y), _largest(self.u))
+
     def __call__(self, x: FloatArray) -> NDArray[Any]:
-        return self._pieced(self.u(x), x)
+        return self._pieced(self.u(x, outside="extrapolate"), x)
 
     def _pieced(self, values: NDArray[Any], x: FloatArray) -> NDArray[Any]:
         """Σ_j c_j (H(x − y) − H(p_j − y)) v_j for values v (M, s) at x (M, 1): (M, K)."""
@@ -209,6 +218,10 @@ class Singular(Way):
         w = source.answer(source.data(lambda c, p: _correction(source, phi, c, p), source.learned.points))
         return Singular(source, phi, w)
 
+    @property
+    def misfits(self) -> FloatArray:
+        return np.zeros(len(self.phi)) if self.w.misfits is None else self.w.misfits
+
     def __call__(self, x: FloatArray) -> NDArray[Any]:
         return np.stack([phi(x) for phi in self.phi], axis=1) + self.w(x, outside="extrapolate")
 
@@ -247,13 +260,15 @@ class Singular(Way):
         return found
 
 
-def _correction(
-    source: Source, phi: tuple[Fundamental, ...], condition: Condition, points: Points
-) -> NDArray[Any]:
+def _correction(source: Source, phi: tuple[Fundamental, ...], condition: Condition, points: Points) -> NDArray[Any]:
     """The data of w: −(L Φ − δ) or −B Φ at points of a condition, (n, K)."""
     rule = remainder if condition is source.equation else applied
     table = source.coefficients(condition, points)
     return -np.stack([rule(own, table, points.x) for own in phi], axis=1)
+
+
+def _largest(u: Solution) -> float:
+    return 0.0 if u.misfits is None else float(np.max(np.nan_to_num(u.misfits), initial=0.0))
 
 
 def _derivative(order: int) -> Callable[[Any], Any]:
@@ -278,6 +293,11 @@ class GreenFunction:
     y: FloatArray
     ways: tuple[Way, ...]
     chosen: NDArray[np.intp]
+
+    @property
+    def misfits(self) -> FloatArray:
+        """The part of its data that the smooth part of G leaves at the points of T, for each source: (K,)."""
+        return self._picked([way.misfits[None] for way in self.ways])[0]
 
     def __call__(self, x: PointsLike, *, outside: str = "raise") -> NDArray[Any]:
         """G(x, y) for x of shape (M, d): (M, K). ``outside`` is as for solutions."""
@@ -346,7 +366,9 @@ def _check_kind(learned: Learned) -> None:
         got = f"a system with the unknowns {', '.join(problem.unknowns.names)}"
         raise fail(ArgumentError, "green", got, "the Green's function of one scalar unknown is known")
     if problem.timed:
-        remedy = "a source at a point of space and time is not covered; ask T for a narrow one, T(f), or for data at t = 0"
+        remedy = (
+            "a source at a point of space and time is not covered; ask T for a narrow one, T(f), or for data at t = 0"
+        )
         raise fail(ArgumentError, "green", "a problem in space and time", remedy)
     if any(c.integral for c in problem.conditions):
         remedy = "a point source contradicts pure Neumann conditions with a mean; state conditions that fix u"
@@ -366,6 +388,8 @@ def _sources(problem: Problem, y: PointsLike) -> FloatArray:
             continue
         on = condition.on.contains(found)
         if np.any(on):
-            got = f"the source y = {found[np.argmax(on)]}, which lies on {condition.on!r}, where {condition.name!r} holds"
+            got = (
+                f"the source y = {found[np.argmax(on)]}, which lies on {condition.on!r}, where {condition.name!r} holds"
+            )
             raise fail(OutsideDomainError, "y", got, "give places inside the domain: G has its limit there, ask nearer")
     return found

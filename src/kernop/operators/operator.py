@@ -238,7 +238,7 @@ class SolutionOperator(Learned):
         dimensions and more. ``T.point_source(y)`` is G(·, y) as a function, with an estimate of its error. y must lie
         inside; for one scalar unknown and no time.
         """
-        return self.point_source(y)(x)
+        return self._point_source(y)(x)
 
     def point_source(self, y: PointsLike) -> GreenFunction:
         """The answers to unit point sources at y (K, d): ``G = T.point_source(y)``.
@@ -247,8 +247,21 @@ class SolutionOperator(Learned):
         whose conditions at points are as many as its order; real elliptic equations of second order, and a Δ², in any
         dimension. They are accurate as T is where the coefficients are constant, and less so where they vary.
         """
+        return self._point_source(y)
+
+    def _point_source(self, y: PointsLike) -> GreenFunction:
         operator = replace(self, problem=opened(self.problem), solutions=())
-        return green_function(operator, operator.answer, y)
+        G = green_function(operator, operator.answer, y)
+        worst = int(np.argmax(G.misfits))
+        if G.misfits[worst] > self.promise:
+            warnings.warn(
+                f"T: the Green's function of the source at {G.y[worst]} leaves {G.misfits[worst]:.1e} of its data, more "
+                f"than the {self.promise:.1e} that T promises: the source is near a boundary, or coefficients vary, for "
+                "the number of centres. Ask T.point_source(y).error_estimate(); learn with more points and centres",
+                AccuracyWarning,
+                stacklevel=3,
+            )
+        return G
 
     def std(self, x: PointsLike, op: Operator | None = None) -> Any:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,).
