@@ -93,6 +93,7 @@ def test_lines(case: str) -> None:
     np.testing.assert_allclose(T.green(FINE, SOURCES), truth, atol=1e-8 * np.max(np.abs(truth)))
 
 
+@pytest.mark.filterwarnings("ignore::kernop.AccuracyWarning")
 @pytest.mark.parametrize("case", ["variable", "strong decay", "clamped beam"])
 def test_estimates_on_lines(case: str) -> None:
     conditions, exact = LINES[case]
@@ -151,7 +152,7 @@ def laplace() -> ko.SolutionOperator:
 
 def around(y: Any) -> Any:
     """Places all over the disk, and very near to the sources."""
-    return np.concatenate([DISK.sample(500, seed=3).x, y + [1e-3, 0], y - [0, 1e-6]])
+    return np.concatenate([DISK.sample(500, seed=3).x, y + np.array([1e-3, 0]), y - np.array([0, 1e-6])])
 
 
 def test_disk(laplace: ko.SolutionOperator) -> None:
@@ -378,7 +379,7 @@ def refusals() -> dict[str, tuple[Callable[[], Any], str]]:
     }
 
 
-@pytest.mark.filterwarnings("ignore::kernop.IllPosedWarning")
+@pytest.mark.filterwarnings("ignore::kernop.IllPosedWarning", "ignore::kernop.AccuracyWarning")
 @pytest.mark.parametrize("case", list(refusals()))
 def test_refusals(case: str) -> None:
     asked, words = refusals()[case]

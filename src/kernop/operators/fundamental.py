@@ -1,12 +1,12 @@
 """Fundamental solutions: L₀ Φ = δ in all of space, for an operator L₀ with constant coefficients.
 
-Second order, L₀ = −A:∇∇ + b·∇ + c with A symmetric and positive definite, in any dimension d: with P = A⁻¹, β = P b / 2,
-κ² = c + b·P b / 4 and ρ² = (x − y)·P (x − y),
+Second order, L₀ = −A:∇∇ + b·∇ + c with A symmetric and positive definite, in any dimension d: with P = A⁻¹,
+β = P b / 2, κ² = c + b·P b / 4 and ρ² = (x − y)·P (x − y),
 
     Φ = e^{β·(x − y)} F(ρ) / √det A,    F = (κ / 2πρ)^ν K_ν(κρ) / 2π,    ν = d/2 − 1;
 
-where κ² = −k² < 0 it is F = −(k / 2πρ)^ν Y_ν(kρ) / 4, and where κ = 0, F = Γ(ν) / (4 π^{d/2}) ρ^{−2ν}, or −log ρ / 2π in
-the plane. Fourth order, L₀ = a Δ²: F = ρ² log ρ / 8πa in the plane, Γ(d/2 − 2) / (16 π^{d/2} a) ρ^{4−d} elsewhere.
+where κ² = −k² < 0 it is F = −(k / 2πρ)^ν Y_ν(kρ) / 4, and where κ = 0, F = Γ(ν) / (4 π^{d/2}) ρ^{−2ν}, or −log ρ / 2π
+in the plane. Fourth order, L₀ = a Δ²: F = ρ² log ρ / 8πa in the plane, Γ(d/2 − 2) / (16 π^{d/2} a) ρ^{4−d} elsewhere.
 """
 
 from __future__ import annotations
@@ -31,9 +31,6 @@ COVERED = (
     "known are real elliptic operators of second order, a Δ² with lower terms that vanish at y, and every operator on a"
     " line whose conditions at points are as many as its order"
 )
-
-#: Coefficients by multi-index.
-Coefficients = Mapping[MultiIndex, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,11 +155,8 @@ def _second_order(y: FloatArray, real: Mapping[MultiIndex, float], size: float, 
 def _biharmonic(y: FloatArray, real: Mapping[MultiIndex, float], name: str) -> Fundamental:
     d = len(y)
     a = real.get((4, *(0,) * (d - 1)), 0.0)
-    pattern = {
-        tuple(int(u) for u in 2 * (np.eye(d, dtype=int)[i] + np.eye(d, dtype=int)[j]))
-        for i in range(d)
-        for j in range(d)
-    }
+    units = 2 * np.eye(d, dtype=int)
+    pattern = {tuple(map(int, one + other)) for one in units for other in units}
     model = {alpha: a * (1.0 if max(alpha) == 4 else 2.0) for alpha in pattern}
     top = {alpha: value for alpha, value in real.items() if sum(alpha) == 4}
     if a == 0.0 or top.keys() != model.keys() or any(abs(top[alpha] - model[alpha]) > 1e-12 * abs(a) for alpha in top):
@@ -211,5 +205,6 @@ def remainder(phi: Fundamental, coefficients: Mapping[MultiIndex, NDArray[Any]],
 
     It is (L − L₀) Φ, from differences of coefficients: nothing, not even rounding, is left where they are the same.
     """
-    gaps = {alpha: coefficients.get(alpha, 0.0) - phi.model.get(alpha, 0.0) for alpha in {*coefficients, *phi.model}}
+    zero = np.zeros(len(x))
+    gaps = {alpha: coefficients.get(alpha, zero) - phi.model.get(alpha, 0.0) for alpha in {*coefficients, *phi.model}}
     return applied(phi, {alpha: gap for alpha, gap in gaps.items() if np.any(gap)}, x)

@@ -5,9 +5,10 @@ A source at a point is no function, so T cannot be asked for it. Two ways go rou
 * **a singular part**: G = Φ + w, where Φ is the fundamental solution of L with its coefficients frozen at y and the
   correction w = T(−(L Φ − δ_y), −B Φ) is smooth: perfectly so if L has constant coefficients, where L Φ = δ_y. With
   others, the data of w jump at y, or have a pole there if the second derivatives have a matrix that is not a(x) I.
-* **on a line, pieces**: with s conditions B_j u = 0 at points p_j, s the order of L, let u_j = T(0, e_j) solve L u_j = 0,
-  B_i u_j = δ_ij. Then G = Σ_j c_j(y) (H(x − y) − H(p_j − y)) u_j(x) with the step H and Σ_j c_j ∂^i u_j(y) = 0 for
-  i < s − 1, and 1 / φ_s(y) for i = s − 1: all that is asked of G, to the accuracy of T, whatever the coefficients.
+* **on a line, pieces**: with s conditions B_j u = 0 at points p_j, s the order of L, let u_j = T(0, e_j) solve
+  L u_j = 0, B_i u_j = δ_ij. Then G = Σ_j c_j(y) (H(x − y) − H(p_j − y)) u_j(x) with the step H and
+  Σ_j c_j ∂^i u_j(y) = 0 for i < s − 1, and 1 / φ_s(y) for i = s − 1: all that is asked of G, to the accuracy of T,
+  whatever the coefficients.
 """
 
 from __future__ import annotations
@@ -308,8 +309,8 @@ class GreenFunction:
     def error_estimate(self) -> FloatArray:
         """The largest |Ĝ(x, y_k) − G(x, y_k)| over x in the domain, estimated, for each source: (K,).
 
-        It is that of the smooth part, for which T is asked; see ``u.error_estimate()``. Φ, the part that is infinite at
-        x = y, is exact. Where coefficients vary, the smooth part is least smooth at y, and so most of the error is there.
+        It is that of the part for which T is asked; see ``u.error_estimate()``. Φ, the part that is infinite at x = y,
+        is exact. Where coefficients vary the other part is least smooth at y, and so most of the error is there.
         """
         return self._picked([way.errors()[None] for way in self.ways])[0]
 
@@ -366,9 +367,7 @@ def _check_kind(learned: Learned) -> None:
         got = f"a system with the unknowns {', '.join(problem.unknowns.names)}"
         raise fail(ArgumentError, "green", got, "the Green's function of one scalar unknown is known")
     if problem.timed:
-        remedy = (
-            "a source at a point of space and time is not covered; ask T for a narrow one, T(f), or for data at t = 0"
-        )
+        remedy = "a source at a point of space and time is not covered; ask T for a narrow bump, T(f)"
         raise fail(ArgumentError, "green", "a problem in space and time", remedy)
     if any(c.integral for c in problem.conditions):
         remedy = "a point source contradicts pure Neumann conditions with a mean; state conditions that fix u"

@@ -255,9 +255,10 @@ class SolutionOperator(Learned):
         worst = int(np.argmax(G.misfits))
         if G.misfits[worst] > self.promise:
             warnings.warn(
-                f"T: the Green's function of the source at {G.y[worst]} leaves {G.misfits[worst]:.1e} of its data, more "
-                f"than the {self.promise:.1e} that T promises: the source is near a boundary, or coefficients vary, for "
-                "the number of centres. Ask T.point_source(y).error_estimate(); learn with more points and centres",
+                f"T: the Green's function of the source at {G.y[worst]} leaves {G.misfits[worst]:.1e} of its data, "
+                f"more than the {self.promise:.1e} that T promises: the source is too near to a boundary, or "
+                "coefficients vary too much, for T. Ask T.point_source(y).error_estimate(); learn with more points and "
+                "centres",
                 AccuracyWarning,
                 stacklevel=3,
             )
