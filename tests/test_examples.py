@@ -24,5 +24,5 @@ def test_example_runs_and_meets_its_accuracy(path):
 
 def test_there_are_examples():
     known = {"darcy", "heat", "helmholtz", "noisy_sensors", "own_kernel", "poisson_disk"}
-    systems = {"stokes", "cavity", "elasticity", "reaction_diffusion", "impedance", "damped_wave", "maxwell"}
+    systems = {"stokes", "cavity", "elasticity", "reaction_diffusion", "impedance", "damped_wave", "maxwell", "march"}
     assert known | systems <= {path.stem for path in EXAMPLES}

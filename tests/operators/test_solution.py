@@ -165,7 +165,7 @@ class TestJax:
 
 class TestBadInput:
     def test_names(self, operator):
-        with pytest.raises(InputNameError, match=r"no 'q'; this operator takes \(f, g, q\)"):
+        with pytest.raises(InputNameError, match=r"no 'q'; give \(f, g, q\)"):
             operator(0.0, 0.0)
         with pytest.raises(InputNameError, match="unknown input 'h'"):
             operator(0.0, 0.0, 0.0, h=1.0)

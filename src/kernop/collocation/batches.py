@@ -116,7 +116,8 @@ class Stream:
         parts = [batch[name] for batch in self if name in batch]
         if not parts:
             raise fail(ArgumentError, "T.points", f"{name!r}", "no batch had points of this condition")
-        return concatenate(parts)
+        # A quadrature rule is in one batch, and keeps its weights.
+        return parts[0] if len(parts) == 1 else concatenate(parts)
 
     def spread(self, number: int) -> Batch:
         """``number`` of all points, evenly spread over them; all if there are no more. An iterator: its first batch."""

@@ -15,8 +15,7 @@ from numpy.polynomial.hermite_e import hermeval
 
 from kernop.basics.errors import FloatArray
 from kernop.collocation.functionals import Block
-from kernop.collocation.units import Frame
-from kernop.language.fields import MultiIndex
+from kernop.collocation.units import Frame, waves_fineness
 
 #: Length scales of the probes, in units of the frame: from one swing across the domain to a few.
 LENGTHS = (1.0, 0.5, 0.25)
@@ -25,6 +24,8 @@ FIELDS, WAVES = 3, 24
 #: Free waves are sought among so many random directions, up to this wave number; their symbol is below this part of
 #: the sum of its terms.
 DIRECTIONS, LONGEST_SEARCH, NEARLY = 64, 1e5, 0.03
+#: Waves whose symbol is below this part of the sum of its terms are carried, though damped.
+DAMPED = 0.3
 #: How far the phases of one component are from those of the next.
 GOLDEN_ANGLE = np.pi * (3.0 - np.sqrt(5.0))
 #: Rows at a time: every wave has a number for each of them.
@@ -94,32 +95,39 @@ def free_waves(block: Block, frame: Frame, seed: int = 0) -> Probes | None:
     """
     for columns in block.components.values():
         alphas = tuple(block.terms[column][1] for column in columns)
-        found = _free_waves(alphas, block.coefficients[:, columns], frame, seed)
+        own = Block(block.x, tuple((0, alpha) for alpha in alphas), block.coefficients[:, columns])
+        found = _free_waves(own, frame.units / waves_fineness(frame, own), seed)
         if found is not None:
             return found
     return None
 
 
-def _free_waves(
-    multi_indices: tuple[MultiIndex, ...], coefficients: FloatArray, frame: Frame, seed: int
-) -> Probes | None:
+def _free_waves(block: Block, scale: FloatArray, seed: int) -> Probes | None:
+    """Among random directions in units (d,) in which the terms of the highest order balance.
+
+    Where waves are damped, the longest that are nearly free are far too short to matter: of them, and of longer ones
+    in the same direction, the longest that the equation still carries are taken.
+    """
     rng = np.random.default_rng(seed)
-    rows = rng.integers(len(coefficients), size=DIRECTIONS)
-    direction = rng.normal(size=(DIRECTIONS, len(frame.units)))
+    rows = rng.integers(len(block.coefficients), size=DIRECTIONS)
+    direction = rng.normal(size=(DIRECTIONS, len(scale)))
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
     radii = np.geomspace(1.0, LONGEST_SEARCH, 600)
-    k = radii[:, None, None] * direction / frame.units  # (R, S, d)
-    alphas = np.asarray(multi_indices)
-    terms = coefficients[rows] * np.prod(k[:, :, None, :] ** alphas, axis=-1) * 1j ** alphas.sum(axis=1)
+    k = radii[:, None, None] * direction / scale  # (R, S, d)
+    alphas = np.asarray(block.alphas)
+    terms = block.coefficients[rows] * np.prod(k[:, :, None, :] ** alphas, axis=-1) * 1j ** alphas.sum(axis=1)
     size = np.abs(terms).sum(axis=-1)
     ratio = np.abs(terms.sum(axis=-1)) / np.where(size > 0.0, size, 1.0)
     free = (ratio < NEARLY) & (alphas.sum(axis=1).max() > 0)
     if not free.any():
         return None
     longest = int(np.argmax(free.any(axis=1)))
+    carried = np.flatnonzero(free[longest])
+    while longest > 0 and np.all(ratio[longest - 1, carried] < DAMPED):
+        longest -= 1
     if radii[longest] < np.sqrt(2.0) / min(LENGTHS):
         return None
-    chosen = rng.choice(np.flatnonzero(free[longest]), size=(1, WAVES))
+    chosen = rng.choice(carried, size=(1, WAVES))
     return Probes(k[longest][chosen], rng.uniform(0.0, 2.0 * np.pi, size=(1, WAVES)))
 
 

@@ -30,7 +30,9 @@ from kernop.language.problem import Condition, Problem
 #: Points of all conditions together when the user gives no number.
 DEFAULT_POINTS = 2000
 #: How much denser than the interior a boundary is sampled, per direction.
-BOUNDARY_DENSITY = 2.0
+BOUNDARY_DENSITY = 1.5
+#: The largest part of the points that boundaries get: in many dimensions they measure more than the inside.
+MOST_AROUND = 0.5
 #: Points of the quadrature rule of an integral, on a line, on a surface, and beyond.
 QUADRATURE = (64, 1024, 8000)
 #: How far the weights of a user's rule may add up to something else than the measure, which may be an estimate.
@@ -153,12 +155,12 @@ def _check_rule(points: Points, region: Region, name: str) -> None:
 def share_out(problem: Problem, total: int, *, whole_clouds: bool = False) -> dict[str, int]:
     """Divide a total number of points among the conditions; each gets at least one.
 
-    A region of dimension m and measure |Γ| gets |Γ| / h^m points, with one spacing h for all regions and half of it
-    for boundaries. The ends of an interval are both taken. Clouds give all they have if it fits into their part of
-    the total, which is equal for all conditions, and otherwise that part, in proportion to their sizes. With
-    ``whole_clouds`` they give all they have whatever the total, up to 20 000 points together: there are no others. Of
-    larger clouds a warning says how many are used. An integral is one condition whatever its rule: its points do not
-    count.
+    A region of dimension m and measure |Γ| gets |Γ| / h^m points, with one spacing h for all regions and two thirds of
+    it for boundaries, which together get at most half of the points (measured: docs/decisions.md). The ends of an
+    interval are both taken. Clouds give all they have if it fits into their part of the total, which is equal for all
+    conditions, and otherwise that part, in proportion to their sizes. With ``whole_clouds`` they give all they have
+    whatever the total, up to 20 000 points together: there are no others. Of larger clouds a warning says how many are
+    used. An integral is one condition whatever its rule: its points do not count.
     """
     regions = {condition.name: condition.on for condition in problem.conditions if not condition.integral}
     rules = {c.name: QUADRATURE[min(c.on.intrinsic_dim, 3) - 1] for c in problem.conditions if c.integral}
@@ -169,7 +171,7 @@ def share_out(problem: Problem, total: int, *, whole_clouds: bool = False) -> di
     counts |= _all_of(clouds) if whole_clouds else _of_clouds(clouds, part)
     spread = {name: region for name, region in others.items() if region.intrinsic_dim > 0}
     left = total - min(part, sum(clouds.values())) - sum(counts[name] for name in others if name in counts)
-    counts |= _by_spacing(spread, frame_of(problem), left)
+    counts |= _inside_and_around(spread, frame_of(problem), left)
     return {name: (counts | rules)[name] for name in problem.names}
 
 
@@ -187,6 +189,17 @@ def _all_of(sizes: dict[str, int]) -> dict[str, int]:
     remedy = "give points={name: number, …}, or stream them with Subspace(batch=…)"
     warnings.warn(f"points: only {told} are used, spread at random; to use more, {remedy}.", UserWarning, stacklevel=5)
     return used
+
+
+def _inside_and_around(regions: dict[str, Region], frame: Frame, total: int) -> dict[str, int]:
+    """By a common spacing, unless boundaries would get more than their part of the points."""
+    counts, top = _by_spacing(regions, frame, total), max((r.intrinsic_dim for r in regions.values()), default=0)
+    around = {name: region for name, region in regions.items() if region.intrinsic_dim < top}
+    most = int(MOST_AROUND * total)
+    if not around or sum(counts[name] for name in around) <= most:
+        return counts
+    inside = {name: region for name, region in regions.items() if name not in around}
+    return _by_spacing(inside, frame, total - most) | _by_spacing(around, frame, most)
 
 
 def _by_spacing(regions: dict[str, Region], frame: Frame, total: int) -> dict[str, int]:

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.collocation.functionals import Block
 from kernop.geometry import Region
 from kernop.language.problem import Problem
+
+#: How much finer one axis may be resolved than another.
+FINEST = 64.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,11 +23,18 @@ class Frame:
         low, high: the corners, (d,).
         units: the length along each axis that counts as one, (d,): the same for all spatial axes, and the duration
             for time.
+        fineness: how many times finer than in these units a space resolves each axis, (d,); None for 1.
     """
 
     low: FloatArray
     high: FloatArray
     units: FloatArray
+    fineness: FloatArray | None = None
+
+    @property
+    def resolved(self) -> FloatArray:
+        """The lengths along each axis that a space resolves alike, (d,)."""
+        return self.units if self.fineness is None else self.units / self.fineness
 
     @property
     def shortest(self) -> FloatArray:
@@ -37,6 +48,35 @@ class Frame:
         lasting = high[-1] > low[-1] and self.units[-1] != self.units[0]
         space = region.intrinsic_dim - 1 if lasting else region.intrinsic_dim
         return float(region.measure / (self.units[0] ** space * (self.units[-1] if lasting else 1.0)))
+
+    def part(self, region: Region) -> float:
+        """What a region measures as a part of the box, or, for boundaries, of its faces; 1 for edges and the like."""
+        sides = (self.high - self.low) / self.units
+        if region.intrinsic_dim == len(sides):
+            return self.measure(region) / float(np.prod(sides))
+        if region.intrinsic_dim == len(sides) - 1:
+            return self.measure(region) / float(2.0 * sum(np.prod(np.delete(sides, j)) for j in range(len(sides))))
+        return 1.0
+
+
+def waves_fineness(frame: Frame, block: Block) -> FloatArray:
+    """How much finer the waves of an equation are along each axis than along the coarsest, (d,); at most 64 times.
+
+    The terms φ_j ∂_j^m of the highest order m balance for wave numbers k_j ∝ |φ_j|^(−1/m): waves of speed c have c
+    periods in a unit of time for each one in a unit of length. Axes without such a term have 1.
+    """
+    orders = {alpha: sum(alpha) for alpha in block.alphas}
+    top, d = max(orders.values()), len(frame.units)
+    lengths = np.full(d, np.nan)
+    for column, alpha in enumerate(block.alphas):
+        if top > 0 and max(alpha) == top:
+            size = float(np.sqrt(np.mean(np.square(block.coefficients[:, column]))))
+            lengths[int(np.argmax(alpha))] = size ** (1.0 / top)
+    relative = lengths / frame.units
+    if not np.any(relative > 0.0):
+        return np.ones(d)
+    finer = np.nanmax(relative) / np.where(relative > 0.0, relative, np.nanmax(relative))
+    return np.clip(finer, 1.0, FINEST)
 
 
 def frame_of(problem: Problem) -> Frame:

@@ -28,6 +28,8 @@ HELD_OUT = 1200
 PERIODS, WIDTHS = (5.0, 3.0, 1.5, 0.75), (0.05, 0.1, 0.2, 0.35)
 #: Local probes.
 BUMPS = 3
+#: Errors below this do not count.
+ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +39,15 @@ class Findings:
     Attributes:
         error: the worst relative error of a known solution, in L2 or L∞; or, for the user's inputs, the worst relative
             residual.
+        score: the geometric mean of the relative errors or residuals, by which operators are compared: the worst one
+            may be hopeless for all of them.
         misfit: the largest part of their data that the solutions leave at the points of the operator.
         values: solutions whose truth is not known, at points inside, (n, B): those of the user's inputs, or those of
             constant data.
     """
 
     error: float
+    score: float
     misfit: float
     values: FloatArray
 
@@ -104,7 +109,7 @@ class OnProbes:
         error = _relative(found[:, :count] - self._truth, self._truth, parts)
         worst = float(np.max(error)) if np.all(np.isfinite(error)) else np.inf
         values = np.vstack([part[: self._inside, count:] for part in np.split(found, parts)])
-        return Findings(worst, float(np.max(answer.misfit[:count])), values)
+        return Findings(worst, _geometric(error), float(np.max(answer.misfit[:count])), values)
 
     def _all(self, rows: Functionals) -> FloatArray:
         """What the functionals make of all fields, (N, B)."""
@@ -133,7 +138,8 @@ class OnInputs:
         values = [solution.function.apply(self._inside) for solution in solutions]
         residuals = [self._worst(k, solution, _rms(values[k])) for k, solution in enumerate(solutions)]
         misfits = [float(np.max(solution.misfits)) for solution in solutions if solution.misfits is not None]
-        return Findings(max(residuals), max(misfits, default=0.0), np.hstack(values))
+        score = _geometric(np.asarray(residuals))
+        return Findings(max(residuals), score, max(misfits, default=0.0), np.hstack(values))
 
     def _worst(self, k: int, solution: Solution, size: FloatArray) -> float:
         """The largest relative residual of input k, whose solution has this rms."""
@@ -191,6 +197,11 @@ def _relative(error: FloatArray, truth: FloatArray, parts: int) -> FloatArray:
         pairs = [(norms(e), norms(t)), (np.max(np.abs(e), axis=0), np.max(np.abs(t), axis=0))]
         found += [np.where(a == 0.0, 0.0, a / np.where(b > 0.0, b, 1e-300)) for a, b in pairs]
     return np.max(found, axis=0)
+
+
+def _geometric(errors: FloatArray) -> float:
+    """The geometric mean of errors (B,), all that is below rounding counting alike."""
+    return float(np.exp(np.mean(np.log(np.maximum(np.nan_to_num(errors, nan=np.inf), ROUNDING)))))
 
 
 def _rms(values: FloatArray) -> FloatArray:

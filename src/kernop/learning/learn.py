@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from kernop.basics.errors import (
     AccuracyWarning,
     ArgumentError,
@@ -25,16 +27,18 @@ from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.batches import StreamPoints, check_whole, stream
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.functionals import Functionals
+from kernop.collocation.probes import free_waves
 from kernop.collocation.rows import Input, StreamedRows
 from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, share_out, top_dimension
 from kernop.collocation.scales import fitted
-from kernop.collocation.units import Frame, frame_of
+from kernop.collocation.units import Frame, frame_of, waves_fineness
 from kernop.geometry import Points
 from kernop.kernels import CustomKernel, Kernel
 from kernop.kernels.base import check_smoothness
 from kernop.language.problem import Problem
+from kernop.learning.default import by_default
 from kernop.learning.heldout import Measure, OnInputs, OnProbes
-from kernop.learning.refine import Report, ToleranceWarning, refine
+from kernop.learning.refine import POINTS_PER_CENTRE, Report, ToleranceWarning, refine
 from kernop.learning.streaming import Passes, read_checkpoint
 from kernop.methods import Method, Setting, Subspace
 from kernop.methods.base import envelope_of
@@ -46,6 +50,10 @@ from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.resolution import Roughness, roughness
 from kernop.trust.wellposed import Stability, stability
 
+#: Functions with which resolutions of the axes are compared, and points at which the equation is looked at before.
+TRIAL, FEW = 250, 200
+#: At least so many points for each function, where the points are given.
+FEWEST_POINTS = 1.8
 #: Points inside at which it is seen how well the conditions determine u.
 INSIDE = 256
 
@@ -72,8 +80,9 @@ def learn(
 
     Arguments:
         problem: the conditions P_k u = h_k.
-        tol: add centres (and points, unless they are given) until the relative residual at points that were not
-            used meets ``tol``; ``T.report`` tells what was reached. None learns once, at a sensible default.
+        tol: add functions (and points, unless they are given) until the error on known solutions, at places that were
+            not used, meets ``tol``; a warning says if it does not. None tries a few numbers of functions, until that
+            error is below 1e-6, and returns the best. ``T.report`` tells what was tried and reached.
         kernel: a `Kernel`, or a function K(x, y) of two points; None lets the method choose.
         points: how many points in all, or for each condition by name, or the `Points` themselves by name. With
             ``Subspace(batch=…)`` also arrays on disk by name, `Batches`, or an iterator of batches.
@@ -86,10 +95,10 @@ def learn(
         method: `Subspace` (the default), `Full` or `LowRank`.
         seed: of the points.
         progress: show a progress bar.
-        inputs: for ``tol``: inputs to measure by, each a tuple in the order of T or a dictionary, of functions and
+        inputs: inputs to measure by, each a tuple in the order of T or a dictionary, of functions and
             numbers; None measures by smooth random fields of several length scales. For ``Subspace(batch=…)``: inputs
             that are solved in the same pass over the points, for ``T.solutions``.
-        budget: for ``tol``: at most so many centres.
+        budget: at most so many functions.
         checkpoint: for ``Subspace(batch=…)``: a path, or a `Checkpoint`, from which a pass goes on if it was killed.
         client: for ``Subspace(batch=…)``: a Dask client, over whose workers the batches are spread.
     """
@@ -115,10 +124,10 @@ def learn(
     )
     passes = _passes(chosen, checkpoint, client)
     with Stages(progress) as stage:
-        if tol is None:
+        if tol is None and not task.open(chosen):
             known = () if inputs is None or passes is None else inputs_in_advance(problem, inputs)
             return task.once(chosen, points, stage, known, passes)
-        operator = task.to_tolerance(chosen, points, tol, inputs, budget, stage)
+        operator = task.grown(chosen, points, tol, inputs, budget, stage)
         with stage("examine"):
             stable = task.stability(operator.collocated, operator.ansatz)
     found = replace(operator.diagnosis, stability=stable)
@@ -143,7 +152,7 @@ def _warn(found: Diagnosis, report: Report | None, level: int) -> None:
     if found.roughness is not None and found.roughness.unresolved:
         text = f"{found.roughness}; give more points and centres, or smooth it"
         warnings.warn(text, AccuracyWarning, stacklevel=level)
-    if report is not None and not report.met:
+    if report is not None and report.asked and not report.met:
         warnings.warn(str(report), ToleranceWarning, stacklevel=level)
 
 
@@ -251,20 +260,29 @@ class _Task:
         )
         return operator.with_solutions()
 
-    def to_tolerance(
-        self, method: Method, points: Any, tol: float, inputs: Any, budget: int, stage: Stages
+    def open(self, method: Method) -> bool:
+        """Is the number of functions ours to choose, and are they chosen for accuracy alone?"""
+        if not isinstance(method, Subspace) or method.batch is not None or method.centers is not None:
+            return False
+        given = self.kernel is not None or self.regularization is not None or self.noise is not None
+        return not given and method.basis != "representers" and method.solver == "qr" and not method.rkhs
+
+    def grown(
+        self, method: Method, points: Any, tol: float | None, inputs: Any, budget: int, stage: Stages
     ) -> SolutionOperator:
-        """With more and more centres, until the residual where nothing was learned is small enough."""
-        wanted = check_number("tol", tol, above=0.0)
+        """With more and more functions: until an error where nothing was learned is small enough, or the best of a
+        few if no tolerance is given."""
+        wanted = None if tol is None else check_number("tol", tol, above=0.0)
         growing = _growing(method, tol)
         given = sample(self.problem, points, self.sampling, self.seed) if points is not None else None
         most = check_integer("budget", budget, least=1)
         if given is not None:
-            most = min(most, max(1, sum(map(len, given.values())) // 2))
+            most = min(most, max(1, int(sum(map(len, given.values())) / FEWEST_POINTS)))
 
         ansatz: Ansatz | None = None  # of the first level, by which all are measured
+        task = self  # with the resolution of each axis that is chosen below
 
-        def grown(centers: int, n: int) -> SolutionOperator:
+        def build(centers: int, n: int) -> SolutionOperator:
             nonlocal ansatz
             larger = replace(growing, centers=centers)
             with stage("sample"):
@@ -272,17 +290,33 @@ class _Task:
                 placed = given or self._placed(larger, shares)
             with stage("collocate"):
                 ansatz, rows = self._rows(larger, placed, ansatz=ansatz)
-            return self._factorised(larger, placed, rows, ansatz, Diagnosis(), stage)
+            return task._factorised(larger, placed, rows, ansatz, Diagnosis(), stage)
 
-        return refine(
-            grown,
-            wanted,
-            most,
-            lambda operator: self._measure(inputs, operator),
-            self.problem.dim,
-            stage.say,
-            lambda operator: replace(operator, diagnosis=Diagnosis(None, self.roughness(operator.points))),
-        )
+        def examined(operator: SolutionOperator) -> SolutionOperator:
+            return replace(operator, diagnosis=Diagnosis(None, self.roughness(operator.points)))
+
+        def measure(operator: SolutionOperator) -> Measure:
+            return self._measure(inputs, operator)
+
+        frames, scores = self._frames(growing), list[float]()
+        for frame in frames if len(frames) > 1 else ():
+            task = replace(self, frame=frame)
+            trial = build(min(TRIAL, most), POINTS_PER_CENTRE * min(TRIAL, most))
+            scores.append(measure(trial)(trial).score)
+        task = replace(self, frame=frames[scores.index(min(scores))] if scores else self.frame)
+        if wanted is None:
+            return examined(by_default(build, most, measure, self.problem.dim, stage.say))
+        return refine(build, wanted, most, measure, self.problem.dim, stage.say, examined)
+
+    def _frames(self, method: Method) -> list[Frame]:
+        """Resolutions of the axes that may be good: all alike, and that of the waves that the equation carries."""
+        if self.problem.dim == 1:
+            return [self.frame]
+        placed = sample(self.problem, FEW, self.sampling, self.seed)
+        _, rows = fitted(self.problem, placed, self.frame, envelope_of(method))
+        waves = [waves_fineness(self.frame, b) for b in rows.blocks if free_waves(b, self.frame, self.seed) is not None]
+        finest = np.max(waves, axis=0, initial=1.0) if waves else np.ones(self.problem.dim)
+        return [self.frame, *([replace(self.frame, fineness=finest)] if np.max(finest) > 1.5 else [])]
 
     def _points_for(self, n: int) -> int:
         """The points that give n rows for each component: an equation for several unknowns has fewer rows than they."""
@@ -360,7 +394,7 @@ def _stated(noise: Any, problem: Problem, regularization: Any, weights: Any) -> 
     return read_noise(noise, problem)
 
 
-def _growing(method: Method, tol: float) -> Subspace:
+def _growing(method: Method, tol: float | None) -> Subspace:
     if method.batch is not None:
         remedy = "leave out batch, or give Subspace(centers=…, batch=…) and no tol"
         raise fail(ArgumentError, "tol", f"{tol} with a stream of points", remedy)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernop.learning.heldout import Measure
+from kernop.learning.heldout import Findings, Measure
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report, Status
 
@@ -81,6 +81,23 @@ def _in_reach(levels: list[Level], tol: float, budget: int) -> bool:
     return all(e <= tol or e * _rate(change, before) ** steps <= tol for e, change, before in pairs)
 
 
+def level_of(
+    operator: SolutionOperator, centers: int, found: Findings, before: Findings | None, started: float
+) -> Level:
+    """What an attempt found that began at a time of `time.perf_counter`."""
+    rough = operator.diagnosis.roughness
+    unresolved = rough.part if rough is not None and rough.unresolved else 0.0
+    return Level(
+        centers=centers,
+        points=operator.n_points,
+        error=max(found.error, min(1.0, unresolved)),
+        seconds=time.perf_counter() - started,
+        changes=None if before is None else tuple(map(float, found.changes(before))),
+        misfit=found.misfit,
+        roughness=unresolved,
+    )
+
+
 def refine(
     build: Callable[[int, int], SolutionOperator],
     tol: float,
@@ -111,17 +128,7 @@ def refine(
         found = measure(operator)
         if not levels or found.error <= tol:
             operator = examined(operator)
-        rough = operator.diagnosis.roughness
-        unresolved = rough.part if rough is not None and rough.unresolved else 0.0
-        level = Level(
-            centers=centers,
-            points=operator.n_points,
-            error=max(found.error, min(1.0, unresolved)),
-            seconds=time.perf_counter() - started,
-            changes=None if before is None else tuple(map(float, found.changes(before))),
-            misfit=found.misfit,
-            roughness=unresolved,
-        )
+        level = level_of(operator, centers, found, before, started)
         levels.append(level)
         tick(f"{centers} centres: error {level.error:.1e}")
         met = level.error <= tol

@@ -42,7 +42,7 @@ class Setting:
         frame: where they live.
         kernel: the user's, or None: the method chooses.
         regularization: the user's λ, or None: the method chooses.
-        weights: one for each condition, or None for balanced ones.
+        weights: one for each condition, or balanced ones.
         tick: is told the part that is done.
         runner: passes over rows that come in batches.
         ansatz: how the unknowns are made of the functions of a space; the functionals were collocated with it.

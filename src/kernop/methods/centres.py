@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial import KDTree
 from scipy.stats import qmc
 
 from kernop.basics.errors import FloatArray, check_memory, describe
@@ -18,6 +19,8 @@ WIDTH_ON_A_LINE, WIDTH = 4.0, 3.0
 REACH = 2.2
 #: … and at most this part of the number of centres along an axis, on either side.
 LARGEST_PART = 0.25
+#: A domain that holds this part of the centres of its box is treated as the box; fewer points do not show a domain.
+WHOLE, FEW = 0.9, 100
 
 
 @dataclass(frozen=True)
@@ -33,22 +36,51 @@ def default_number(n: int) -> int:
     return max(1, min(n // 2, max(1000, n // 8)))
 
 
-def fill(frame: Frame, number: int) -> Centres:
-    """Quasi-random centres that fill the box of the problem and a margin around it.
+def fill(frame: Frame, number: int, inside: FloatArray | None = None) -> Centres:
+    """Quasi-random centres that fill the domain and a margin around it.
 
     In natural units, with spacing h = (volume / L)^(1/d), the lengthscale is 3h (4h on a line) and the margin min(2.2
     lengthscales, a quarter of the centres along an axis). The margin is what makes the error near the boundary as
     small as inside.
+
+    Arguments:
+        frame: the box of the problem.
+        number: L.
+        inside: points that fill the domain, (n, d): what is farther from all of them than the margin is left out. None
+            fills the box.
     """
-    sides = (frame.high - frame.low) / frame.units
+    units = frame.resolved
+    sides = (frame.high - frame.low) / units
     d = len(sides)
     check_memory("centers", 3 * number * d, f"{describe(number)} of them", "give fewer")
     width = WIDTH_ON_A_LINE if d == 1 else WIDTH
     margin = min(REACH * width, LARGEST_PART * number ** (1.0 / d))
+    h, z = _drawn(sides, number, margin)
+    if inside is not None and d > 1 and len(inside) >= FEW:
+        h, z = _near(sides, number, margin, (inside - frame.low) / units)
+    return Centres(frame.low + units * z, width * h * units)
+
+
+def _drawn(sides: FloatArray, number: int, margin: float) -> tuple[float, FloatArray]:
+    """A spacing, and so many points with it in a box and its margin, (L, d)."""
     h = _spacing(sides, number, margin)
-    unit = np.asarray(qmc.Halton(d, scramble=True, rng=np.random.default_rng(0)).random(number))
-    z = frame.low + frame.units * (unit * (sides + 2.0 * margin * h) - margin * h)
-    return Centres(z, width * h * frame.units)
+    unit = np.asarray(qmc.Halton(len(sides), scramble=True, rng=np.random.default_rng(0)).random(number))
+    return h, unit * (sides + 2.0 * margin * h) - margin * h
+
+
+def _near(sides: FloatArray, number: int, margin: float, inside: FloatArray) -> tuple[float, FloatArray]:
+    """The same in a domain that is known by points, and its margin; in the box if the domain nearly fills it."""
+    tree = KDTree(inside)
+    gap = 2.0 * float(np.median(np.asarray(tree.query(inside, k=2)[0])[:, 1]))
+    drawn = number
+    while True:
+        h, z = _drawn(sides, drawn, margin)
+        near = np.asarray(tree.query(z, distance_upper_bound=margin * h + gap)[0]) < np.inf
+        if drawn == number and np.mean(near) > WHOLE:
+            return h, z
+        if np.count_nonzero(near) >= number:
+            return h, z[near][:number]
+        drawn = int(np.ceil(drawn * min(4.0, 1.02 * number / max(1, np.count_nonzero(near)))))
 
 
 def _spacing(sides: FloatArray, number: int, margin: float) -> float:

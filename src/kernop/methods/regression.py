@@ -13,7 +13,7 @@ from kernop.basics.progress import Tick
 from kernop.collocation.rows import Rows, StreamedRows
 from kernop.methods.accumulators import Accumulator, NormalSums, Triangle
 from kernop.methods.expansion import Expansion
-from kernop.methods.weights import equalising
+from kernop.methods.weights import Balance
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +88,8 @@ class Runner(Protocol):
         ...
 
 
-def balanced(rows: StreamedRows, expansion: Expansion) -> tuple[float, ...]:
-    """Weights that give every condition the same sum of squared rows, as estimated from a few batches.
-
-    The geometric mean of the weights is 1, so that λ keeps its meaning.
-    """
+def balanced(rows: StreamedRows, expansion: Expansion, balance: Balance | None) -> tuple[float, ...]:
+    """Balanced weights from the sums of squared rows, as estimated from a few batches."""
     names = rows.names
     if len(names) == 1:
         return (1.0,)
@@ -111,4 +108,4 @@ def balanced(rows: StreamedRows, expansion: Expansion) -> tuple[float, ...]:
         missing = names[int(np.argmin(values))]
         remedy = "let the first batch have points of every condition, or give weights='unit' or numbers"
         raise fail(ArgumentError, "points", f"no rows of condition {missing!r} to balance by", remedy)
-    return equalising(values)
+    return (balance or Balance.even(len(names))).weights(values)

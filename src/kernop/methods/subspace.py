@@ -50,7 +50,7 @@ from kernop.methods.weights import Weights, condition_weights, repeated
 #: Which functions.
 Basis = Literal["translates", "augmented", "polynomials", "representers"]
 #: The part of polynomials among augmented translates, for d = 1, 2 and more (measured: docs/decisions.md).
-AUGMENTED = (0.125, 0.125, 0.375)
+AUGMENTED = (0.1, 0.05, 0.375)
 #: The rows tiny · I below A, relative to the Frobenius norm of A.
 TINY = 1e-16
 
@@ -152,7 +152,8 @@ class Subspace(Method):
         expansion = self.expansion(setting, first, n)
         count = len(expansion)
         check_memory("centers", 4 * count**2, f"matrices of {count} × {count}", "use fewer centres")
-        weights = balanced(rows, expansion) if setting.weights is None else setting.weights
+        given = setting.weights
+        weights = given if isinstance(given, tuple) else balanced(rows, expansion, given)
         return Regression(rows, expansion, weights, self.solver == "qr")
 
     def fit(
@@ -200,12 +201,12 @@ class Subspace(Method):
             return DirectSum.of(polynomials(setting, int(number)))
         if self._augmented(setting):
             low = polynomials(setting, int(AUGMENTED[min(functionals.dim, 3) - 1] * number))
-            return DirectSum.of((translates(setting, int(number) - len(low[0])), *low))
+            return DirectSum.of((translates(setting, functionals, int(number) - len(low[0])), *low))
         given = self.centers if isinstance(self.centers, np.ndarray) else None
         if given is not None and given.shape[1] != functionals.dim:
             remedy = f"give centres in {functionals.dim} dimensions"
             raise fail(ShapeError, "centers", describe(self.centers), remedy)
-        return translates(setting, int(number), given)
+        return translates(setting, functionals, int(number), given)
 
     def _augmented(self, setting: Setting) -> bool:
         """Are polynomials added to translates?"""
@@ -245,19 +246,26 @@ class Subspace(Method):
         return factor
 
 
-def translates(setting: Setting, number: int, given: FloatArray | None = None) -> KernelFunctions:
+def translates(
+    setting: Setting, functionals: Functionals, number: int, given: FloatArray | None = None
+) -> KernelFunctions:
     """K(z_j, ·) for each component, at so many centres that fill the domain, or at those that are given (L, d)."""
-    chosen = fill(setting.frame, number if given is None else len(given))
+    chosen = fill(setting.frame, number if given is None else len(given), _places(functionals))
     z = chosen.z if given is None else given
     functions = Functionals(tuple(evaluations(z, k) for k in range(setting.ansatz.count)))
     return KernelFunctions(setting.kernel or Gaussian(chosen.lengthscale), functions, setting.ansatz)
+
+
+def _places(functionals: Functionals) -> FloatArray:
+    """Where the domain is, as far as the rows show it: points at which they stand, (n, d)."""
+    return np.concatenate([block.x for block in functionals.blocks])
 
 
 def polynomials(setting: Setting, number: int) -> tuple[Polynomials, ...]:
     """Polynomials of total degree in the box of the problem, at most so many, for each component."""
     frame, ansatz = setting.frame, setting.ansatz
     half = 0.5 * np.where(frame.high > frame.low, frame.high - frame.low, frame.units)
-    centre, degrees = 0.5 * (frame.low + frame.high), total_degree(len(half), number)
+    centre, degrees = 0.5 * (frame.low + frame.high), total_degree(len(half), number, frame.fineness)
     return tuple(Polynomials(centre, half, degrees, k, ansatz) for k in range(ansatz.count))
 
 

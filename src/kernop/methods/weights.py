@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,44 @@ from kernop.basics.errors import (
 )
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.sampling import check_conditions
-from kernop.language.problem import Problem
+from kernop.collocation.units import frame_of
+from kernop.geometry.cloud import CloudRegion
+from kernop.language.problem import Condition, Problem
 
-#: One weight for each condition, or None for "balanced": the method finds them from the scale of its rows.
-Weights = tuple[float, ...] | None
+
+@dataclass(frozen=True)
+class Balance:
+    """How much each condition counts when weights are balanced.
+
+    Conditions of one kind, the same operator on regions of the same dimension, have one weight for all their rows, as
+    if they were one condition; the sum Σ w_i · squares_i over a kind is what its regions measure, as a part of the box
+    around the problem or of its faces. So a boundary that is cut into pieces counts as before.
+
+    Arguments:
+        kinds: the kind of each condition.
+        shares: what each condition measures.
+    """
+
+    kinds: tuple[int, ...]
+    shares: tuple[float, ...]
+
+    @classmethod
+    def even(cls, number: int) -> Balance:
+        """All conditions count alike."""
+        return cls(tuple(range(number)), (1.0,) * number)
+
+    def weights(self, sums: FloatArray) -> tuple[float, ...]:
+        """w_k for each condition from the sums of its squared rows; 1 in the geometric mean, by shares.
+
+        So λ keeps its meaning.
+        """
+        kinds, shares = np.asarray(self.kinds), np.asarray(self.shares)
+        found = np.array([shares[kinds == k].sum() / sums[kinds == k].sum() for k in kinds])
+        return tuple(map(float, found / np.exp(np.average(np.log(found), weights=shares))))
+
+
+#: One weight for each condition; or balanced ones, which the method finds from the scale of its rows (None: evenly).
+Weights = tuple[float, ...] | Balance | None
 
 
 def read_weights(weights: Any, problem: Problem) -> Weights:
@@ -33,7 +68,32 @@ def read_weights(weights: Any, problem: Problem) -> Weights:
     if not isinstance(weights, str):
         raise fail(ArgumentTypeError, "weights", describe(weights), "give 'unit', 'balanced' or a dict of numbers")
     word = check_choice("weights", weights, ("unit", "balanced"))
-    return None if word == "balanced" else (1.0,) * len(problem.names)
+    return balance_of(problem) if word == "balanced" else (1.0,) * len(problem.names)
+
+
+def balance_of(problem: Problem) -> Balance:
+    """How much the conditions of a problem count."""
+    frame, conditions, kinds = frame_of(problem), problem.conditions, list[Any]()
+    finite = sum(c.on.measure for c in conditions if _finite(c))
+    shares = list[float]()
+    for c in conditions:
+        kind = (c.op, c.of, c.on.intrinsic_dim, c.integral)
+        kinds.append(next((k for k, other in enumerate(kinds) if _same_kind(kind, other)), kind))
+        if c.integral:
+            shares.append(1.0)
+        else:
+            shares.append(c.on.measure / finite if _finite(c) else min(1.0, frame.part(c.on)))
+    numbers = [k if isinstance(kind, tuple) else kind for k, kind in enumerate(kinds)]
+    return Balance(tuple(numbers), tuple(shares))
+
+
+def _finite(condition: Condition) -> bool:
+    """Is the region a finite set, whose measure is a number of points?"""
+    return not condition.integral and (condition.on.intrinsic_dim == 0 or isinstance(condition.on, CloudRegion))
+
+
+def _same_kind(one: tuple[Any, ...], other: Any) -> bool:
+    return isinstance(other, tuple) and one[1:] == other[1:] and (one[0] is other[0] or bool(one[0] == other[0]))
 
 
 def row_weights(weights: Weights, functionals: Functionals, squares: FloatArray) -> FloatArray:
@@ -42,24 +102,15 @@ def row_weights(weights: Weights, functionals: Functionals, squares: FloatArray)
 
 
 def condition_weights(weights: Weights, functionals: Functionals, squares: FloatArray) -> tuple[float, ...]:
-    """One weight for each condition; balanced ones give every condition the same sum Σ w_i · squares_i.
-
-    ``squares`` are the squared sizes of the rows, (N,); balanced weights average to 1 in the geometric mean, so that
-    λ keeps its meaning.
-    """
-    if weights is not None:
+    """One weight for each condition: the user's, or balanced ones from the squared sizes of the rows (N,)."""
+    if isinstance(weights, tuple):
         return weights
     sums = np.array([float(np.sum(squares[rows])) for rows in functionals.slices])
     usable = (sums > 0.0) & np.isfinite(sums)
     if not np.all(usable):
         got = f"'balanced' with rows of a condition whose squares add up to {sums[np.argmin(usable)]:g}"
         raise fail(NonFiniteError, "kernel, weights", got, "give a lengthscale, and units, that fit the domain")
-    return equalising(sums)
-
-
-def equalising(sums: FloatArray) -> tuple[float, ...]:
-    """Weights w_k with w_k · sums_k the same for all k, and 1 in the geometric mean."""
-    return tuple(map(float, np.exp(np.mean(np.log(sums))) / sums))
+    return (weights or Balance.even(len(sums))).weights(sums)
 
 
 def repeated(weights: tuple[float, ...], functionals: Functionals) -> FloatArray:

@@ -42,6 +42,7 @@ from kernop.methods.streamed import StreamedFactorisation
 from kernop.operators.closing import Closing, enveloped
 from kernop.operators.fixed import FixedOperator, fixed
 from kernop.operators.green import GreenFunction, green_function, opened
+from kernop.operators.march import MarchedSolution, march
 from kernop.operators.report import Report
 from kernop.operators.shapes import InputValue, PointsLike, by_unknown, deviations
 from kernop.operators.solution import Solution, functionals_of, solution_of
@@ -136,6 +137,17 @@ class SolutionOperator(Learned):
             self._speak_up(u)
         return found
 
+    def march(self, steps: int, *values: InputValue, **named: InputValue) -> MarchedSolution:
+        """The solution over ``steps`` slabs of time, each as long as that on which T was learned: u(x), x = (…, t).
+
+        Conditions on ``.initial`` take what is given in the first slab; afterwards what the slab before ends with.
+        Other inputs are functions of x with the time of all slabs, t0 … t0 + steps · (t1 − t0); numbers; or arrays of
+        values for each slab at ``T.points[name].x``, (steps, n) or (steps, n, B). Coefficients must not depend on time.
+        """
+        u = march(self, steps, named_inputs(self.problem, values, named))
+        self._speak_up(u)
+        return u
+
     def answer(self, given: Input) -> Solution:
         """The solution for inputs by name, whatever it leaves of the data."""
         return self.answers([given])[0]
@@ -169,7 +181,7 @@ class SolutionOperator(Learned):
             for own, end, given in zip(rows.columns, ends, rows.inputs, strict=True)
         )
 
-    def _speak_up(self, u: Solution) -> None:
+    def _speak_up(self, u: Solution | MarchedSolution) -> None:
         """Warn if a solution leaves more of the data than the operator promises."""
         if u.misfits is None or u.sizes is None or np.fmax.reduce(u.misfits, initial=0.0) <= self.promise:
             return
@@ -205,7 +217,7 @@ class SolutionOperator(Learned):
 
         With a λ of the user the solution is not meant to satisfy the data: 0.1.
         """
-        if self.report is not None:
+        if self.report is not None and self.report.asked:
             return self.report.promise
         return PENALISED if self.factorisation.penalised else PROMISE
 

@@ -63,6 +63,7 @@ class Report:
         measured: on what solutions errors were measured, in words; empty for residuals of a user's inputs.
         followed: what the solutions are whose truth is not known, such as "f = 1".
         estimates: the estimated relative error of each of them; None if it is not known.
+        asked: did the user ask for the tolerance? Otherwise it was a goal of our own, and promises nothing.
     """
 
     status: Status
@@ -72,6 +73,7 @@ class Report:
     measured: str = ""
     followed: tuple[str, ...] = ()
     estimates: tuple[Extended, ...] | None = None
+    asked: bool = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.returned < len(self.levels):
@@ -106,6 +108,10 @@ class Report:
         return MARGIN * max(self.tol, self.best.misfit)
 
     def __str__(self) -> str:
+        if not self.asked:
+            kind = "error" if self.measured else "residual"
+            where = f"on {self.measured}" if self.measured else "of inputs"
+            return "\n".join([f"learned by default: {kind} {self.error:.1e} {where}", *self._lines()])
         reason = {
             "met": "tolerance met",
             "stagnated": "NOT met: more centres did not help",
@@ -115,5 +121,7 @@ class Report:
         missed = ", ".join(f"{name} (estimated error {e:.0e})" for name, e in self.missed.items())
         beyond = "corner singularities, layers, jumps" + (f"; missed for constant data: {missed}" if missed else "")
         lines = [f"{reason}: {what}, asked for {self.tol:.1e}" + (f". Not covered: {beyond}" if self.measured else "")]
-        lines += [f"{'>' if k == self.returned else ' '} {level}" for k, level in enumerate(self.levels)]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._lines()])
+
+    def _lines(self) -> list[str]:
+        return [f"{'>' if k == self.returned else ' '} {level}" for k, level in enumerate(self.levels)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import comb
+from math import comb, factorial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,14 +127,30 @@ def legendre(z: FloatArray, degree: int, order: int) -> FloatArray:
     return found * np.sqrt(2.0 * np.arange(degree + 1) + 1.0)[:, None]
 
 
-def total_degree(dim: int, number: int) -> NDArray[np.int64]:
-    """The multi-indices of the largest total degree that has at most so many, and at least the constant: (L, d)."""
-    degree = 0
-    while comb(degree + 1 + dim, dim) <= number:
-        degree += 1
-    found = np.zeros((1, 0), dtype=np.int64)
-    for _ in range(dim):
-        left = degree - found.sum(axis=1)
+def total_degree(dim: int, number: int, fineness: FloatArray | None = None) -> NDArray[np.int64]:
+    """The multi-indices ν of the largest total degree that has at most so many, and at least the constant: (L, d).
+
+    With a fineness r (d,) it is the degree Σ_j ν_j / r_j, so that an axis has r_j times the degree of others.
+    """
+    if fineness is None or np.all(fineness == fineness[0]):
+        degree = 0
+        while comb(degree + 1 + dim, dim) <= number:
+            degree += 1
+        return _up_to(np.full(dim, float(degree)))
+    low, high = 0.0, float(number)
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        volume = np.prod(middle * fineness) / factorial(dim)  # fewer than there are: large ones need not be counted
+        low, high = (low, middle) if volume > number or len(_up_to(middle * fineness)) > number else (middle, high)
+    return _up_to(low * fineness)
+
+
+def _up_to(highest: FloatArray) -> NDArray[np.int64]:
+    """All ν with Σ_j ν_j / highest_j ≤ 1, to rounding; ν_j = 0 where the highest degree is below 1."""
+    found, used = np.zeros((1, 0), dtype=np.int64), np.zeros(1)
+    for degree in highest:
+        left = np.floor(np.maximum(0.0, 1.0 - used) * degree + 1e-9).astype(np.int64)
         last = np.concatenate([np.arange(k + 1) for k in left.tolist()])
         found = np.column_stack([np.repeat(found, left + 1, axis=0), last])
+        used = np.repeat(used, left + 1) + last / max(degree, 1.0)
     return found

@@ -200,7 +200,7 @@ def error_estimate(
     looked = {} if search is None or paired else look(operator.problem, u, known.functions, search)
     missed, more = unseen(operator, knowledge, residuals, looked)
     total, size = SAFETY * (errors.guess + more) + errors.rest, errors.solution
-    total = _with_doubts(total, size, operator, knowledge, residuals)
+    total = with_doubts(total, size, operator, knowledge, residuals)
     if paired:
         total, size = (np.hypot(*np.split(values, 2, axis=-1)) for values in (total, size))
     if not np.all(np.isfinite(total[1])):
@@ -239,7 +239,7 @@ def _residual(rows: FloatArray, single: bool, paired: bool) -> Residual:
     return Residual(_one(rms(modulus), single), _one(np.max(modulus, axis=0), single))
 
 
-def _with_doubts(
+def with_doubts(
     total: FloatArray, size: FloatArray, operator: Learned, knowledge: ErrorsFromResiduals, residuals: FloatArray
 ) -> FloatArray:
     """What is doubtful whatever the input, added to an estimate (2, U, B): it concerns what no residual shows."""

@@ -1,0 +1,143 @@
+"""What learn gives on an entry: by default, to a tolerance, by hand."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import kernop as ko
+from collection_problems.entry import Entry
+from collection_problems.hand import Hand
+from kernop.basics.errors import KernopError
+
+#: The tolerance of the second column.
+TOL = 1e-6
+#: Learning that is faster than this is timed a second time, without compilation.
+QUICK = 5.0
+#: By default within this factor of the best by hand is good.
+ROOM = 10.0
+#: No error counts as smaller than this: below it, rounding decides.
+FLOOR = 1e-10
+#: Warnings by which kernop tells that something is wrong.
+TELLING = ("ToleranceWarning", "IllPosedWarning", "AccuracyWarning")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One learn: seconds, the relative L2 error (∞ if it was refused), the number of centres, and what was said."""
+
+    seconds: float
+    error: float
+    centers: int = 0
+    said: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> bool:
+        """Was there a warning of kernop, or a refusal?"""
+        return any(name in TELLING or name.startswith("refused") for name in self.said)
+
+
+def run(entry: Entry, *, twice: bool = True, **settings: Any) -> Run:
+    """Learn, solve, compare; what is quick is timed a second time, unless ``twice`` is false."""
+    problem = entry.problem()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        started = time.perf_counter()
+        try:
+            operator = ko.learn(problem, **settings)
+            seconds = time.perf_counter() - started
+            if twice and seconds < QUICK:
+                started = time.perf_counter()
+                operator = ko.learn(problem, **settings)
+                seconds = time.perf_counter() - started
+            error = entry.error(operator)
+        except KernopError as failure:
+            return Run(time.perf_counter() - started, float("inf"), 0, (f"refused: {type(failure).__name__}",))
+    said = tuple(dict.fromkeys(warning.category.__name__ for warning in caught))
+    return Run(seconds, error, _centers(operator), said)
+
+
+def _centers(operator: ko.SolutionOperator) -> int:
+    expansion = getattr(operator.factorisation, "expansion", None)
+    return len(expansion) if expansion is not None else 0
+
+
+def by_hand(entry: Entry, hand: Hand) -> Hand:
+    """The settings with what they give now."""
+    found = run(entry, **hand.settings(entry.problem()))
+    return replace(hand, error=found.error, seconds=found.seconds)
+
+
+@dataclass(frozen=True)
+class Line:
+    """An entry, what learn gives by default, knowing the inputs, and to a tolerance, and the best by hand."""
+
+    entry: Entry
+    default: Run
+    known: Run | None
+    tol: Run | None
+    hand: Hand | None
+
+    @property
+    def ratio(self) -> float:
+        """The error by default ÷ by hand; neither counts as less than 1e-10."""
+        return self.compared(self.default)
+
+    def compared(self, found: Run | None) -> float:
+        """The error of a run ÷ by hand, likewise; NaN if one of them is not there."""
+        if self.hand is None or found is None:
+            return float("nan")
+        return max(found.error, FLOOR) / max(self.hand.error, FLOOR)
+
+    @property
+    def within(self) -> bool:
+        """Is the default within ten times of the best by hand?"""
+        return self.ratio <= ROOM
+
+    @property
+    def beats(self) -> bool:
+        """Is the default better than the published figure?"""
+        return self.entry.published is not None and self.default.error < self.entry.published.error
+
+
+def measured(entry: Entry, *, tolerance: bool = True, again: bool = False) -> Line:
+    """All columns of an entry.
+
+    Arguments:
+        tolerance: learn with inputs, and to the tolerance, too?
+        again: run the settings by hand again, rather than quote what was found?
+    """
+    hand = entry.by_hand
+    return Line(
+        entry,
+        run(entry),
+        run(entry, inputs=[dict(entry.inputs)]) if tolerance else None,
+        run(entry, tol=TOL) if tolerance else None,
+        by_hand(entry, hand) if again and hand is not None else hand,
+    )
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The counts of a half."""
+
+    lines: Sequence[Line]
+
+    def __str__(self) -> str:
+        known = [line for line in self.lines if line.hand is not None]
+        rivals = [line for line in self.lines if line.entry.published is not None]
+        worse = [line.entry.name for line in rivals if not line.beats]
+        parts = [line.entry.name for line in self.lines if line.entry.needs_parts]
+        close = sum(line.within for line in known)
+        told = [line for line in known if line.known is not None]
+        knowing = sum(line.compared(line.known) <= ROOM for line in told)
+        return (
+            f"within ten times of the best by hand on {close} of {len(known)}"
+            + (f" (with inputs= on {knowing} of {len(told)}); " if told else "; ")
+            + f"others: {', '.join(line.entry.name for line in known if not line.within) or 'none'}; "
+            f"better than the published figure on {len(rivals) - len(worse)} of {len(rivals)}; "
+            f"those that are not: {', '.join(worse) or 'none'}; need parts: {', '.join(parts) or 'none'}"
+        )

@@ -1,0 +1,274 @@
+"""The error of a solution that was marched, slab by slab: what each slab adds, and what the following ones make of it.
+
+On slab k the error e_k solves the same problem with the residuals as data; at its beginning it is what e_{k−1} hands
+on, and what û_k leaves of what û_{k−1} handed on. So the richer operator is marched too, on the residuals: ê_k. What ê
+leaves over is turned into an error by the constants of one slab, and for later ones by those of errors that probing
+fields hand on, followed through the repeated map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kernop.basics.errors import FloatArray, NonFiniteError, fail
+from kernop.basics.frozen import Kept
+from kernop.collocation.slabs import Slab
+from kernop.collocation.units import frame_of
+from kernop.language.functions import Function
+from kernop.methods import Combination, Factorisation
+from kernop.methods.repeated import Repetition, StepMap, step_map
+from kernop.methods.weights import repeated
+from kernop.trust.estimates.estimate import SAFETY, ErrorEstimate, Residual, UnknownError, with_doubts
+from kernop.trust.estimates.stability import (
+    QUANTILE,
+    ErrorsFromResiduals,
+    Learned,
+    applied,
+    from_fresh_points,
+    from_left_out,
+    probed,
+    rms,
+)
+from kernop.trust.estimates.unseen import Unseen, look, unseen
+
+NO_BOUND = "a maximum principle is used for one slab alone: ask u.slabs[k].error_estimate()"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ChainEstimate(ErrorEstimate):
+    """How wrong û is on all slabs together; see `ErrorEstimate`.
+
+    Attributes:
+        slabs_l2, slabs_linf: the same on each slab, (steps,) or (steps, B); of the unknown that l2 and linf are of.
+        growth: ‖(Π M)^k‖, k = 0 … steps: what k steps make of an error at the beginning of a slab, at most.
+    """
+
+    slabs_l2: FloatArray
+    slabs_linf: FloatArray
+    growth: FloatArray
+
+    def _words(self) -> str:
+        by = [float(np.max(self.slabs_l2[k])) for k in (0, len(self.slabs_l2) // 2, -1)]
+        places = f"{by[0]:.1e} on the first, {by[1]:.1e} half-way, {by[2]:.1e} on the last"
+        chain = f"{len(self.slabs_l2)} slabs: L2 error {places}"
+        return f"{chain}; an error grows at most {np.max(self.growth):.2g} times.\n{super()._words()}"
+
+
+@dataclass(frozen=True, eq=False)
+class ChainData:
+    """What is known of the data of all slabs; columns are those of the first slab, then of the second, ….
+
+    Arguments:
+        at_points: at the points of the operator, with what was handed on, (N, steps · B).
+        at_tests: at its test points, 0 where data were handed on, (n, steps · B); None if it is not known there.
+        functions: the data that are functions, by name, for each slab.
+    """
+
+    at_points: FloatArray
+    at_tests: FloatArray | None
+    functions: Sequence[Mapping[str, Function]]
+
+
+_richer: Kept[Factorisation, StepMap] = Kept()
+_own: Kept[Factorisation, StepMap] = Kept()
+
+
+def own_step(operator: Learned, slab: Slab) -> StepMap:
+    """One step of an operator, made once."""
+
+    def make() -> StepMap:
+        rows = operator.collocated
+        final = slab.handed(operator.points, operator.ansatz)
+        return step_map(operator.factorisation, rows, slab.rows(rows), final, frame_of(operator.problem))
+
+    return _own.of(operator.factorisation, make)
+
+
+def chain_estimate(
+    operator: Learned,
+    slab: Slab,
+    repetition: Repetition,
+    u: Combination,
+    known: ChainData,
+    *,
+    single: bool,
+    paired: bool,
+    search: int | None,
+) -> ChainEstimate:
+    """How wrong B marched solutions û are; the columns of u are those of the first slab, then of the second, …."""
+    steps = repetition.steps
+    if known.at_tests is not None:
+        knowledge: ErrorsFromResiduals = from_fresh_points(operator)
+        residuals, correction, left = _marched_errors(operator, slab, knowledge, steps, u, known.at_tests)
+        found = correction.apply(knowledge.places.functionals)
+        size = knowledge.places.sizes(u.apply(knowledge.places.functionals) + found)
+        guess, rest = knowledge.places.sizes(found), knowledge.constants[..., None] * left
+    else:
+        knowledge = from_left_out(operator)
+        residuals = knowledge.residuals(u, known.at_points)
+        left = rms(_roots(knowledge) * residuals)
+        errors = knowledge.errors(residuals, u.apply(knowledge.places.functionals))
+        size, guess, rest = errors.solution, 0.0 * errors.guess, SAFETY * errors.guess
+    rest = rest + _handed_on(left, _gains(operator, slab, knowledge, repetition), steps)
+    missed, more = _unseen(operator, knowledge, residuals, u, known, steps, None if paired else search)
+    total = with_doubts(SAFETY * (guess + more) + rest, size, operator, knowledge, residuals)
+    if not np.all(np.isfinite(total)):
+        raise fail(NonFiniteError, "u", "a solution whose residuals overflow", "choose units in which data is near 1")
+    return _told(operator, knowledge, residuals, total, size, repetition, single, paired, missed)
+
+
+def _roots(knowledge: ErrorsFromResiduals) -> FloatArray:
+    """√w of all rows, (n, 1)."""
+    return np.sqrt(repeated(knowledge.answers.weights, knowledge.functionals))[:, None]
+
+
+def _marched_errors(
+    operator: Learned, slab: Slab, knowledge: ErrorsFromResiduals, steps: int, u: Combination, data: FloatArray
+) -> tuple[FloatArray, Combination, FloatArray]:
+    """Residuals (n, columns), ê in all slabs, and what it leaves of the residuals, (columns,)."""
+    rows, frame = slab.rows(knowledge.functionals), frame_of(operator.problem)
+    final = slab.handed(operator.test_points, operator.ansatz)
+    step = _richer.of(knowledge.answers, lambda: step_map(knowledge.answers, knowledge.functionals, rows, final, frame))
+    residuals = (data - u.apply(knowledge.functionals)).reshape(len(data), steps, -1)
+    residuals[rows, 1:] += u.apply(final).reshape(len(rows), steps, -1)[:, :-1]
+    whole, states = step.over(steps).march(residuals)
+    correction = knowledge.answers.answer(whole.reshape(len(data), -1)).u
+    whole = np.array(residuals)
+    whole[rows] += states  # what was taken out of the states between slabs counts as left over
+    left = whole.reshape(len(data), -1) - correction.apply(knowledge.functionals)
+    return residuals.reshape(len(data), -1), correction, rms(_roots(knowledge) * left)
+
+
+def _open_states(operator: Learned, slab: Slab, knowledge: ErrorsFromResiduals) -> tuple[FloatArray, FloatArray]:
+    """States that the probes hand on wrongly, (n₀, probes), and what was left of the residuals of each, (probes,)."""
+    probes, u = probed(operator, knowledge.functionals)
+    own = slab.handed(operator.points, operator.ansatz)
+    states = applied(probes, own) - u.apply(own)
+    residuals = knowledge.residuals(u, applied(probes, knowledge.functionals))
+    if knowledge.centres:
+        guess = knowledge.answers.answer(residuals).u
+        states, residuals = states - guess.apply(own), residuals - guess.apply(knowledge.functionals)
+    return states, rms(_roots(knowledge) * residuals)
+
+
+def _gains(operator: Learned, slab: Slab, knowledge: ErrorsFromResiduals, repetition: Repetition) -> FloatArray:
+    """The error on a slab for each unit left over k slabs before, k = 1 … steps, in both norms: (steps, 2, U).
+
+    By the errors that the probes hand on, followed through the map that is repeated; few of them are larger.
+    """
+    states, left = _open_states(operator, slab, knowledge)
+    step, places = repetition.step, knowledge.places
+    first, *others = step.factorisation.factors(step.factorisation.expansion.matrix(places.functionals))
+    values = (first[:, step.rows] if not others else first @ others[0][:, step.rows]) / step.roots
+    states = step.roots[:, None] * repetition.filtered(states[:, left > 0.0] / left[left > 0.0])
+    found: list[FloatArray] = []
+    for _ in range(repetition.steps):
+        found.append(np.quantile(places.sizes(values @ states), QUANTILE, axis=-1))
+        states = repetition.map @ states
+    return np.array(found)
+
+
+def _handed_on(left: FloatArray, gains: FloatArray, steps: int) -> FloatArray:
+    """The errors on each slab for what was left over on those before, (columns,): (2, U, columns)."""
+    apart = np.arange(steps)[:, None] - np.arange(steps)
+    weights = np.where(apart[:, :, None, None] > 0, gains[np.maximum(apart - 1, 0)], 0.0)  # (steps, steps, 2, U)
+    found = np.einsum("kjnu,jb->nukb", weights, left.reshape(steps, -1))
+    return found.reshape(*found.shape[:2], -1)
+
+
+def _unseen(
+    operator: Learned,
+    knowledge: ErrorsFromResiduals,
+    residuals: FloatArray,
+    u: Combination,
+    known: ChainData,
+    steps: int,
+    search: int | None,
+) -> tuple[tuple[Unseen, ...], FloatArray]:
+    """What a search of the functions finds on each slab, and how much of an error it can be there and on later ones."""
+    found, parts, width = list[Unseen](), list[FloatArray](), residuals.shape[1] // steps
+    if search is None:
+        return (), np.zeros((*knowledge.constants.shape, residuals.shape[1]))
+    for k in range(steps):
+        columns = slice(k * width, (k + 1) * width)
+        own = replace(u, y=u.y[:, columns])
+        looked = look(operator.problem, own, known.functions[k], max(1, search // steps))
+        missed, more = unseen(operator, knowledge, residuals[:, columns], looked)
+        found += missed
+        parts.append(more if not parts else more + parts[-1])
+    return tuple(found), np.concatenate(parts, axis=-1)
+
+
+def _told(
+    operator: Learned,
+    knowledge: ErrorsFromResiduals,
+    residuals: FloatArray,
+    total: FloatArray,
+    size: FloatArray,
+    repetition: Repetition,
+    single: bool,
+    paired: bool,
+    missed: tuple[Unseen, ...],
+) -> ChainEstimate:
+    steps = repetition.steps
+
+    def by_slab(values: FloatArray) -> FloatArray:
+        """(…, steps · B) as (…, steps, B); the moduli if real and imaginary parts are columns of their own."""
+        found = values.reshape(*values.shape[:-1], steps, -1)
+        return np.hypot(*np.split(found, 2, axis=-1)) if paired else found
+
+    def one(values: FloatArray) -> FloatArray:
+        return values[..., 0] if single else values
+
+    l2, linf = by_slab(total)  # (U, steps, B)
+    size_l2, size_linf = by_slab(size)
+    whole = [np.sqrt(np.mean(np.square(part), axis=1)) for part in (l2, size_l2)]
+    most = [np.max(part, axis=1) for part in (linf, size_linf)]
+    relative = [_relative(*whole), _relative(*most)]
+    names = operator.problem.unknowns.names
+    of = {
+        name: UnknownError(*(_figure(one(v[k])) for v in (*relative, whole[0], most[0])))
+        for k, name in enumerate(names)
+    }
+    worst = int(np.argmax(np.max(relative[0], axis=1)))
+    moduli = by_slab(np.abs(residuals))  # (n, steps, B)
+    blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)
+    return ChainEstimate(
+        relative_l2=_figure(one(np.max(relative[0], axis=0))),
+        relative_linf=_figure(one(np.max(relative[1], axis=0))),
+        l2=of[names[worst]].l2,
+        linf=of[names[worst]].linf,
+        residuals={
+            name: Residual(
+                _figure(one(np.sqrt(np.mean(np.square(moduli[rows]), axis=(0, 1))))),
+                _figure(one(np.max(moduli[rows], axis=(0, 1)))),
+            )
+            for name, rows in blocks
+        },
+        source=knowledge.kind,
+        points=len(residuals),
+        stability={norm: float(np.max(c)) for norm, c in zip(("l2", "linf"), knowledge.constants, strict=True)},
+        centres=knowledge.centres,
+        bound=None,
+        why_no_bound=NO_BOUND,
+        relative_to="û + ê" if knowledge.centres else "û",
+        unseen=missed,
+        diagnosis=operator.diagnosis,
+        of=of,
+        slabs_l2=one(l2[worst]),
+        slabs_linf=one(linf[worst]),
+        growth=repetition.powers,
+    )
+
+
+def _relative(error: FloatArray, size: FloatArray) -> FloatArray:
+    """error / size; 0 / 0 is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(error == 0.0, 0.0, error / size)
+
+
+def _figure(values: FloatArray) -> float | FloatArray:
+    return float(values) if values.ndim == 0 else values
