@@ -136,8 +136,15 @@ def test_functions_cannot_be_negated(function):
         lambda v: (a + 1) * ko.laplacian(v),
         lambda v: a * a * ko.laplacian(v),
         lambda v: a**2 * ko.laplacian(v),
+        lambda v: 1j * a * v,
+        lambda v: jnp.asarray(2.0) * a * v,
+        lambda v: 2 * GRID * v,
+        lambda v: abs(a) * v,
+        lambda v: jnp.exp(a) * v,
+        lambda v: np.exp(a) * v,
+        lambda v: a[0] * v,
     ],
-    ids=["2 a", "1/a", "a + 1", "a b", "a²"],
+    ids=["2 a", "1/a", "a + 1", "a b", "a²", "i a", "array", "an object", "|a|", "jnp", "np", "a[0]"],
 )
 def test_functions_cannot_be_computed_with(op):
     message = (
@@ -145,6 +152,14 @@ def test_functions_cannot_be_computed_with(op):
     )
     with pytest.raises(OperatorError, match=message) as caught:
         read(op)
+    assert not isinstance(caught.value, NonlinearOperatorError)
+
+
+def test_functions_of_x_are_not_called_with_u():
+    with pytest.raises(
+        OperatorError, match=r"^f: got .* not subscriptable\); .* write a \* u for a\(x\) u\(x\)"
+    ) as caught:
+        read(lambda v: a(v) * v)
     assert not isinstance(caught.value, NonlinearOperatorError)
 
 
