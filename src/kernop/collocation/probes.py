@@ -127,8 +127,10 @@ def _free_waves(block: Block, units: FloatArray, fineness: FloatArray, seed: int
         return None
     longest = int(np.argmax(free.any(axis=1)))
     carried = np.flatnonzero(free[longest])
-    while longest > 0 and np.all(ratio[longest - 1, carried] < DAMPED):
-        longest -= 1
+    longer = longest
+    while longer > 0 and np.all(ratio[longer - 1, carried] < DAMPED):
+        longer -= 1
+    longest = longer if radii[longer] < 0.5 * radii[longest] else longest
     shortest = int(np.searchsorted(radii, np.sqrt(2.0) / min(LENGTHS)))
     if longest < shortest:
         carried, longest = np.flatnonzero(free[shortest]), shortest

@@ -322,7 +322,7 @@ class _Task:
         return operator if operator.diagnosis.roughness is not None else examined(operator)
 
     def _resolved(self, method: Method) -> Frame:
-        """With axes as fine as the waves that the equation carries ask for; halfway, since data ask for other things."""
+        """With axes as fine as the waves of the equation ask for; halfway, since data ask for other things."""
         if self.problem.dim == 1:
             return self.frame
         placed = sample(self.problem, FEW, self.sampling, self.seed)
