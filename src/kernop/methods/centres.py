@@ -53,8 +53,7 @@ def fill(frame: Frame, number: int, inside: FloatArray | None = None) -> Centres
     sides = (frame.high - frame.low) / units
     d = len(sides)
     check_memory("centers", 3 * number * d, f"{describe(number)} of them", "give fewer")
-    width = WIDTH_ON_A_LINE if d == 1 else WIDTH
-    margin = min(REACH * width, LARGEST_PART * number ** (1.0 / d))
+    width, margin = width_of(d), _margin(d, number)
     h, z = _drawn(sides, number, margin)
     if inside is not None and d > 1 and len(inside) >= FEW:
         h, z = _near(sides, number, margin, (inside - frame.low) / units)
@@ -81,6 +80,22 @@ def _near(sides: FloatArray, number: int, margin: float, inside: FloatArray) -> 
         if np.count_nonzero(near) >= number:
             return h, z[near][:number]
         drawn = int(np.ceil(drawn * min(4.0, 1.02 * number / max(1, np.count_nonzero(near)))))
+
+
+def width_of(dim: int) -> float:
+    """The lengthscale of translates in units of the spacing of their centres."""
+    return WIDTH_ON_A_LINE if dim == 1 else WIDTH
+
+
+def spacing(frame: Frame, number: int) -> float:
+    """The spacing h of so many centres that fill the box of the problem and a margin, in units that are resolved."""
+    sides = (frame.high - frame.low) / frame.resolved
+    return _spacing(sides, number, _margin(len(sides), number))
+
+
+def _margin(dim: int, number: int) -> float:
+    """How far centres reach beyond the domain, in spacings."""
+    return min(REACH * width_of(dim), LARGEST_PART * number ** (1.0 / dim))
 
 
 def _spacing(sides: FloatArray, number: int, margin: float) -> float:

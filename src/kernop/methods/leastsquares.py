@@ -37,6 +37,10 @@ class Refitting(Protocol):
         """ "qr" of the design matrix, or "normal" equations."""
         ...
 
+    def shares(self, functionals: Functionals) -> FloatArray:
+        """How much each row counts beside others of its condition, (N,)."""
+        ...
+
     def fit(
         self,
         expansion: Expansion,
@@ -160,7 +164,7 @@ class HeldFactorisation(SubspaceFactorisation):
 
     def _rows(self, functionals: Functionals, new: RowNumbers) -> tuple[FloatArray, FloatArray]:
         """√W A of the new rows, (n, L), and √w of all, (N + n,)."""
-        roots = np.sqrt(repeated(self.weights, functionals))
+        roots = np.sqrt(self.method.shares(functionals) * repeated(self.weights, functionals))
         return design_matrix(self.expansion, functionals.take(new)) * roots[new, None], roots
 
 

@@ -42,7 +42,8 @@ from kernop.methods.leastsquares import (
     penalty_root,
 )
 from kernop.methods.regression import Regression, balanced
-from kernop.methods.spaces import DirectSum, KernelFunctions, Polynomials
+from kernop.methods.spaces import DirectSum, KernelFunctions, Layers, Polynomials
+from kernop.methods.spaces.layers import narrow
 from kernop.methods.spaces.polynomials import total_degree
 from kernop.methods.streamed import factorised
 from kernop.methods.weights import Weights, condition_weights, repeated
@@ -62,7 +63,7 @@ class Subspace(Method):
 
     Arguments:
         centers: how many functions for each component of the unknowns, or their centres (L, d), of which those that
-            coincide count once; None chooses from the number of points.
+            coincide count once, or `Layers`; None chooses from the number of points.
         basis: "translates", b_j = K(z_j, ·) at quasi-random centres in and around the domain; "polynomials" of the
             largest total degree that has at most L of them, in the box around the domain: the limit of wide Gaussians,
             without a kernel; "augmented", translates and polynomials of low degree, L together; or "representers",
@@ -97,7 +98,11 @@ class Subspace(Method):
             )
         if self.envelope is not None and self.basis == "representers":
             raise fail(ArgumentError, "envelope", "one with representers", "use basis='translates' with an envelope")
-        if (
+        if isinstance(self.centers, Layers):
+            if self.basis not in (None, "augmented") or self.rkhs or self.batch is not None:
+                remedy = "use basis='augmented', penalty='coefficients' and no batch with layers"
+                raise fail(ArgumentError, "centers", f"{self.centers!r} with {self.basis!r}, {self.penalty!r}", remedy)
+        elif (
             self.centers is not None
             and as_array("centers", self.centers, "give a number, or an array (L, d)").ndim == 0
         ):
@@ -169,8 +174,9 @@ class Subspace(Method):
         size = 2 * (n + count) * count
         check_memory("points", size, f"a design matrix of {n} × {count}", "use fewer centres or points")
         design = design_matrix(expansion, functionals)
-        chosen = condition_weights(weights, functionals, np.einsum("ij,ij->i", design, design))
-        roots = np.sqrt(repeated(chosen, functionals))
+        share = self.shares(functionals)
+        chosen = condition_weights(weights, functionals, share * np.einsum("ij,ij->i", design, design))
+        roots = np.sqrt(share * repeated(chosen, functionals))
         design *= roots[:, None]
         if self.solver == "normal":
             # Squaring A leaves half of the digits: the default λ is at the rounding error of AᵀA.
@@ -180,6 +186,10 @@ class Subspace(Method):
         ridge, factor = self._qr(expansion, design, regularization)
         return QRFactorisation(expansion, ridge, chosen, noise, self, roots, factor)
 
+    def shares(self, functionals: Functionals) -> FloatArray:
+        """How much each row counts beside others of its condition, (N,): less where points are denser, in layers."""
+        return self.centers.shares(functionals) if isinstance(self.centers, Layers) else np.ones(len(functionals))
+
     def expansion(self, setting: Setting, functionals: Functionals, n: int) -> Expansion:
         """The functions b_j for n rows; representers are some of these functionals.
 
@@ -188,7 +198,8 @@ class Subspace(Method):
         """
         each, components = setting.ansatz.count, setting.ansatz.unknowns.total
         default = max(1, default_number(n * components // each) // components)
-        number = self.centers if isinstance(self.centers, int | np.integer) else default
+        layers = self.centers if isinstance(self.centers, Layers) else None
+        number = layers.number if layers else self.centers if isinstance(self.centers, int | np.integer) else default
         if self.basis == "representers":
             kernel = setting.kernel or wide_gaussian(setting.frame)
             chosen = functionals.spread(int(number) * each)
@@ -201,7 +212,8 @@ class Subspace(Method):
             return DirectSum.of(polynomials(setting, int(number)))
         if self._augmented(setting):
             low = polynomials(setting, int(AUGMENTED[min(functionals.dim, 3) - 1] * number))
-            return DirectSum.of((translates(setting, functionals, int(number) - len(low[0])), *low))
+            above = narrow(layers, setting.ansatz) if layers else ()
+            return DirectSum.of((translates(setting, functionals, int(number) - len(low[0])), *low, *above))
         given = self.centers if isinstance(self.centers, np.ndarray) else None
         if given is not None and given.shape[1] != functionals.dim:
             remedy = f"give centres in {functionals.dim} dimensions"
@@ -210,8 +222,8 @@ class Subspace(Method):
 
     def _augmented(self, setting: Setting) -> bool:
         """Are polynomials added to translates?"""
-        if self.basis is not None:
-            return self.basis == "augmented"
+        if self.basis is not None or isinstance(self.centers, Layers):
+            return self.basis in (None, "augmented")
         given = setting.kernel is not None or setting.regularization is not None or self.rkhs
         return not given and not isinstance(self.centers, np.ndarray)
 

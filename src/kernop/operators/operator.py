@@ -361,6 +361,8 @@ class SolutionOperator(Learned):
                 raise fail(ArgumentError, "points", f"some of {condition.name!r} outside its region", REMEDY)
             if condition.integral and own.weight is None:
                 raise fail(ArgumentError, "points", f"some of the integral {condition.name!r} without weights", REMEDY)
+        if self.factorisation.expansion.dim != self.problem.dim:
+            raise fail(ArgumentError, "expansion", "functions in other dimensions than the problem", REMEDY)
         if self.ansatz.unknowns != self.problem.unknowns:
             raise fail(ArgumentError, "ansatz", "other unknowns than those of the problem", REMEDY)
         if getattr(self.factorisation, "method", self.method) != self.method:

@@ -1,7 +1,8 @@
-"""Spaces of functions in which solutions are written: kernel functions, polynomials, and direct sums of them."""
+"""Spaces of functions in which solutions are written: kernel functions, polynomials, layers, direct sums."""
 
 from kernop.methods.spaces.kernel_functions import KernelFunctions
+from kernop.methods.spaces.layers import Layers
 from kernop.methods.spaces.polynomials import Polynomials
 from kernop.methods.spaces.sums import DirectSum
 
-__all__ = ["DirectSum", "KernelFunctions", "Polynomials"]
+__all__ = ["DirectSum", "KernelFunctions", "Layers", "Polynomials"]

@@ -1,0 +1,177 @@
+"""Points that are denser where the functions of layers are narrower, and the residuals of inputs at such points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import qmc
+
+from kernop.basics.errors import FloatArray
+from kernop.collocation.ansatz import collocate
+from kernop.collocation.data import all_values, concrete, real_columns
+from kernop.collocation.functionals import Functionals
+from kernop.collocation.sampling import QUADRATURE, between
+from kernop.collocation.units import frame_of
+from kernop.geometry import Points, Region
+from kernop.geometry.cloud import CloudRegion
+from kernop.geometry.points import concatenate
+from kernop.language.problem import Condition, Problem
+from kernop.learning.heldout import Findings
+from kernop.methods.spaces import Layers
+from kernop.operators.operator import SolutionOperator
+
+#: Points for each function of a layer, with those of all wider ones that are there too, for d = 1, 2 and more.
+EACH = (6, 4, 3)
+#: Points of a boundary that are drawn, at most, to find those in the cells of a layer.
+DRAWN = 2**18
+#: Fresh points of a condition where there are no layers, for d = 1, 2, 3 and beyond; and in each box of a layer.
+SCAN, FRESH = (500, 4000, 16000), 2
+
+
+def thickened(problem: Problem, uniform: Mapping[str, Points], layers: Layers, seed: int) -> dict[str, Points]:
+    """The points of a uniform level, and more of them where there are layers, in proportion to their functions."""
+    each = EACH[min(layers.dim, 3) - 1]
+    found = {name: [own] for name, own in uniform.items()}
+    for condition in filter(_divisible, problem.conditions):
+        own = found[condition.name]
+        for level in layers.levels:
+            drawn, _ = _drawn(condition.on, layers, level, each, len(own[0]), seed + level + 1)
+            own += [drawn] if drawn is not None else []
+    return {name: concatenate(parts) if len(parts) > 1 else parts[0] for name, parts in found.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """Fresh points of each condition, by name, and the measure for which each of them stands, (n,)."""
+
+    points: Mapping[str, Points]
+    shares: Mapping[str, FloatArray]
+
+
+def strata(problem: Problem, uniform: Mapping[str, Points], layers: Layers, seed: int) -> Strata:
+    """Points from which nothing was learned: a few in each cell, however small."""
+    points, shares = dict[str, Points](), dict[str, FloatArray]()
+    for condition in problem.conditions:
+        name, on = condition.name, condition.on
+        if condition.integral:
+            points[name] = on.quadrature(QUADRATURE[min(on.intrinsic_dim, 3) - 1])
+            shares[name] = np.ones(1)
+            continue
+        wide = between(on, SCAN[min(max(on.intrinsic_dim, 1), 3) - 1], seed)
+        parts, sizes = [wide], [np.full(len(wide), on.measure / len(wide))]
+        if _divisible(condition) and layers.levels:
+            outside = np.flatnonzero(layers.felt_at(wide.x) < 0)
+            parts, sizes = ([wide[outside]], [sizes[0][outside]]) if len(outside) else ([], [])
+            for level in layers.levels:
+                drawn, each = _drawn(on, layers, level, FRESH, len(uniform[name]), seed + level + 1)
+                if drawn is not None:
+                    parts.append(drawn)
+                    sizes.append(np.full(len(drawn), each))
+        points[name], shares[name] = concatenate(parts), np.concatenate(sizes)
+    return Strata(points, shares)
+
+
+def _divisible(condition: Condition) -> bool:
+    """Are there points of the condition in every cell, and can they be found?"""
+    on = condition.on
+    return not condition.integral and on.intrinsic_dim > 0 and on.known and not isinstance(on, CloudRegion)
+
+
+def _drawn(
+    region: Region, layers: Layers, level: int, each: int, uniform: int, seed: int
+) -> tuple[Points | None, float]:
+    """Points of a region where this layer is the deepest, ``each`` for a function; and the measure of each of them.
+
+    Inside, they are drawn in the boxes around the centres. On a boundary of m dimensions that has so many points of a
+    uniform level, of spacing h, they are (h / h_ℓ)^m times as dense.
+    """
+    if region.intrinsic_dim == region.dim:
+        h = layers.spacing(level)
+        corners = layers.low + layers.boxes(level) * h
+        unit = qmc.Halton(region.dim, scramble=True, rng=np.random.default_rng(seed)).random(each * len(corners))
+        x = np.repeat(corners, each, axis=0) + h * np.asarray(unit)
+        inside = region.contains(x) & (layers.felt_at(x) == level)
+        return Points(x[inside], timed=region.timed) if np.any(inside) else None, float(np.prod(h)) / each
+    ratio = layers.wide / float((layers.spacing(level) / layers.side)[0])
+    number = min(DRAWN, max(1, round(uniform * each / EACH[min(layers.dim, 3) - 1] * ratio**region.intrinsic_dim)))
+    drawn = region.sample(number, seed=seed)
+    kept = np.flatnonzero(layers.felt_at(drawn.x) == level)
+    return drawn[kept] if len(kept) else None, region.measure / number
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """The residuals of B inputs at fresh points.
+
+    Attributes:
+        error: the worst relative residual, of any condition and input.
+        x: the places, (n, d).
+        squares: what each place contributes to the squared relative residuals of all inputs together, (n,).
+        shares: the part of its region for which each place stands, (n,).
+        values: the solutions at some points inside, (m, B).
+        misfit: the largest part of their data that the solutions leave at the points of the operator.
+    """
+
+    error: float
+    x: FloatArray
+    squares: FloatArray
+    shares: FloatArray
+    values: FloatArray
+    misfit: float
+
+    @property
+    def findings(self) -> Findings:
+        """The same without places."""
+        return Findings(self.error, self.error, self.misfit, self.values)
+
+    @property
+    def part(self) -> float:
+        """The part of the domain that holds the residual r: (∫ r²)² / ∫ r⁴, which is 1 if it is constant."""
+        total = np.sum(self.squares)
+        return float(total**2 / np.sum(self.squares**2 / self.shares)) if total > 0.0 else 1.0
+
+
+def residuals(
+    operator: SolutionOperator, inputs: list[dict[str, Any]], fresh: Strata, inside: Functionals
+) -> Residuals:
+    """For each condition k the relative residual is rms(P_k û − h_k) / s_k, where s_k is the size of the data.
+
+    s_k = max(rms h_k, Σ_α rms φ_α · rms û / unit^α): the data, or what the operator makes of a field as large as û that
+    varies over one unit. Root mean squares are those over the regions, whatever the density of the points.
+    """
+    problem, layouts, units = operator.problem, operator.layouts, frame_of(operator.problem).units
+    answer = operator.factorisation.answer(_columns(problem, inputs, operator.points, layouts))
+    rows = collocate(problem, fresh.points, operator.ansatz)
+    targets = _columns(problem, inputs, fresh.points, layouts)
+    found, values = answer.u.apply(rows) - targets, answer.u.apply(inside)
+    size = np.sqrt(np.mean(np.square(values), axis=0))
+    worst, x, squares, shares = 0.0, list[FloatArray](), list[FloatArray](), list[FloatArray]()
+    for condition, own, part in zip(problem.conditions, rows.slices, rows.conditions, strict=True):
+        share = fresh.shares[condition.name]
+        w = np.tile(share, len(part.blocks))[:, None] / np.sum(share)
+        scale = np.maximum(np.sqrt(np.sum(w * targets[own] ** 2, axis=0)), _reaction(part, units) * size)
+        relative = w * np.square(found[own] / np.where(scale > 0.0, scale, 1.0))
+        ratio = float(np.sqrt(np.max(np.sum(relative, axis=0))))
+        worst = max(worst, ratio if np.isfinite(ratio) else np.inf)
+        if not condition.integral:
+            x.append(fresh.points[condition.name].x)
+            shares.append(share / np.sum(share))
+            squares.append(np.sum(relative.reshape(len(part.blocks), len(share), -1), axis=(0, 2)))
+    misfit = float(np.max(answer.misfit))
+    places = np.concatenate(x), np.concatenate(squares), np.concatenate(shares)
+    return Residuals(worst, *places, values, misfit)
+
+
+def _columns(problem: Problem, inputs: list[dict[str, Any]], points: Mapping[str, Points], layouts: Any) -> FloatArray:
+    """The data of all inputs at points, real and imaginary parts apart, (N, B)."""
+    return np.hstack([real_columns(concrete("inputs", all_values(problem, own, points, layouts))) for own in inputs])
+
+
+def _reaction(rows: Functionals, units: FloatArray) -> float:
+    """What an operator makes of a field of size 1 that varies over one unit."""
+    sizes = [np.sqrt(np.mean(np.square(block.coefficients), axis=0)) for block in rows.blocks]
+    steps = [np.prod(units ** np.asarray(block.alphas), axis=1) for block in rows.blocks]
+    return float(max(np.sum(size / step) for size, step in zip(sizes, steps, strict=True)))
