@@ -27,9 +27,12 @@ class Fake:
     """As much of an operator as the search needs."""
 
     centers: int
-    n_points: int
     report: Any = None
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
+
+    @property
+    def n_points(self) -> int:
+        return 3 * self.centers
 
 
 @dataclass
