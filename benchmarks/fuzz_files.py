@@ -60,12 +60,13 @@ def cases(folder: Path) -> dict[str, Case]:
     def rho(x: Any) -> Any:
         return x[..., 0] * (1.0 - x[..., 0])
 
-    qr = ko.learn(poisson, points=40, method=ko.Subspace(10))
-    stream = ko.learn(poisson, points=40, method=ko.Subspace(10, batch=15), inputs=[(1.0,)])
+    qr = ko.learn(poisson, points=60, method=ko.Subspace(24))  # 21 translates, 3 polynomials
+    stream = ko.learn(poisson, points=40, method=ko.Subspace(16, batch=15), inputs=[(1.0,)])
     learned = {
         "Full": ko.learn(poisson, points=30, method=ko.Full(), **smooth),
         "LowRank": ko.learn(poisson, points=40, method=ko.LowRank(), **smooth),
         "QR, updated": qr.update({"f": [[0.35]]}).update({"f": [[0.65], [0.15]]}),
+        "polynomials": ko.learn(poisson, points=40, method=ko.Subspace(10, basis="polynomials")),
         "normal equations": ko.learn(poisson, points=40, method=ko.Subspace(10, solver="normal")),
         "to a tolerance": ko.learn(poisson, tol=1e-3),
         "stream": stream,

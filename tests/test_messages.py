@@ -136,8 +136,15 @@ def test_functions_cannot_be_negated(function):
         lambda v: (a + 1) * ko.laplacian(v),
         lambda v: a * a * ko.laplacian(v),
         lambda v: a**2 * ko.laplacian(v),
+        lambda v: 1j * a * v,
+        lambda v: jnp.asarray(2.0) * a * v,
+        lambda v: 2 * GRID * v,
+        lambda v: abs(a) * v,
+        lambda v: jnp.exp(a) * v,
+        lambda v: np.exp(a) * v,
+        lambda v: a[0] * v,
     ],
-    ids=["2 a", "1/a", "a + 1", "a b", "a²"],
+    ids=["2 a", "1/a", "a + 1", "a b", "a²", "i a", "array", "an object", "|a|", "jnp", "np", "a[0]"],
 )
 def test_functions_cannot_be_computed_with(op):
     message = (
@@ -145,6 +152,14 @@ def test_functions_cannot_be_computed_with(op):
     )
     with pytest.raises(OperatorError, match=message) as caught:
         read(op)
+    assert not isinstance(caught.value, NonlinearOperatorError)
+
+
+def test_functions_of_x_are_not_called_with_u():
+    with pytest.raises(
+        OperatorError, match=r"^f: got .* not subscriptable\); .* write a \* u for a\(x\) u\(x\)"
+    ) as caught:
+        read(lambda v: a(v) * v)
     assert not isinstance(caught.value, NonlinearOperatorError)
 
 
@@ -182,7 +197,10 @@ def bump(x):
 ALONE = ko.Problem(PROBLEM["f"])
 KERNEL = ko.Gaussian(1 / 3)
 SHOWN = {
-    "default": ({"points": 100}, "Gaussian(lengthscale=[0.849, 0.849]), Subspace(50 centres))"),
+    "default": (
+        {"points": 100, "method": ko.Subspace(50)},
+        "Gaussian(lengthscale=[0.857, 0.857]) ⊕ Polynomials(degree 0), Subspace(50 centres))",
+    ),
     "own centres": (
         {"points": 100, "kernel": KERNEL, "method": ko.Subspace(X)},
         "Gaussian(lengthscale=0.333), Subspace(4 centres))",
@@ -205,11 +223,11 @@ SHOWN = {
 @pytest.mark.parametrize(("arguments", "shown"), SHOWN.values(), ids=SHOWN)
 def test_operators(arguments, shown):
     T = ko.learn(PROBLEM, **arguments)
-    assert repr(T) == f"SolutionOperator((f, g) ↦ u; points {{f: 46, g: 54}}, {shown}"
+    assert repr(T) == f"SolutionOperator((f, g) ↦ u; points {{f: 55, g: 45}}, {shown}"
 
 
 def test_streams_envelopes_and_solutions(u):
     T = ko.learn(ALONE, points=100, method=ko.Subspace(20, envelope=bump, batch=60), kernel=ko.Gaussian(1 / 3))
     method = "Subspace(20 centres, envelope=bump, batch=60)"
     assert repr(T) == f"SolutionOperator((f) ↦ u; 100 points, Gaussian(lengthscale=0.333), {method})"
-    assert "60 functions, Gaussian(lengthscale=[0.775, 0.775])" in repr(u)
+    assert "60 functions, Gaussian(lengthscale=[0.795, 0.795]) ⊕ Polynomials(degree 1), leaves" in repr(u)

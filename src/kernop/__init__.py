@@ -38,6 +38,7 @@ from kernop.learning.refine import Report, ToleranceWarning
 from kernop.learning.streaming import Checkpoint
 from kernop.learning.tuning import Tuned, tune
 from kernop.methods import Full, LowRank, Subspace
+from kernop.operators.green import GreenFunction
 from kernop.operators.load import load
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.solution import Solution
@@ -61,6 +62,7 @@ __all__ = [
     "Evidence",
     "Full",
     "Gaussian",
+    "GreenFunction",
     "IllPosedWarning",
     "Initial",
     "Integral",

@@ -34,3 +34,30 @@ def test_an_instant_has_the_unit_of_space():
     cylinder = ko.SpaceTime(ko.Interval(0, 3), (2, 52))
     frame = frame_of(ko.Problem(ko.Initial(on=cylinder.initial)))
     np.testing.assert_array_equal([frame.low, frame.high, frame.units], [[0, 2], [3, 2], [3, 3]])
+
+
+class TestPart:
+    """What a region measures, as a part of the box around the problem or of its faces."""
+
+    def test_of_a_box(self):
+        box = ko.Box([0, -1], [10, 1])
+        frame = frame_of(ko.Problem(ko.Equation(identity, on=box), ko.Dirichlet(on=box.boundary)))
+        assert frame.part(box) == pytest.approx(1.0)
+        assert frame.part(box.boundary) == pytest.approx(1.0)
+        assert frame.part(box.face("left")) == pytest.approx(2.0 / 24.0)
+        assert frame.part(box.where(lambda x: x[..., 0] < 2.5)) == pytest.approx(0.25, abs=1e-3)
+
+    def test_of_a_ball(self):
+        ball = ko.Ball([1, 2, 3], 5.0)
+        frame = frame_of(ko.Problem(ko.Equation(identity, on=ball), ko.Dirichlet(on=ball.boundary)))
+        assert frame.part(ball) == pytest.approx(np.pi / 6.0)
+        assert frame.part(ball.boundary) == pytest.approx(4.0 * np.pi / 24.0)
+
+    @pytest.mark.parametrize("duration", [1e-3, 1.0, 1e3])
+    def test_of_space_and_time(self, duration):
+        """The box is 1 × 1 in natural units, whatever they are: its final face belongs to it too."""
+        cylinder = ko.SpaceTime(ko.Interval(0, 3), (0, duration))
+        frame = frame_of(ko.Problem(ko.Equation(identity, on=cylinder), ko.Initial(on=cylinder.initial)))
+        assert frame.part(cylinder) == pytest.approx(1.0)
+        assert frame.part(cylinder.walls) == pytest.approx(0.5)
+        assert frame.part(cylinder.initial) == pytest.approx(0.25)

@@ -31,6 +31,8 @@ REGIONS = {
     "walls": ROUND_TIME.walls,
     "final": TIME.final,
     "all sides": TIME.boundary,
+    "points": BOX.at([[0.0, 0.0], [0.5, 0.1]]),
+    "points of a boundary in time": TIME.walls.at([[0.0, 0.1], [1.0, 0.2], [0.0, 0.3]]),
     "cloud": CLOUD,
     "cloud's boundary": CLOUD.boundary,
     "cloud's part": CLOUD.boundary.where(lambda x: x[..., 0] < 0.5),

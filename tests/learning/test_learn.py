@@ -155,3 +155,12 @@ class TestBadInput:
         points = {"f": SQUARE.sample(500_000), "g": 10}
         with pytest.raises(MemoryLimitError, match="500010 × 500010, which needs 1862"):
             learn(points=points)
+
+
+def test_all_points_of_a_cloud_are_learned_from():
+    """More than a plain learn takes elsewhere."""
+    box = ko.Box([0, 0], [1, 1])
+    cloud = ko.PointCloud(box.sample(2600).x, box.boundary.sample(300).x)
+    T = ko.learn(ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=cloud), ko.Dirichlet(on=cloud.boundary)))
+    for name, region in (("f", cloud), ("g", cloud.boundary)):
+        np.testing.assert_array_equal(T.points[name].x, region.points.x)

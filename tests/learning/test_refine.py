@@ -49,7 +49,7 @@ def search(errors, tol=1e-6, budget=10_000, dim=2, solutions=None, known=""):
     empty = itertools.repeat(np.empty((1, 0)))
     values = empty if solutions is None else ([[value]] for value in solutions)
     said: list[str] = []
-    coming = (Findings(error, 0.0, np.asarray(value)) for error, value in zip(errors, values, strict=False))
+    coming = (Findings(error, error, 0.0, np.asarray(value)) for error, value in zip(errors, values, strict=False))
     measure = Known(coming, known, () if solutions is None else ("f = 1",))
     found = refine(Fake, tol, budget, lambda _: measure, dim, said.append)
     return found, said
@@ -321,8 +321,9 @@ def test_an_envelope_does_not_stand_in_the_way():
     assert error(t, lambda x: jnp.sin(jnp.pi * x[..., 0]) * jnp.sin(jnp.pi * x[..., 1])) < 1e-2
 
 
-def test_no_tolerance_no_report():
-    assert ko.learn(POISSON, points=200).report is None
+def test_no_tolerance_no_report_unless_numbers_of_functions_are_tried():
+    assert ko.learn(POISSON, points=200, method=ko.Subspace(80)).report is None
+    assert not ko.learn(POISSON, points=200).report.asked
 
 
 def test_levels_are_shown(capsys):

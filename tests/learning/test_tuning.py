@@ -188,7 +188,7 @@ class TestTune:
         assert np.all(lengthscales(found.kernel) > 0.5)
 
     def test_noise_asks_for_more_regularisation(self, criterion):
-        points = sample(PROBLEM, 60)
+        points = sample(PROBLEM, {"f": 45, "g": 15})
         clean = PROBLEM.manufacture(solution, points)
         rng = np.random.default_rng(0)
         noisy = {name: h + 0.1 * np.abs(h).max() * rng.normal(size=h.shape) for name, h in clean.items()}

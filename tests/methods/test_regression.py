@@ -11,6 +11,7 @@ from kernop.collocation.rows import StreamedRows
 from kernop.methods.accumulators import NormalSums, Triangle
 from kernop.methods.regression import Regression, balanced
 from kernop.methods.spaces import KernelFunctions
+from kernop.methods.weights import Balance
 
 LINE = ko.Interval(0, 1)
 PROBLEM = ko.Problem(
@@ -98,11 +99,20 @@ class TestBalanced:
 
     def test_equal_sums_of_squares(self):
         rows = self.rows(POINTS)
-        weights = balanced(rows, EXPANSION)
+        weights = balanced(rows, EXPANSION, None)
         squares = np.square(Regression(rows, EXPANSION, weights).design(rows[0])).sum(axis=1)
         sums = [squares[:30].sum(), squares[30:32].sum(), squares[32:].sum()]
         np.testing.assert_allclose(sums, sums[0], rtol=1e-12)
         assert np.prod(weights) == pytest.approx(1.0, rel=1e-12)
+
+    def test_of_kinds_and_shares(self):
+        """The first two conditions have one weight, and together as large a sum as they are parts of the domain."""
+        rows = self.rows(POINTS)
+        first, second, third = balanced(rows, EXPANSION, Balance((0, 0, 1), (0.5, 0.25, 1.0)))
+        squares = np.square(Regression(rows, EXPANSION, (first, second, third)).design(rows[0])).sum(axis=1)
+        assert first == second
+        assert squares[:32].sum() == pytest.approx(0.75 * squares[32:].sum(), rel=1e-12)
+        assert 0.75 * np.log(first) + np.log(third) == pytest.approx(0.0, abs=1e-12)
 
     def test_a_few_batches_stand_for_all(self):
         """They have a tenth of f: the number of points counts, not how many were looked at."""
@@ -112,15 +122,15 @@ class TestBalanced:
             "g": LINE.boundary.sample(40),
             "q": LINE.boundary.sample(40),
         }
-        whole, parts = balanced(self.rows(many), EXPANSION), balanced(self.rows(points=many), EXPANSION)
+        whole, parts = (balanced(rows, EXPANSION, None) for rows in (self.rows(many), self.rows(points=many)))
         np.testing.assert_allclose(parts, whole, rtol=0.1)
 
     def test_a_condition_without_points(self):
         with pytest.raises(ArgumentError, match=r"points: got no rows of condition 'q' .*weights='unit'"):
-            balanced(self.rows({"f": POINTS["f"], "g": POINTS["g"]}), EXPANSION)
+            balanced(self.rows({"f": POINTS["f"], "g": POINTS["g"]}), EXPANSION, None)
 
     def test_a_kernel_that_is_not_finite(self):
         broken = ko.CustomKernel(lambda x, y: ((x - y) @ (x - y)) ** 0.5)
         expansion = KernelFunctions(broken, Functionals((evaluations(POINTS["f"].x),)))
         with pytest.raises(NonFiniteError, match=r"kernel: got .*not finite; use another"):
-            balanced(self.rows(POINTS), expansion)
+            balanced(self.rows(POINTS), expansion, None)

@@ -75,11 +75,11 @@ def cloud():
 
 
 def _qr(**settings):
-    return ko.learn(variable(), points=40, method=ko.Subspace(12, **settings))
+    return ko.learn(variable(), points=60, method=ko.Subspace(24, **settings))  # 21 translates, 3 polynomials
 
 
 def _stream():
-    return ko.learn(variable(), points=40, method=ko.Subspace(12, batch=15), inputs=[(wavy,), (1.0,)])
+    return ko.learn(variable(), points=40, method=ko.Subspace(16, batch=15), inputs=[(wavy,), (1.0,)])
 
 
 MADE: dict[str, Callable[[], Case]] = {
@@ -91,6 +91,8 @@ MADE: dict[str, Callable[[], Case]] = {
     "QR, updated twice": lambda: Case(_qr().update({"f": [[0.3]]}).update({"f": [[0.6], [0.1]]}), {"f": wavy}),
     "QR, shortened": lambda: Case(_qr().remove({"f": [1, 5]}), {"f": wavy}),
     "normal equations": lambda: Case(_qr(solver="normal"), {"f": wavy}),
+    "translates": lambda: Case(_qr(basis="translates"), {"f": wavy}),
+    "polynomials": lambda: Case(_qr(basis="polynomials"), {"f": wavy}),
     "representers": lambda: Case(_qr(basis="representers"), {"f": wavy}),
     "norm of the kernel": lambda: Case(
         ko.learn(variable(), points=40, method=ko.Subspace(8, penalty="rkhs"), **SMOOTH), {"f": wavy}
@@ -137,7 +139,16 @@ MADE: dict[str, Callable[[], Case]] = {
 
 #: Without regularisation there is no prior, hence no `std`; a stream keeps no rows.
 WITHOUT_A_PRIOR = (
-    *("QR", "QR, updated twice", "QR, shortened", "normal equations", "representers", "own centres"),
+    *(
+        "QR",
+        "QR, updated twice",
+        "QR, shortened",
+        "normal equations",
+        "translates",
+        "polynomials",
+        "representers",
+        "own centres",
+    ),
     *("product of kernels", "to a tolerance", "envelope", "heat"),
 )
 ABLE = {

@@ -27,7 +27,7 @@ WAYS = ["cut", "bits flipped", "bytes inserted", "bytes deleted", "sizes in the 
 WAYS += [f"{what} edited, fresh digest" for what in ("header", "array", "text of the header", "comment")]
 
 
-@pytest.mark.parametrize("name", ["QR, updated twice", "stream", "disk, parts, sum of kernels"])
+@pytest.mark.parametrize("name", ["QR, updated twice", "polynomials", "stream", "disk, parts, sum of kernels"])
 def test_a_mutated_file_is_refused_or_harmless(fuzz, made, path, name):
     assert list(fuzz.WAYS) == WAYS
     operator, inputs = made(name).operator, made(name).inputs

@@ -33,7 +33,7 @@ def problem():
 
 @pytest.fixture(scope="module")
 def operator():
-    return ko.learn(problem(), points=40, method=ko.Subspace(12))
+    return ko.learn(problem(), points=60, method=ko.Subspace(24))  # 21 translates, 3 polynomials
 
 
 @pytest.fixture
@@ -236,12 +236,20 @@ def shape(name, change):
     return apply
 
 
+def with_another_axis(header, arrays):
+    arrays[CENTRE], arrays[HALF] = np.repeat(arrays[CENTRE], 2), np.repeat(arrays[HALF], 2)
+    arrays[DEGREES] = np.hstack([arrays[DEGREES], arrays[DEGREES]])
+
+
 FACTOR = "factorisation"
 QR = f"{FACTOR}/factor"
-BLOCK = f"{FACTOR}/expansion/functionals/blocks/0"
+SPACES = (FACTOR, "expansion", "summands")
+TRANSLATES, LOW = (*SPACES, 0), (*SPACES, 1)
+BLOCK = "/".join(map(str, TRANSLATES)) + "/functionals/blocks/0"
+DEGREES, CENTRE, HALF = ("/".join(map(str, LOW)) + f"/{name}" for name in ("degrees", "centre", "half"))
 FIRST = ("problem", "conditions", 0)
 PLAIN = (*FIRST, "op", "plain", "blocks", 0)
-KERNEL = (FACTOR, "expansion", "kernel")
+KERNEL = (*TRANSLATES, "kernel")
 MATERN = {"class": "Matern", "nu": 0.5, "lengthscale": 1.0}
 X = "problem/conditions/0/op/points/x"
 MISFITS = {
@@ -254,7 +262,7 @@ MISFITS = {
     "names twice": (edit(*FIRST, "name", "g"), "more than once"),
     "points of others": (lambda h, a: h["points"].update(h=h["points"].pop("g")), "other names than the conditions"),
     "noise of others": (edit("noise", {"h": 1.0}), "other names than the conditions"),
-    "an unknown kernel": (edit(*KERNEL, "class", "Cauchy"), "expansion/kernel/class is 'Cauchy'"),
+    "an unknown kernel": (edit(*KERNEL, "class", "Cauchy"), "summands/0/kernel/class is 'Cauchy'"),
     "a negative length": (edit(*KERNEL, "lengthscale", [-1.0]), "positive"),
     "lengths for other axes": (edit(*KERNEL, "lengthscale", [1.0, 2.0]), "2 numbers for a problem in 1"),
     "a kernel too rough": (edit(*KERNEL, MATERN), "derivatives"),
@@ -271,7 +279,7 @@ MISFITS = {
     "λ a word": (edit(FACTOR, "regularization", "none"), "no number"),
     "λ true": (edit(FACTOR, "regularization", True), "no number"),
     "λ infinite": (edit(FACTOR, "regularization", 10**400), "no number"),
-    "no blocks": (edit(FACTOR, "expansion", "functionals", "blocks", []), "layouts: got some of other blocks"),
+    "no blocks": (edit(*TRANSLATES, "functionals", "blocks", []), "layouts: got some of other blocks"),
     "functionals elsewhere": (edit("functionals", "blocks", 0, "x", {ARRAY: "points/g/x"}), "shape"),
     "functionals of fewer": (lambda h, a: h["functionals"]["blocks"].pop(), "layouts: got some of other blocks"),
     "functionals of fewer conditions": (
@@ -282,7 +290,22 @@ MISFITS = {
     "a component without end": (edit(*PLAIN, "terms", [[0, [1]], [10**6, [2]]]), "multi-indices"),
     "no components": (edit("functionals", "layouts", 0, "components", 0), "components: got 0"),
     "other unknowns": (edit("problem", "unknowns", "sizes", [["v", 1]]), "other unknowns|unknowns"),
-    "a scale too many": (edit(FACTOR, "expansion", "ansatz", "scales", [1.0, 2.0]), "scales"),
+    "a scale too many": (edit(*TRANSLATES, "ansatz", "scales", [1.0, 2.0]), "scales"),
+    "another scale": (edit(*LOW, "ansatz", "scales", [2.0]), "summands: got none, or some with another ansatz"),
+    "no summands": (edit(*SPACES, []), "summands: got none"),
+    "one summand": (lambda h, a: h[FACTOR]["expansion"]["summands"].pop(), "packed: got an array of shape"),
+    "a summand that is none": (edit(*LOW, MATERN), r"summands is \(.*, which it cannot be"),
+    "a component too many": (edit(*LOW, "component", 1), "component: got 1"),
+    "a component below 0": (edit(*LOW, "component", -1), "component: got -1"),
+    "a component that is a word": (edit(*LOW, "component", "u"), "component is 'u' and no whole number"),
+    "a degree without end": (shape(DEGREES, lambda a: np.where(a == a.max(), 2**40, a)), "degrees: got"),
+    "a degree below 0": (shape(DEGREES, lambda a: a - 1), "degrees: got none, negative ones"),
+    "a degree twice": (shape(DEGREES, lambda a: 0 * a), "degrees: got none, negative ones, or some that occur twice"),
+    "a degree that is no whole number": (shape(DEGREES, lambda a: a + 0.5), "float64"),
+    "degrees along other axes": (shape(DEGREES, lambda a: np.hstack([a, a])), "degrees: got an array of shape"),
+    "a box without inside": (shape(HALF, lambda a: -a), "half: got numbers that are not positive"),
+    "a box with other axes": (shape(HALF, lambda a: np.repeat(a, 2)), "half: got an array of shape"),
+    "polynomials in other dimensions": (with_another_axis, "summands: got some in other dimensions"),
     "an integral without weights": (edit(*FIRST, "integral", True), "without weights"),
     "an object that is a list": (edit(*KERNEL, []), "kernel is .*, which it cannot be"),
     "nothing": (edit(*KERNEL, None), "kernel is missing"),
@@ -302,7 +325,7 @@ MISFITS = {
             shape(name, lambda a: np.full_like(a, 1e308)),
             rf"{name.removesuffix('.T')} is an array with sq",
         )
-        for name in (f"{QR}/packed.T", f"{QR}/t.T", f"{FACTOR}/roots", X, f"{BLOCK}/x", f"{BLOCK}/coefficients")
+        for name in (f"{QR}/packed.T", f"{QR}/t.T", f"{FACTOR}/roots", X, f"{BLOCK}/x", f"{BLOCK}/coefficients", CENTRE)
     },
     "whole numbers": (shape(f"{QR}/t.T", lambda a: a.astype(np.int64)), "int64"),
     "points of another shape": (shape("points/g/x", lambda a: a[:, 0]), "shape"),
@@ -350,7 +373,7 @@ class TestRewritten:
     def test_deep_kernels(self, path):
         header, arrays = read(path, "operator")
         for _ in range(200):
-            inner = header["factorisation"]["expansion"]
+            inner = header["factorisation"]["expansion"]["summands"][0]
             inner["kernel"] = {"class": "multiple", "factor": 1.0, "kernel": inner["kernel"]}
         write(path, "operator", header, arrays)
         with pytest.raises(FileError, match="nested too deeply"):

@@ -31,9 +31,9 @@ INPUTS = {
 }
 
 
-def close(found, known):
-    """To the last bit on the processor that wrote the files; elsewhere to rounding, which conditioning magnifies."""
-    np.testing.assert_allclose(found, known, rtol=0, atol=1e-12 * max(1.0, np.max(np.abs(known))))
+def close(found, known, size=1.0):
+    """To rounding: u is a sum of terms as large as its coefficients, which are so many times larger than it is."""
+    np.testing.assert_allclose(found, known, rtol=0, atol=1e-12 * max(1.0, size, np.max(np.abs(known))))
 
 
 def test_all_kinds_are_there():
@@ -46,11 +46,13 @@ def test_a_file_of_format_1_gives_its_answers(name):
     T = ko.load(FOLDER / f"{name}.kernop", envelope=rho if name == "envelope" else None)
     known = np.load(FOLDER / f"{name}.npz")
     u, x = T(**INPUTS.get(name, {"f": wavy, "g": 0.1})), known["x"]
-    close(u.coefficients, known["coefficients"])
-    close(u(x), known["values"])
-    close(u.grad(x), known["gradient"])
+    size = np.max(np.abs(known["coefficients"]))
+    # Qᵀh of a stream is R⁻ᵀAᵀh: the condition number of A, here 1e6, magnifies the rounding of A twice.
+    close(u.coefficients, known["coefficients"], 1e3 * size if name.startswith("stream") else size)
+    close(u(x), known["values"], size)
+    close(u.grad(x), known["gradient"], size)
     for condition in T.problem.names:
-        close(u.residual(condition, T.points[condition]), known[f"residual {condition}"])
+        close(u.residual(condition, T.points[condition]), known[f"residual {condition}"], size)
 
 
 def test_solutions_of_a_stream():

@@ -23,7 +23,9 @@ LENGTHS = (1.0, 0.5, 0.25)
 FIELDS, WAVES = 3, 24
 #: Free waves are sought among so many random directions, up to this wave number; their symbol is below this part of
 #: the sum of its terms.
-DIRECTIONS, LONGEST_SEARCH, NEARLY = 64, 1e5, 0.03
+DIRECTIONS, LONGEST_SEARCH, NEARLY = 256, 1e5, 0.03
+#: Probes resolve all axes alike: free waves that are finer along an axis by this factor are not among them.
+FINER = 1.5
 #: Waves whose symbol is below this part of the sum of its terms are carried, though damped.
 DAMPED = 0.3
 #: How far the phases of one component are from those of the next.
@@ -96,18 +98,20 @@ def free_waves(block: Block, frame: Frame, seed: int = 0) -> Probes | None:
     for columns in block.components.values():
         alphas = tuple(block.terms[column][1] for column in columns)
         own = Block(block.x, tuple((0, alpha) for alpha in alphas), block.coefficients[:, columns])
-        found = _free_waves(own, frame.units / waves_fineness(frame, own), seed)
+        found = _free_waves(own, frame.units, waves_fineness(frame, own), seed)
         if found is not None:
             return found
     return None
 
 
-def _free_waves(block: Block, scale: FloatArray, seed: int) -> Probes | None:
-    """Among random directions in units (d,) in which the terms of the highest order balance.
+def _free_waves(block: Block, units: FloatArray, fineness: FloatArray, seed: int) -> Probes | None:
+    """Among random directions in units / fineness (d,), in which the terms of the highest order balance.
 
     Where waves are damped, the longest that are nearly free are far too short to matter: of them, and of longer ones
-    in the same direction, the longest that the equation still carries are taken.
+    in the same direction, the longest that the equation still carries are taken. Where waves of all lengths are free,
+    those are taken that are as short as the shortest of `random_probes` along the coarsest axis.
     """
+    scale = units / fineness
     rng = np.random.default_rng(seed)
     rows = rng.integers(len(block.coefficients), size=DIRECTIONS)
     direction = rng.normal(size=(DIRECTIONS, len(scale)))
@@ -125,8 +129,11 @@ def _free_waves(block: Block, scale: FloatArray, seed: int) -> Probes | None:
     carried = np.flatnonzero(free[longest])
     while longest > 0 and np.all(ratio[longest - 1, carried] < DAMPED):
         longest -= 1
-    if radii[longest] < np.sqrt(2.0) / min(LENGTHS):
-        return None
+    shortest = int(np.searchsorted(radii, np.sqrt(2.0) / min(LENGTHS)))
+    if longest < shortest:
+        carried, longest = np.flatnonzero(free[shortest]), shortest
+        if np.max(fineness) < FINER or len(carried) == 0:
+            return None
     chosen = rng.choice(carried, size=(1, WAVES))
     return Probes(k[longest][chosen], rng.uniform(0.0, 2.0 * np.pi, size=(1, WAVES)))
 

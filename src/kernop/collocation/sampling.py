@@ -195,7 +195,7 @@ def _inside_and_around(regions: dict[str, Region], frame: Frame, total: int) -> 
     """By a common spacing, unless boundaries would get more than their part of the points."""
     counts, top = _by_spacing(regions, frame, total), max((r.intrinsic_dim for r in regions.values()), default=0)
     around = {name: region for name, region in regions.items() if region.intrinsic_dim < top}
-    most = int(MOST_AROUND * total)
+    most = max(int(MOST_AROUND * total), len(around))
     if not around or sum(counts[name] for name in around) <= most:
         return counts
     inside = {name: region for name, region in regions.items() if name not in around}

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import KDTree
 
 from kernop.basics.errors import (
     ArgumentError,
@@ -26,7 +27,8 @@ from kernop.basics.errors import (
     describe,
     fail,
 )
-from kernop.geometry.points import Points, concatenate
+from kernop.basics.stored import stored
+from kernop.geometry.points import Points, concatenate, subset
 from kernop.geometry.sequences import SCHEMES, gauss, shares, unit_cube
 
 Predicate = Callable[[FloatArray], Any]
@@ -155,6 +157,18 @@ class Region(ABC):
         """The part of the region where ``predicate(x)`` is true; x is (n, d), the answer (n,)."""
         return Where(self, predicate)
 
+    def at(self, x: Any) -> At:
+        """Single points of the region, as a region: where a value, or a slope, is known.
+
+        x is one point, a number on a line or d numbers, or several, (n, d); on a line also (n,). Points of a boundary
+        have its normals: ``D.boundary.at(x)``.
+        """
+        if not isinstance(x, Points):
+            x = as_array("x", x, f"give one point, or an array (n, {self.dim})")
+            if x.ndim < 2:
+                x = x.reshape(-1, 1) if self.dim == 1 else x.reshape(1, -1)
+        return At(self.adopt(x, "x"))
+
 
 @dataclass(frozen=True)
 class Patch:
@@ -280,6 +294,58 @@ class Where(Subregion):
                 raise fail(ArgumentError, "predicate", got, "give one that holds on a part with a measure")
             asked = int(np.ceil(asked * (max(1.05, min(4.0, n / len(kept))) if len(kept) else 4.0)))
         return drawn[np.sort(rng.permutation(kept)[:n])]
+
+
+@stored("at")
+class At(Region):
+    """Finitely many points, each of which is always used. Made by ``region.at(x)``.
+
+    Arguments:
+        points: the points, with normals if they lie on a boundary.
+    """
+
+    def __init__(self, points: Points) -> None:
+        self.points = points
+
+    @property
+    def timed(self) -> bool:
+        return bool(self.points.timed)
+
+    @property
+    def intrinsic_dim(self) -> int:
+        return 0
+
+    @property
+    def measure(self) -> float:
+        """The number of points."""
+        return float(len(self.points))
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        return self.points.x.min(axis=0), self.points.x.max(axis=0)
+
+    @cached_property
+    def _tree(self) -> KDTree:
+        return KDTree(self.points.x)
+
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        distance, _ = self._tree.query(x)
+        return np.asarray(distance <= np.max(slack(*self.bounds)))
+
+    def normals(self, x: FloatArray) -> FloatArray | None:
+        return None if self.points.normal is None else self.points.normal[self._tree.query(x)[1]]
+
+    def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
+        return self.points if n >= len(self.points) else subset(self.points, n, scheme, rng)
+
+    def quadrature(self, n: int) -> Points:
+        """All of the points, whatever n, each with the weight 1."""
+        return replace(self.points, weight=np.ones(len(self.points)))
+
+    def __repr__(self) -> str:
+        if len(self.points) > 1:
+            return f"at {len(self.points)} points"
+        return "at " + np.array2string(self.points.x[0], precision=3)
 
 
 def holds(predicate: Predicate, x: FloatArray) -> NDArray[np.bool_]:

@@ -184,21 +184,34 @@ def _refuse_matrices(shape: Shape, name: str) -> None:
         raise fail(OperatorError, name, f"an operator that returns a matrix field of shape {shape}", _RETURN)
 
 
-#: What Python calls functions, in messages about operators that it has not for them.
-_FUNCTIONS = r"'(?:function|method|builtin_function_or_method|functools\.partial|[\w.]*PjitFunction|numpy\.ufunc)'"
+_FIELD = r"'(?:Unknown|Known|VectorField)'"
 _PLAIN = r"'(?:str|bytes|list|tuple|dict|set|NoneType)'"
+_OTHER = rf"(?!{_FIELD}|{_PLAIN})'[^']+'"
+#: What Python, NumPy and JAX say of arithmetic in which no field takes part, and some function does.
+_OF_FUNCTIONS = "|".join(
+    (
+        rf": {_OTHER} and {_OTHER}",
+        rf"between instances of {_OTHER} and {_OTHER}",
+        rf"bad operand type for [^:]*: {_OTHER}",
+        r"'\w*(?:function|method|partial|PjitFunction|ufunc)' object is not subscriptable",
+        r"type (?:<class ')?(?:function|method|functools\.partial)\b",
+    )
+)
 
 
 def _failed(name: str, why: str) -> KernopError:
     """For an operator that raised on a field, and why."""
-    got = f"an operator that fails on a field ({why})"
-    if re.search(rf"unary -: (?!{_PLAIN})", why):
+    if re.search(rf"unary -: {_OTHER}", why):
         got = f"-a for a function a, and Python cannot negate a function ({why})"
-        return fail(OperatorError, name, got, "put the sign before the term, as in -(a * laplacian(u))")
-    number = r"'(?:int|float|numpy\.\w+)'"
-    if re.search(rf"{_FUNCTIONS} and (?:{_FUNCTIONS}|{number})|{number} and {_FUNCTIONS}", why):
+        remedy = "put the sign before the term, as in -(a * laplacian(u)), or write lambda x: -a(x)"
+        return fail(OperatorError, name, got, remedy)
+    if re.search(_OF_FUNCTIONS, why):
         got = f"arithmetic with functions alone, and Python cannot compute with functions ({why})"
         remedy = "multiply the field, as in 2 * (a * laplacian(u)), or write one function, lambda x: 2 * a(x)"
+        return fail(OperatorError, name, got, remedy)
+    got = f"an operator that fails on a field ({why})"
+    if re.search(r"'(?:Unknown|Known)' object is not subscriptable", why):
+        remedy = "a scalar field has no parts, and functions of x are not called with u: write a * u for a(x) u(x)"
         return fail(OperatorError, name, got, remedy)
     remedy = (
         "an operator is linear: build it from u with grad, div, laplacian, partial, dt, normal_derivative, dot,"

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from kernop.learning.heldout import Findings, Measure
-from kernop.learning.refine import POINTS_PER_CENTRE, level_of
+from kernop.learning.refine import level_of
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report
 
@@ -34,27 +34,29 @@ RESOLVED = 1e-2
 
 
 def by_default(
-    build: Callable[[int, int], SolutionOperator],
+    build: Callable[[int], SolutionOperator],
     budget: int,
     measure_of: Callable[[SolutionOperator], Measure],
     dim: int,
     tick: Callable[[str], None],
+    components: int = 1,
 ) -> SolutionOperator:
     """The best operator of a few.
 
     Arguments:
-        build: learns from so many functions and points.
+        build: learns from so many functions, and points for them.
         budget: at most so many functions.
         measure_of: tells from the first operator how all are measured.
         dim: of the domain.
         tick: is told what was tried.
+        components: of the unknowns, among which the functions are shared out.
     """
     levels, best, before = list[Level](), None, None
     measure: Measure | None = None
     least = np.inf
-    for centers in planned(dim, budget):
-        started = time.perf_counter()
-        operator = build(centers, POINTS_PER_CENTRE * centers)
+    for number in planned(dim, budget):
+        started, centers = time.perf_counter(), max(1, number // components)
+        operator = build(centers)
         measure = measure or measure_of(operator)
         found = measure(operator)
         levels.append(level_of(operator, centers, found, before, started))
@@ -62,7 +64,7 @@ def by_default(
         least = min(found.score, least)
         if best is None or found.score <= max(NEARLY * least, SMALL):
             best = operator, found, len(levels) - 1
-        if _done(found, before, least, centers, dim):
+        if _done(found, before, least, number, dim):
             break
         before = found
     assert best is not None
@@ -87,11 +89,11 @@ def planned(dim: int, budget: int) -> tuple[int, ...]:
     return within if within and (within[-1] == numbers[-1] or 1.25 * within[-1] > budget) else (*within, budget)
 
 
-def _done(found: Findings, before: Findings | None, least: float, centers: int, dim: int) -> bool:
+def _done(found: Findings, before: Findings | None, least: float, number: int, dim: int) -> bool:
     """Is there no reason to try more functions?"""
     if found.error <= RESOLVED and found.score > max(WORSE * least, SMALL):
         return True
-    if centers < ENOUGH[min(dim, len(ENOUGH)) - 1]:
+    if number < ENOUGH[min(dim, len(ENOUGH)) - 1]:
         return False
     hopeless = before is not None and found.error > before.error / WORSE and found.score <= GOOD
     return found.error <= GOOD or found.score <= EXCELLENT or hopeless

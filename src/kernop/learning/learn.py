@@ -27,7 +27,7 @@ from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.batches import StreamPoints, check_whole, stream
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.probes import free_waves
+from kernop.collocation.probes import FINER, free_waves
 from kernop.collocation.rows import Input, StreamedRows
 from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, share_out, top_dimension
 from kernop.collocation.scales import fitted
@@ -36,13 +36,16 @@ from kernop.geometry import Points
 from kernop.kernels import CustomKernel, Kernel
 from kernop.kernels.base import check_smoothness
 from kernop.language.problem import Problem
-from kernop.learning.default import by_default
+from kernop.learning.adapt import adaptable, adapted
+from kernop.learning.default import ENOUGH, by_default
 from kernop.learning.heldout import Measure, OnInputs, OnProbes
 from kernop.learning.refine import POINTS_PER_CENTRE, Report, ToleranceWarning, refine
 from kernop.learning.streaming import Passes, read_checkpoint
 from kernop.methods import Method, Setting, Subspace
 from kernop.methods.base import envelope_of
 from kernop.methods.noise import Noise, read_noise
+from kernop.methods.spaces import Layers
+from kernop.methods.spaces.layers import layers_in
 from kernop.methods.weights import Weights, read_weights
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.solution import check_unknowns
@@ -282,15 +285,20 @@ class _Task:
         ansatz: Ansatz | None = None  # of the first level, by which all are measured
         task = self  # with the resolution of each axis that is chosen below
 
-        def build(centers: int, n: int) -> SolutionOperator:
+        def place(number: int) -> Mapping[str, Points]:
+            with stage("sample"):
+                shares = share_out(self.problem, self._points_for(POINTS_PER_CENTRE * number), whole_clouds=True)
+                return given or self._placed(growing, shares)
+
+        def fit(centers: int | Layers, placed: Mapping[str, Points]) -> SolutionOperator:
             nonlocal ansatz
             larger = replace(growing, centers=centers)
-            with stage("sample"):
-                shares = share_out(self.problem, self._points_for(n), whole_clouds=True)
-                placed = given or self._placed(larger, shares)
             with stage("collocate"):
                 ansatz, rows = self._rows(larger, placed, ansatz=ansatz)
             return task._factorised(larger, placed, rows, ansatz, Diagnosis(), stage)
+
+        def build(centers: int) -> SolutionOperator:
+            return fit(centers, place(centers))
 
         def examined(operator: SolutionOperator) -> SolutionOperator:
             return replace(operator, diagnosis=Diagnosis(None, self.roughness(operator.points)))
@@ -301,12 +309,23 @@ class _Task:
         frames, scores = self._frames(growing), list[float]()
         for frame in frames if len(frames) > 1 else ():
             task = replace(self, frame=frame)
-            trial = build(min(TRIAL, most), POINTS_PER_CENTRE * min(TRIAL, most))
+            trial = build(min(TRIAL, most))
             scores.append(measure(trial)(trial).score)
         task = replace(self, frame=frames[scores.index(min(scores))] if scores else self.frame)
+        local = inputs is not None and given is None and growing.basis is None and adaptable(self.problem)
         if wanted is None:
-            return examined(by_default(build, most, measure, self.problem.dim, stage.say))
-        return refine(build, wanted, most, measure, self.problem.dim, stage.say, examined)
+            uniform = min(most, ENOUGH[-1]) if local else most
+            components = self.problem.unknowns.total
+            operator = by_default(build, uniform, measure, self.problem.dim, stage.say, components)
+        else:
+            operator = refine(build, wanted, most, measure, self.problem.dim, stage.say, examined)
+        report = operator.report
+        if local and report is not None and not report.met:
+            start = layers_in(task.frame, min(TRIAL, most))
+            other = adapted(fit, place, start, self.problem, inputs, report.tol, most, seed=self.seed, tick=stage.say)
+            if other.report is not None and other.report.error < report.error:
+                operator = replace(other, report=replace(other.report, asked=report.asked))
+        return operator if operator.diagnosis.roughness is not None else examined(operator)
 
     def _frames(self, method: Method) -> list[Frame]:
         """Resolutions of the axes that may be good: all alike, and that of the waves that the equation carries."""
@@ -316,7 +335,7 @@ class _Task:
         _, rows = fitted(self.problem, placed, self.frame, envelope_of(method))
         waves = [waves_fineness(self.frame, b) for b in rows.blocks if free_waves(b, self.frame, self.seed) is not None]
         finest = np.max(waves, axis=0, initial=1.0) if waves else np.ones(self.problem.dim)
-        return [self.frame, *([replace(self.frame, fineness=finest)] if np.max(finest) > 1.5 else [])]
+        return [self.frame, *([replace(self.frame, fineness=finest)] if np.max(finest) > FINER else [])]
 
     def _points_for(self, n: int) -> int:
         """The points that give n rows for each component: an equation for several unknowns has fewer rows than they."""

@@ -99,7 +99,7 @@ def level_of(
 
 
 def refine(
-    build: Callable[[int, int], SolutionOperator],
+    build: Callable[[int], SolutionOperator],
     tol: float,
     budget: int,
     measure_of: Callable[[SolutionOperator], Measure],
@@ -109,7 +109,7 @@ def refine(
 ) -> SolutionOperator:
     """Grow the number of centres until the error meets ``tol``, nothing gets better, or the budget is used up.
 
-    ``build(centers, points)`` learns one level, and ``measure_of`` tells from the first one how all are measured.
+    ``build(centers)`` learns one level, and ``measure_of`` tells from the first one how all are measured.
     Nothing of a level is of use to the next: another number of centres has another spacing, so another lengthscale, so
     another matrix; only the compiled functions are shared. When the known solutions meet the tolerance, those of
     constant data are followed further as long as they can meet it too. ``examined`` looks at the coefficients of the
@@ -123,7 +123,7 @@ def refine(
     status: Status = "budget"
     while True:
         started = time.perf_counter()
-        operator = build(centers, POINTS_PER_CENTRE * centers)
+        operator = build(centers)
         measure = measure or measure_of(operator)
         found = measure(operator)
         if not levels or found.error <= tol:

@@ -41,6 +41,11 @@ class Expansion(ABC):
     def __len__(self) -> int:
         """The number L of functions."""
 
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """The dimension d of the points where the functions live."""
+
     def check(self) -> None:
         """Raise unless the parts of an expansion that comes from a file fit each other."""
         return

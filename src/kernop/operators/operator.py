@@ -41,6 +41,7 @@ from kernop.methods import Answer, Factorisation, Method, Subspace
 from kernop.methods.streamed import StreamedFactorisation
 from kernop.operators.closing import Closing, enveloped
 from kernop.operators.fixed import FixedOperator, fixed
+from kernop.operators.green import GreenFunction, green_function, opened
 from kernop.operators.march import MarchedSolution, march
 from kernop.operators.report import Report
 from kernop.operators.shapes import InputValue, PointsLike, by_unknown, deviations
@@ -230,13 +231,50 @@ class SolutionOperator(Learned):
         return fixed(self, points.x, functionals_of(op, points, self.ansatz), op is None)
 
     def basis(self, x: PointsLike) -> Any:
-        """The kernel basis ψ at x: (M, N), so that u(x) = ψ h. Interior columns approximate the Green's function.
+        """The kernel basis ψ at x: (M, N), so that u(x) = ψ h: column i is the answer to data 1 at point i, else 0.
+
+        A column of an interior point is no Green's function: T sees the data at its N points as a function, so the
+        column holds what a quadrature rule would have for a weight, and is as wide as the points are apart. G(x, y)
+        itself: `green`.
 
         (M, k, N) for an unknown with k components, and a named tuple for several unknowns. The N columns belong to the
         rows of the data: for each condition part by part, real before imaginary, each at all points.
         """
         found = self.on(x)
         return by_unknown(found.layout.values(found.matrix), self.problem.unknowns)
+
+    def green(self, x: PointsLike, y: PointsLike) -> NDArray[Any]:
+        """The Green's function G(x, y) at x (M, d) for point sources at y (K, d): (M, K).
+
+        L G(·, y) = δ_y with all other data 0, so u(x) = ∫ G(x, y) f(y) dy for u = T(f, 0). Infinite where x = y in two
+        dimensions and more. ``T.point_source(y)`` is G(·, y) as a function, with an estimate of its error. y must lie
+        inside; for one scalar unknown and no time.
+        """
+        return self._point_source(y)(x)
+
+    def point_source(self, y: PointsLike) -> GreenFunction:
+        """The answers to unit point sources at y (K, d): ``G = T.point_source(y)``.
+
+        ``G(x)`` is G(x, y), (M, K), and ``G.error_estimate()`` how wrong it is at most, (K,). Any equation on a line
+        whose conditions at points are as many as its order; real elliptic equations of second order, and a Δ², in any
+        dimension. They are accurate as T is where the coefficients are constant, and less so where they vary.
+        """
+        return self._point_source(y)
+
+    def _point_source(self, y: PointsLike) -> GreenFunction:
+        operator = replace(self, problem=opened(self.problem), solutions=())
+        G = green_function(operator, operator.answer, y)
+        worst = int(np.argmax(G.misfits))
+        if G.misfits[worst] > self.promise:
+            warnings.warn(
+                f"T: the Green's function of the source at {G.y[worst]} leaves {G.misfits[worst]:.1e} of its data, "
+                f"more than the {self.promise:.1e} that T promises: the source is too near to a boundary, or "
+                "coefficients vary too much, for T. Ask T.point_source(y).error_estimate(); learn with more points and "
+                "centres",
+                AccuracyWarning,
+                stacklevel=3,
+            )
+        return G
 
     def std(self, x: PointsLike, op: Operator | None = None) -> Any:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,).
@@ -323,6 +361,8 @@ class SolutionOperator(Learned):
                 raise fail(ArgumentError, "points", f"some of {condition.name!r} outside its region", REMEDY)
             if condition.integral and own.weight is None:
                 raise fail(ArgumentError, "points", f"some of the integral {condition.name!r} without weights", REMEDY)
+        if self.factorisation.expansion.dim != self.problem.dim:
+            raise fail(ArgumentError, "expansion", "functions in other dimensions than the problem", REMEDY)
         if self.ansatz.unknowns != self.problem.unknowns:
             raise fail(ArgumentError, "ansatz", "other unknowns than those of the problem", REMEDY)
         if getattr(self.factorisation, "method", self.method) != self.method:

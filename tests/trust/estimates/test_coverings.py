@@ -127,3 +127,12 @@ def test_a_peak_at_a_corner_is_not_missed():
 
     covering = inside(ko.Box([0, 0], [1, 1]), 10_000)
     assert covering.supremum(peak(covering.x))[0] >= peak(np.zeros((1, 2))).item()
+
+
+def test_walls_of_a_line_in_time_are_covered_in_time():
+    """They are lines: all of their points are for time."""
+    left, right, start = surface(ko.SpaceTime(ko.Interval(0, 2), (0, 3)), 100)
+    for wall, x in ((left, 0.0), (right, 2.0)):
+        np.testing.assert_array_equal(wall.x[:, 0], x)
+        assert len(np.unique(wall.x[:, 1])) == len(wall) == 100
+    assert len(start) == 100

@@ -28,7 +28,7 @@ def heat(domain, op=lambda u: ko.dt(u) - ko.laplacian(u)):
 def bound_of_zero(problem, f=1.0, g=0.0, number=400, method=None):
     """The bound for û = 0, which is wrong by u itself."""
     operator = ko.learn(problem, points=60, method=method or ko.Subspace(centers=10))
-    c = np.zeros((len(operator.factorisation.expansion.functionals), 1))
+    c = np.zeros((len(operator.factorisation.expansion), 1))
     values = {"f": f}
 
     def data(condition, points):

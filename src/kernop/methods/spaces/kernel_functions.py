@@ -40,6 +40,10 @@ class KernelFunctions(Expansion):
     def __len__(self) -> int:
         return len(self.functionals)
 
+    @property
+    def dim(self) -> int:
+        return self.functionals.dim
+
     def __repr__(self) -> str:
         return repr(self.kernel)
 

@@ -166,7 +166,10 @@ class Layers:
 
     @cached_property
     def _boxes(self) -> dict[int, Numbers]:
-        return {level: self._around(level, MARGIN[min(self.dim, 3) - 1] + FELT[min(self.dim, 3) - 1]) for level in self.levels}
+        return {
+            level: self._around(level, MARGIN[min(self.dim, 3) - 1] + FELT[min(self.dim, 3) - 1])
+            for level in self.levels
+        }
 
     def _around(self, level: int, margin: int) -> Numbers:
         """The numbers of boxes of side h_ℓ in filled cells, and so many beyond them, (n, d)."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import REMEDY, check_positive, check_shape
+from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Block, Functionals
@@ -45,6 +46,10 @@ class Polynomials(Expansion):
     def __len__(self) -> int:
         return len(self.degrees)
 
+    @property
+    def dim(self) -> int:
+        return len(self.centre)
+
     def __repr__(self) -> str:
         return f"Polynomials(degree {int(np.max(np.sum(self.degrees, axis=1)))})"
 
@@ -54,6 +59,8 @@ class Polynomials(Expansion):
         check_shape("degrees", self.degrees, None, len(self.centre))
         if len(self.degrees) == 0 or np.min(self.degrees) < 0 or len(np.unique(self.degrees, axis=0)) < len(self):
             raise fail(ArgumentError, "degrees", "none, negative ones, or some that occur twice", REMEDY)
+        if np.max(self.degrees) >= len(self):  # with a degree come all lower ones
+            raise fail(ArgumentError, "degrees", f"{np.max(self.degrees)} among {len(self)} functions", REMEDY)
         if not 0 <= self.component < self.ansatz.count:
             raise fail(ArgumentError, "component", f"{self.component}, which the unknowns do not have", REMEDY)
 
@@ -99,11 +106,11 @@ class Polynomials(Expansion):
 
     @cached_property
     def _highest(self) -> NDArray[np.int64]:
-        return np.max(self.degrees, axis=0)
+        return frozen(np.max(self.degrees, axis=0))
 
     @cached_property
     def _columns(self) -> list[NDArray[np.int64]]:
-        return [np.ascontiguousarray(column) for column in self.degrees.T]
+        return frozen([np.ascontiguousarray(column) for column in self.degrees.T])
 
     @property
     def signature(self) -> tuple[str, tuple[FloatArray, ...]]:

@@ -46,6 +46,14 @@ class DirectSum(Expansion):
     def __len__(self) -> int:
         return sum(map(len, self.summands))
 
+    @property
+    def dim(self) -> int:
+        return self.summands[0].dim
+
+    def check(self) -> None:
+        if any(part.dim != self.dim for part in self.summands):
+            raise fail(ArgumentError, "summands", "some in other dimensions", REMEDY)
+
     def __repr__(self) -> str:
         return " ⊕ ".join(map(repr, self.summands))
 

@@ -74,7 +74,7 @@ class Covering:
 def inside(domain: Box | Ball | SpaceTime, number: int) -> Covering:
     """About ``number`` points that cover a domain."""
     if isinstance(domain, SpaceTime):
-        space, moments = _split(domain, number)
+        space, moments = _split(number, domain.dim)
         return inside(domain.space, space).times(inside(Interval(*domain.times), moments))
     if isinstance(domain, Ball):
         return _ball(domain, number)
@@ -84,7 +84,7 @@ def inside(domain: Box | Ball | SpaceTime, number: int) -> Covering:
 def surface(domain: Box | Ball | SpaceTime, number: int) -> list[Covering]:
     """Coverings of the pieces of the boundary, about ``number`` points each; of a cylinder, walls and initial slice."""
     if isinstance(domain, SpaceTime):
-        space, moments = _split(domain, number)
+        space, moments = _split(number, domain.dim - 1)
         clock = inside(Interval(*domain.times), moments)
         start = Covering(np.array([[domain.times[0]]]), np.zeros((1, 0)), 0.0)
         walls = [piece.times(clock) for piece in surface(domain.space, space)]
@@ -92,9 +92,9 @@ def surface(domain: Box | Ball | SpaceTime, number: int) -> list[Covering]:
     return [_sphere(domain, number)] if isinstance(domain, Ball) and domain.dim > 1 else _faces(*domain.bounds, number)
 
 
-def _split(domain: SpaceTime, number: int) -> tuple[int, int]:
-    """How many points of the number are for space, and how many for each of them for time."""
-    moments = max(2, round(number ** (1.0 / domain.dim)))
+def _split(number: int, dim: int) -> tuple[int, int]:
+    """How many points of a covering in so many dimensions are for space, and how many for each of them for time."""
+    moments = max(2, round(number ** (1.0 / dim)))
     return max(2, number // moments), moments
 
 
