@@ -53,7 +53,7 @@ from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.resolution import Roughness, roughness
 from kernop.trust.wellposed import Stability, stability
 
-#: Functions with which resolutions of the axes are compared, and points at which the equation is looked at before.
+#: Wide functions with which adaptive centres begin, and points at which the equation is looked at before.
 TRIAL, FEW = 250, 200
 #: At least so many points for each function, where the points are given.
 FEWEST_POINTS = 1.8
@@ -282,8 +282,8 @@ class _Task:
         if given is not None:
             most = min(most, max(1, int(sum(map(len, given.values())) / FEWEST_POINTS)))
 
+        task = replace(self, frame=self._resolved(growing))
         ansatz: Ansatz | None = None  # of the first level, by which all are measured
-        task = self  # with the resolution of each axis that is chosen below
 
         def place(number: int) -> Mapping[str, Points]:
             with stage("sample"):
@@ -306,12 +306,6 @@ class _Task:
         def measure(operator: SolutionOperator) -> Measure:
             return self._measure(inputs, operator)
 
-        frames, scores = self._frames(growing), list[float]()
-        for frame in frames if len(frames) > 1 else ():
-            task = replace(self, frame=frame)
-            trial = build(min(TRIAL, most))
-            scores.append(measure(trial)(trial).score)
-        task = replace(self, frame=frames[scores.index(min(scores))] if scores else self.frame)
         local = inputs is not None and given is None and growing.basis is None and adaptable(self.problem)
         if wanted is None:
             uniform = min(most, ENOUGH[-1]) if local else most
@@ -327,15 +321,15 @@ class _Task:
                 operator = replace(other, report=replace(other.report, asked=report.asked))
         return operator if operator.diagnosis.roughness is not None else examined(operator)
 
-    def _frames(self, method: Method) -> list[Frame]:
-        """Resolutions of the axes that may be good: all alike, and that of the waves that the equation carries."""
+    def _resolved(self, method: Method) -> Frame:
+        """With axes as fine as the waves that the equation carries ask for; halfway, since data ask for other things."""
         if self.problem.dim == 1:
-            return [self.frame]
+            return self.frame
         placed = sample(self.problem, FEW, self.sampling, self.seed)
         _, rows = fitted(self.problem, placed, self.frame, envelope_of(method))
         waves = [waves_fineness(self.frame, b) for b in rows.blocks if free_waves(b, self.frame, self.seed) is not None]
-        finest = np.max(waves, axis=0, initial=1.0) if waves else np.ones(self.problem.dim)
-        return [self.frame, *([replace(self.frame, fineness=finest)] if np.max(finest) > FINER else [])]
+        finest = np.max([np.ones(self.problem.dim), *waves], axis=0)
+        return replace(self.frame, fineness=np.sqrt(finest)) if np.max(finest) > FINER else self.frame
 
     def _points_for(self, n: int) -> int:
         """The points that give n rows for each component: an equation for several unknowns has fewer rows than they."""
