@@ -403,7 +403,7 @@ def test_a_complex_problem_is_resolved_by_as_many_functions_as_a_real_one():
 
 
 def test_the_envelope_of_a_clamped_plate():
-    """Δ²u = 1, clamped: 0.0012653191 at the centre. An envelope that is r⁴ at corners, where u ~ r^3.74, is worse."""
+    """Δ²u = 1, u = ∂u/∂n = 0: 0.0012653191 at the centre. An envelope r⁴ at corners, where u ~ r^3.74, is worse."""
 
     def at_corners_like_r(x):
         w = x * (1 - x)

@@ -24,7 +24,7 @@ from kernop.methods.spaces import Layers
 from kernop.operators.operator import SolutionOperator
 
 #: Points for each function of a layer, with those of all wider ones that are there too, for d = 1, 2 and more.
-EACH = (6, 4, 3)
+EACH = (6, 3, 3)
 #: Points of a boundary that are drawn, at most, to find those in the cells of a layer.
 DRAWN = 2**18
 #: Fresh points of a condition where there are no layers, for d = 1, 2, 3 and beyond; and in each box of a layer.
