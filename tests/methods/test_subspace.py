@@ -399,7 +399,7 @@ def test_a_complex_problem_is_resolved_by_as_many_functions_as_a_real_one():
         operator = ko.learn(ko.Problem(ko.Equation(poisson, on=SQUARE), robin), points=200)
         return len(operator.factorisation.expansion) // operator.ansatz.count
 
-    assert functions(1.0j) == functions(1.0) == 100
+    assert functions(1.0j) == functions(1.0) >= 100
 
 
 def test_the_envelope_of_a_clamped_plate():

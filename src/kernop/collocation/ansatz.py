@@ -155,7 +155,8 @@ def normal_form(op: Operator, points: Points, *, ansatz: Ansatz = PLAIN, name: s
 
 def condition_layouts(problem: Problem, ansatz: Ansatz) -> tuple[Layout, ...]:
     """How the values of each condition stand in rows, without values of its coefficients."""
-    return tuple(_layout(condition, ansatz) for condition in problem.conditions)
+    with eagerly():
+        return tuple([_layout(condition, ansatz) for condition in problem.conditions])
 
 
 def _layout(condition: Condition, ansatz: Ansatz) -> Layout:

@@ -128,7 +128,7 @@ def test_arrays_alone_are_judged_by_leaving_one_out(operator):
 def test_a_cloud_is_judged_by_leaving_one_out():
     cloud = ko.PointCloud(SQUARE.sample(200).x, SQUARE.boundary.sample(80).x)
     problem = dirichlet(cloud, PROBLEM["f"].op)
-    operator = ko.learn(problem, points=280, method=ko.Subspace(centers=60))
+    operator = ko.learn(problem, points=280, method=ko.Subspace(60, "translates"))
     u = operator(**functions(problem, exact))
     estimate = u.error_estimate()
     assert estimate.source == "leave-one-out"
