@@ -55,7 +55,7 @@ from kernop.trust.wellposed import Stability, stability
 
 #: Wide functions with which adaptive centres begin, and points at which the equation is looked at before.
 TRIAL, FEW = 250, 200
-#: At least so many points for each function, where the points are given.
+#: At least so many rows for each function, where the points are given.
 FEWEST_POINTS = 1.8
 #: Points inside at which it is seen how well the conditions determine u.
 INSIDE = 256
@@ -280,7 +280,7 @@ class _Task:
         given = sample(self.problem, points, self.sampling, self.seed) if points is not None else None
         most = check_integer("budget", budget, least=1)
         if given is not None:
-            most = min(most, max(1, int(sum(map(len, given.values())) / FEWEST_POINTS)))
+            most = min(most, max(1, int(self._rows_at(given) / FEWEST_POINTS)))
 
         task = replace(self, frame=self._resolved(growing))
         ansatz: Ansatz | None = None  # of the first level, by which all are measured
@@ -312,6 +312,7 @@ class _Task:
             components = self.problem.unknowns.total
             operator = by_default(build, uniform, measure, self.problem.dim, stage.say, components)
         else:
+            most = most if given is None else max(1, most // self.problem.unknowns.total)
             operator = refine(build, wanted, most, measure, self.problem.dim, stage.say, examined)
         report = operator.report
         if local and report is not None and not report.met:
@@ -330,6 +331,12 @@ class _Task:
         waves = [waves_fineness(self.frame, b) for b in rows.blocks if free_waves(b, self.frame, self.seed) is not None]
         finest = np.max([np.ones(self.problem.dim), *waves], axis=0)
         return replace(self.frame, fineness=np.sqrt(finest)) if np.max(finest) > FINER else self.frame
+
+    def _rows_at(self, points: Mapping[str, Points]) -> int:
+        """The number of rows that the conditions have at some points, a complex one counted once."""
+        unknowns = self.problem.unknowns
+        layouts = zip(self.problem.conditions, condition_layouts(self.problem, Ansatz(unknowns)), strict=True)
+        return sum((1 if c.integral else len(points[c.name])) * layout.parts for c, layout in layouts)
 
     def _points_for(self, n: int) -> int:
         """The points that give n rows for each component: an equation for several unknowns has fewer rows than they."""
