@@ -14,7 +14,7 @@ import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, NonFiniteError
 from kernop.basics.precision import float64
 from kernop.learning.heldout import Findings
-from kernop.learning.learn import FEWEST_POINTS
+from kernop.learning.learn import FEWEST_ROWS
 from kernop.learning.refine import Level, Report, ToleranceWarning, refine
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.metrics import relative_l2
@@ -296,7 +296,7 @@ def test_given_points_are_kept():
 def test_given_points_limit_the_centres():
     with pytest.warns(ToleranceWarning):
         t = ko.learn(POISSON, tol=1e-12, points={"f": 130, "g": 70})
-    assert max(level.centers for level in t.report.levels) == int(200 / FEWEST_POINTS)
+    assert max(level.centers for level in t.report.levels) == int(200 / FEWEST_ROWS)
 
 
 def test_all_data_fixed():

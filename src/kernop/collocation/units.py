@@ -65,8 +65,7 @@ def waves_fineness(frame: Frame, block: Block) -> FloatArray:
     The terms φ_j ∂_j^m of the highest order m balance for wave numbers k_j ∝ |φ_j|^(−1/m): waves of speed c have c
     periods in a unit of time for each one in a unit of length. Axes without such a term have 1.
     """
-    orders = {alpha: sum(alpha) for alpha in block.alphas}
-    top, d = max(orders.values()), len(frame.units)
+    top, d = block.order, len(frame.units)
     lengths = np.full(d, np.nan)
     for column, alpha in enumerate(block.alphas):
         if top > 0 and max(alpha) == top:

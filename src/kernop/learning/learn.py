@@ -56,7 +56,7 @@ from kernop.trust.wellposed import Stability, stability
 #: Wide functions with which adaptive centres begin, and points at which the equation is looked at before.
 TRIAL, FEW = 250, 200
 #: At least so many rows for each function, where the points are given.
-FEWEST_POINTS = 1.8
+FEWEST_ROWS = 1.8
 #: Points inside at which it is seen how well the conditions determine u.
 INSIDE = 256
 
@@ -280,7 +280,7 @@ class _Task:
         given = sample(self.problem, points, self.sampling, self.seed) if points is not None else None
         most = check_integer("budget", budget, least=1)
         if given is not None:
-            most = min(most, max(1, int(self._rows_at(given) / FEWEST_POINTS)))
+            most = min(most, max(1, int(self._rows_at(given) / FEWEST_ROWS)))
 
         task = replace(self, frame=self._resolved(growing))
         ansatz: Ansatz | None = None  # of the first level, by which all are measured

@@ -73,18 +73,17 @@ def read_weights(weights: Any, problem: Problem) -> Weights:
 
 def balance_of(problem: Problem) -> Balance:
     """How much the conditions of a problem count."""
-    frame, conditions, kinds = frame_of(problem), problem.conditions, list[Any]()
-    finite = sum(c.on.measure for c in conditions if _finite(c))
-    shares = list[float]()
-    for c in conditions:
-        kind = (c.op, c.of, c.on.intrinsic_dim, c.integral)
-        kinds.append(next((k for k, other in enumerate(kinds) if _same_kind(kind, other)), kind))
-        if c.integral:
-            shares.append(1.0)
-        else:
-            shares.append(c.on.measure / finite if _finite(c) else min(1.0, frame.part(c.on)))
-    numbers = [k if isinstance(kind, tuple) else kind for k, kind in enumerate(kinds)]
-    return Balance(tuple(numbers), tuple(shares))
+    frame, conditions = frame_of(problem), problem.conditions
+    total = sum(c.on.measure for c in conditions if _finite(c))
+
+    def share(condition: Condition) -> float:
+        if condition.integral:
+            return 1.0
+        return condition.on.measure / total if _finite(condition) else min(1.0, frame.part(condition.on))
+
+    # The kind of a condition is the number of the first that is like it.
+    kinds = tuple(next(k for k, other in enumerate(conditions) if _alike(c, other)) for c in conditions)
+    return Balance(kinds, tuple(map(share, conditions)))
 
 
 def _finite(condition: Condition) -> bool:
@@ -92,8 +91,10 @@ def _finite(condition: Condition) -> bool:
     return not condition.integral and (condition.on.intrinsic_dim == 0 or isinstance(condition.on, CloudRegion))
 
 
-def _same_kind(one: tuple[Any, ...], other: Any) -> bool:
-    return isinstance(other, tuple) and one[1:] == other[1:] and (one[0] is other[0] or bool(one[0] == other[0]))
+def _alike(one: Condition, other: Condition) -> bool:
+    """Have they the same operator, of the same unknown, on regions of the same dimension?"""
+    same = one.of == other.of and one.integral == other.integral and one.on.intrinsic_dim == other.on.intrinsic_dim
+    return same and (one.op is other.op or bool(one.op == other.op))
 
 
 def row_weights(weights: Weights, functionals: Functionals, squares: FloatArray) -> FloatArray:
