@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,11 +12,11 @@ from scipy.spatial import KDTree
 from kernop.basics.errors import ArgumentError, FloatArray, check_coordinates, check_flag, describe, fail
 from kernop.basics.stored import stored
 from kernop.geometry.points import Points, subset
-from kernop.geometry.region import LONGEST, SHORTEST, Predicate, Region, holds, slack
+from kernop.geometry.region import LONGEST, SHORTEST, PointSet, Predicate, holds
 
 
 @stored("point set")
-class CloudRegion(Region):
+class CloudRegion(PointSet):
     """A finite set of points; sampling takes a subset without repetition.
 
     Arguments:
@@ -32,35 +31,8 @@ class CloudRegion(Region):
         self.points, self._intrinsic_dim, self.label = points, intrinsic_dim, label
 
     @property
-    def timed(self) -> bool:
-        return bool(self.points.timed)
-
-    @property
     def intrinsic_dim(self) -> int:
         return self._intrinsic_dim
-
-    @property
-    def measure(self) -> float:
-        """The number of points: a cloud has no other measure."""
-        return float(len(self.points))
-
-    @property
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        return self.points.x.min(axis=0), self.points.x.max(axis=0)
-
-    @cached_property
-    def _tree(self) -> KDTree:
-        return KDTree(self.points.x)
-
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        distance, _ = self._tree.query(x)
-        return np.asarray(distance <= np.max(slack(*self.bounds)))
-
-    def normals(self, x: FloatArray) -> FloatArray | None:
-        if self.points.normal is None:
-            return None
-        _, nearest = self._tree.query(x)
-        return self.points.normal[nearest]
 
     def where(self, predicate: Predicate) -> CloudRegion:
         kept = holds(predicate, self.points.x)
@@ -74,10 +46,6 @@ class CloudRegion(Region):
             remedy = "ask for at most that many; a cloud cannot make new points"
             raise fail(ArgumentError, "n", f"{n} points of a cloud that has {len(self.points)}", remedy)
         return subset(self.points, n, scheme, rng)
-
-    def quadrature(self, n: int) -> Points:
-        """All points of the cloud, whatever n, each with the weight 1."""
-        return replace(self.points, weight=np.ones(len(self.points)))
 
     def __repr__(self) -> str:
         return f"{self.label}(n={len(self.points)}, d={self.dim})"

@@ -296,28 +296,18 @@ class Where(Subregion):
         return drawn[np.sort(rng.permutation(kept)[:n])]
 
 
-@stored("at")
-class At(Region):
-    """Finitely many points, each of which is always used. Made by ``region.at(x)``.
+class PointSet(Region):
+    """A region of finitely many points, all of which are known."""
 
-    Arguments:
-        points: the points, with normals if they lie on a boundary.
-    """
-
-    def __init__(self, points: Points) -> None:
-        self.points = points
+    points: Points
 
     @property
     def timed(self) -> bool:
         return bool(self.points.timed)
 
     @property
-    def intrinsic_dim(self) -> int:
-        return 0
-
-    @property
     def measure(self) -> float:
-        """The number of points."""
+        """The number of points: a finite set has no other measure."""
         return float(len(self.points))
 
     @property
@@ -335,12 +325,28 @@ class At(Region):
     def normals(self, x: FloatArray) -> FloatArray | None:
         return None if self.points.normal is None else self.points.normal[self._tree.query(x)[1]]
 
-    def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
-        return self.points if n >= len(self.points) else subset(self.points, n, scheme, rng)
-
     def quadrature(self, n: int) -> Points:
         """All of the points, whatever n, each with the weight 1."""
         return replace(self.points, weight=np.ones(len(self.points)))
+
+
+@stored("at")
+class At(PointSet):
+    """Finitely many points, each of which is always used. Made by ``region.at(x)``.
+
+    Arguments:
+        points: the points, with normals if they lie on a boundary.
+    """
+
+    def __init__(self, points: Points) -> None:
+        self.points = points
+
+    @property
+    def intrinsic_dim(self) -> int:
+        return 0
+
+    def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
+        return self.points if n >= len(self.points) else subset(self.points, n, scheme, rng)
 
     def __repr__(self) -> str:
         if len(self.points) > 1:
