@@ -7,7 +7,8 @@ import numpy as np
 from common import interleaved, once, peak_during, save, table
 
 import kernop as ko
-from kernop.collocation import assembly, linalg
+from kernop.basics import linalg
+from kernop.collocation import assembly
 from kernop.collocation.ansatz import collocate
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.sampling import sample

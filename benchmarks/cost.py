@@ -20,6 +20,7 @@ from workers import at_most, workers
 
 import kernop as ko
 from kernop.basics.linalg import cholesky, one_thread
+from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.batches import stream
 from kernop.collocation.rows import StreamedRows
 from kernop.collocation.units import frame_of
@@ -92,7 +93,7 @@ def median(job: Callable[[], Any], rounds: int = 5) -> float:
 def regression_of(d: int, size: int, solver: str = "normal") -> Regression:
     method = ko.Subspace(centers=size, batch=BATCH, envelope=envelope, solver=solver)  # type: ignore[arg-type]
     p = problem(d)
-    rows = StreamedRows(stream(p, {"f": 20 * BATCH}, "halton", 0, BATCH), envelope)
+    rows = StreamedRows(stream(p, {"f": 20 * BATCH}, "halton", 0, BATCH), Ansatz(envelope=envelope))
     return method.regression(Setting(rows=rows, frame=frame_of(p), weights=(1.0,)), rows)
 
 

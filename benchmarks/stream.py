@@ -21,6 +21,7 @@ from common import console, save, table
 
 import kernop as ko
 from kernop.basics.linalg import add_rows, add_square
+from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.batches import stream
 from kernop.collocation.rows import StreamedRows
 from kernop.collocation.units import frame_of
@@ -37,7 +38,7 @@ def method(solver: str) -> ko.Subspace:
 def rates(solver: str) -> dict[str, float]:
     """Median seconds of a batch, with and without making its rows."""
     source = stream(PROBLEM, {"f": BATCHES * BATCH}, "uniform", 0, BATCH)
-    rows = StreamedRows(source, envelope)
+    rows = StreamedRows(source, Ansatz(envelope=envelope))
     setting = Setting(rows=rows, frame=frame_of(PROBLEM), kernel=ko.Gaussian(0.2), weights=(1.0,))
     regression = method(solver).regression(setting, rows)
     accumulator = regression.accumulator()

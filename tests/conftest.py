@@ -19,3 +19,8 @@ def pytest_configure(config):
         jax.config.update("jax_compilation_cache_dir", str(cache.mkdir("jax")))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def pytest_collection_modifyitems(items):
+    """What takes longest begins first, so that all workers end together."""
+    items.sort(key=lambda item: item.path.name not in ("test_examples.py", "test_march.py", "test_cluster.py"))

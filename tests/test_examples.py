@@ -25,4 +25,6 @@ def test_example_runs_and_meets_its_accuracy(path):
 def test_there_are_examples():
     known = {"darcy", "heat", "helmholtz", "noisy_sensors", "own_kernel", "poisson_disk"}
     systems = {"stokes", "cavity", "elasticity", "reaction_diffusion", "impedance", "damped_wave", "maxwell", "march"}
-    assert known | systems <= {path.stem for path in EXAMPLES}
+    world = {"groundwater", "unknown_boundary", "find_the_source", "periodic_flow"}
+    shapes = {"annulus", "holes", "gear", "solid", "torus", "l_shape", "layers", "wall", "inclusion"}
+    assert known | systems | world | shapes <= {path.stem for path in EXAMPLES}

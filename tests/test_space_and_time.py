@@ -98,15 +98,24 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize(("op", "by_hand"), WORDS.values(), ids=WORDS)
-@pytest.mark.parametrize("points", PLACES.values(), ids=PLACES)
-def test_words_against_nested_differentiation(op, by_hand, points):
+#: Every word at some places, and every place with some words.
+PAIRS = [
+    (word, place)
+    for word in WORDS
+    for place in PLACES
+    if place in ("rod", "plate", "walls") or word in ("heat", "div(a grad), a(x, t)")
+]
+
+
+@pytest.mark.parametrize(("word", "place"), PAIRS)
+def test_words_against_nested_differentiation(word, place):
+    (op, by_hand), points = WORDS[word], PLACES[place]
     with float64():
         x = jnp.asarray(points.x)
-        wanted = np.asarray(jax.vmap(lambda z: by_hand(smooth, z))(x))
+        wanted = np.asarray(jax.jit(jax.vmap(lambda z: by_hand(smooth, z)))(x))
         form = normal_form(op, points)
         found = sum(
-            c * np.asarray(jax.vmap(_derivative(smooth, alpha))(x))
+            c * np.asarray(jax.jit(jax.vmap(_derivative(smooth, alpha)))(x))
             for alpha, c in zip(form.alphas, form.coefficients.T, strict=True)
         )
     np.testing.assert_allclose(ko.apply_operator(op, smooth, points), wanted, rtol=1e-10, atol=1e-10)

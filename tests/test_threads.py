@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,9 +13,9 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.basics.linalg import _threads, one_thread
+from kernop.basics.linalg.threads import _threads, one_thread
 
-THREADS, ROUNDS = 8, 6
+THREADS, ROUNDS, FEW = 8, 6, 2
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(
     ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE, name="f"), ko.Dirichlet(on=SQUARE.boundary, name="g")
@@ -68,17 +69,20 @@ def operators() -> dict[str, ko.SolutionOperator]:
 @pytest.mark.parametrize(("work", "setting"), [(w, s) for w, (_, settings) in WORK.items() for s in settings])
 def test_the_same_bits(work: str, setting: str, operators: dict[str, ko.SolutionOperator], tmp_path: Path) -> None:
     # A new operator for each test: caches are empty when the threads start.
+    rounds = FEW if work == "error_estimate" else ROUNDS  # most of the work, and all of the caches, are in the first
     operator = ko.learn(PROBLEM, **SETTINGS[setting])
-    alone = [np.asarray(WORK[work][0](operators[setting], k, tmp_path)) for k in range(ROUNDS)]
+    alone = [np.asarray(WORK[work][0](operators[setting], k, tmp_path)) for k in range(rounds)]
     start = threading.Barrier(THREADS)
 
     def run(first: int) -> list[tuple[int, Any]]:
         start.wait()
-        return [(k, WORK[work][0](operator, k, tmp_path)) for k in [(first + i) % ROUNDS for i in range(ROUNDS)]]
+        return [(k, WORK[work][0](operator, k, tmp_path)) for k in [(first + i) % rounds for i in range(rounds)]]
 
     with ThreadPoolExecutor(THREADS) as pool:
         found = [pair for part in pool.map(run, range(THREADS)) for pair in part]
-    wrong = sum(not np.array_equal(alone[k], np.asarray(value)) for k, value in found)
+    # While pivots are sought BLAS has one thread, in the whole process: products of others are then rounded otherwise.
+    same = np.allclose if (work, setting) == ("update", "low rank") else np.array_equal
+    wrong = sum(not same(alone[k], np.asarray(value)) for k, value in found)
     assert wrong == 0, f"{wrong} of {len(found)} answers differ"
     # … and the operator is not worse for it afterwards.
     np.testing.assert_array_equal(operator(wave(1), 0.0)(X), operators[setting](wave(1), 0.0)(X))
@@ -124,3 +128,38 @@ def test_limits_of_blas_from_many_threads() -> None:
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(run, range(THREADS)))
     assert number() == before
+
+
+def blas_threads() -> list[int]:
+    return [library.num_threads for library in _threads().lib_controllers]
+
+
+def test_blas_gets_its_threads_back_whoever_leaves_last() -> None:
+    before, inside, leave = blas_threads(), threading.Event(), threading.Event()
+
+    def stay() -> None:
+        with one_thread():
+            inside.set()
+            leave.wait()
+
+    other = threading.Thread(target=stay)
+    with one_thread():
+        other.start()
+        inside.wait()
+    assert blas_threads() == [1] * len(before)  # the other one is still in it
+    leave.set()
+    other.join()
+    assert blas_threads() == before
+    assert not [thread for thread in threading.enumerate() if thread.name == "kernop-blas"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
+def test_a_fork_within_the_limit_does_not_wait_for_ever() -> None:
+    with one_thread():
+        child = os.fork()
+        if child == 0:
+            with one_thread():
+                os._exit(0)
+        _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -17,16 +18,19 @@ SPATIAL = {"f": 600, "g": 300}
 CYLINDER = ko.SpaceTime(ko.Interval(0, 1), (0, 1))
 
 
+@jax.jit
 def smooth(x):
     """A solution without symmetries, in any dimension."""
     k = jnp.arange(1, x.shape[-1] + 1)
     return jnp.sin(jnp.sum(k * x, axis=-1)) + 0.5 * jnp.exp(-jnp.sum(x, axis=-1)) + x[..., 0] ** 3
 
 
+@jax.jit
 def waves(x):
     return jnp.cos(7.0 * x[..., 0] + 0.3)
 
 
+@jax.jit
 def decaying(x):
     return jnp.sin(2.0 * x[..., 0] + 0.4) * jnp.exp(-x[..., 1]) + x[..., 1] ** 2
 

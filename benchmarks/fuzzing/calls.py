@@ -254,7 +254,49 @@ def language() -> list[Call]:
                 {"field": None},
                 {"field": (function.__name__, "op")},
             )
-            for function in (ko.laplacian, ko.normal_derivative)
+            for function in (ko.laplacian, ko.normal_derivative, ko.tangential_derivative)
+        ),
+        *functions(),
+    ]
+
+
+def functions() -> list[Call]:
+    grid, scattered = np.add.outer(np.arange(4.0), np.arange(5.0) ** 2), np.asarray(sine(INSIDE.x), dtype=np.float64)
+    array, halves = ko.GridFunction(grid, SQUARE), (ko.Box([0, 0], [0.5, 1]), ko.Box([0.5, 0], [1, 1]))
+    return [
+        Call(
+            "GridFunction",
+            lambda **a: ko.GridFunction(**a)(X),
+            {"values": grid, "box": SQUARE, "at": "nodes", "degree": 3},
+            {"values": ("values", "nodes"), "box": ("box", "values", "GridFunction")},
+        ),
+        Call("GridFunction(…)", lambda x: array(x), {"x": X}, {"x": ("x", "GridFunction")}),
+        Call(
+            "ScatteredFunction",
+            lambda **a: ko.ScatteredFunction(**a)(X),
+            {"x": INSIDE.x, "values": scattered, "kernel": KERNEL, "noise": 0.1},
+            {"x": ("x", "values"), "kernel": ("kernel", "lengthscale")},
+        ),
+        Call(
+            "ScatteredFunction(…)",
+            lambda x: ko.ScatteredFunction(INSIDE.x, scattered, KERNEL)(x),
+            {"x": X},
+            {"x": ("x", "ScatteredFunction")},
+        ),
+        Call(
+            "Piecewise",
+            lambda first, second, otherwise: ko.Piecewise(dict(zip(halves, (first, second), strict=True)), otherwise)(
+                X
+            ),
+            {"first": 1.0, "second": coefficient, "otherwise": 2.0},
+            {"first": ("pieces, value 0", "Piecewise"), "second": ("pieces, value 1", "Piecewise")},
+        ),
+        Call("Piecewise of regions", lambda region: ko.Piecewise([(region, 1.0)], 2.0)(X), {"region": SQUARE}),
+        Call(
+            "Piecewise(…)",
+            lambda x: ko.Piecewise(dict.fromkeys(halves, 1.0))(x),
+            {"x": X},
+            {"x": ("x", "Piecewise")},
         ),
     ]
 
@@ -290,6 +332,24 @@ def conditions() -> list[Call]:
         Call("Mean", made(ko.Mean), {"on": SQUARE, "name": "second", "data": 0.0}, words),
         Call(
             "Integral", made(ko.Integral), {"weight": coefficient, "on": SQUARE, "name": "second", "data": 0.0}, words
+        ),
+        Call(
+            "Oblique",
+            made(ko.Oblique),
+            {"direction": [1.0, 2.0], **rest},
+            {**words, "direction": ("direction", "second")},
+        ),
+        Call(
+            "Periodic",
+            made(ko.Periodic),
+            {"on": SQUARE.face("left"), "to": SQUARE.face("right"), "name": "second", "data": 0.0, "shift": [1.0, 0.0]},
+            {**words, "on": ("on", "to"), "to": ("to", "on"), "shift": ("shift", "to")},
+        ),
+        Call(
+            "Sensors",
+            lambda noise, **a: of_condition(ko.Sensors(noise=noise, **a)),
+            {"at": X, "name": "second", "noise": 0.1, "op": lambda u: u, "data": 0.0},
+            {**words, "at": ("at", "second", "Points", "conditions"), "noise": ("noise", "kernel")},
         ),
         Call("Initial", initial, {"on": cylinder.initial, "name": "second", "order": 0, "data": 0.0}, words),
         Call(

@@ -20,7 +20,7 @@ ROOM = 10.0
 #: Points at which the truth is compared, inside and on the boundary.
 INSIDE, RIM = 2500, 500
 #: Warnings by which kernop tells that something is wrong, by name: a version may not have all of them.
-TELLING = ("ToleranceWarning", "IllPosedWarning", "AccuracyWarning")
+TELLING = ("ToleranceWarning", "IllPosedWarning", "AccuracyWarning", "JumpWarning")
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """kernop learns the solution operator of a linear PDE in closed form, with kernels, from the equation alone."""
 
 from kernop import errors
-from kernop.basics.errors import AccuracyWarning, IllPosedWarning
+from kernop.basics.errors import AccuracyWarning, IllPosedWarning, JumpWarning
 from kernop.basics.versions import VERSION
 from kernop.collocation.batches import Batches
-from kernop.geometry import Ball, Box, Interval, PointCloud, Points, Region, SpaceTime
+from kernop.geometry import Ball, Box, Domain, Implicit, Interval, PointCloud, Points, Polygon, Region, Solid, SpaceTime
 from kernop.kernels import CustomKernel, Gaussian, InverseMultiquadric, Kernel, Matern, Wendland
+from kernop.kernels.scattered import ScatteredFunction
 from kernop.language.calculus import (
     div,
     dot,
@@ -18,26 +19,24 @@ from kernop.language.calculus import (
     normal_derivative,
     partial,
     sym,
+    tangential_derivative,
     trace,
     transpose,
 )
+from kernop.language.conditions import Condition, Dirichlet, Equation, Initial, Integral, Mean, Neumann, Robin
+from kernop.language.grid import GridFunction
+from kernop.language.interface import Interface
+from kernop.language.oblique import Oblique
 from kernop.language.ops import apply_operator
-from kernop.language.problem import (
-    Condition,
-    Dirichlet,
-    Equation,
-    Initial,
-    Integral,
-    Mean,
-    Neumann,
-    Problem,
-    Robin,
-)
+from kernop.language.periodic import Periodic
+from kernop.language.piecewise import Piecewise
+from kernop.language.problem import Problem
+from kernop.language.sensors import Sensors
 from kernop.learning.learn import learn
 from kernop.learning.refine import Report, ToleranceWarning
 from kernop.learning.streaming import Checkpoint
 from kernop.learning.tuning import Tuned, tune
-from kernop.methods import Full, LowRank, Subspace
+from kernop.methods import Full, LowRank, Partition, Subspace
 from kernop.operators.green import GreenFunction
 from kernop.operators.load import load
 from kernop.operators.operator import SolutionOperator
@@ -57,29 +56,42 @@ __all__ = [
     "Condition",
     "CustomKernel",
     "Dirichlet",
+    "Domain",
     "Equation",
     "ErrorEstimate",
     "Evidence",
     "Full",
     "Gaussian",
     "GreenFunction",
+    "GridFunction",
     "IllPosedWarning",
+    "Implicit",
     "Initial",
     "Integral",
+    "Interface",
     "Interval",
     "InverseMultiquadric",
+    "JumpWarning",
     "Kernel",
     "LowRank",
     "Matern",
     "MaximumBound",
     "Mean",
     "Neumann",
+    "Oblique",
+    "Partition",
+    "Periodic",
+    "Piecewise",
     "PointCloud",
     "Points",
+    "Polygon",
     "Problem",
     "Region",
     "Report",
     "Robin",
+    "ScatteredFunction",
+    "Sensors",
+    "Solid",
     "Solution",
     "SolutionOperator",
     "SpaceTime",
@@ -103,6 +115,7 @@ __all__ = [
     "normal_derivative",
     "partial",
     "sym",
+    "tangential_derivative",
     "trace",
     "transpose",
     "tune",

@@ -8,7 +8,7 @@ import pytest
 import kernop as ko
 from kernop.basics.precision import float64
 from kernop.collocation.ansatz import normal_form
-from kernop.collocation.probes import Bumps, free_waves, oscillations, probes_of, random_probes
+from kernop.collocation.probes import Bumps, free_waves, oscillations, probes_of, random_probes, resolving
 from kernop.collocation.units import Frame
 from kernop.language.ops import apply_operator
 
@@ -146,3 +146,13 @@ class TestFreeWaves:
     )
     def test_none(self, op, domain):
         assert waves_of(op, domain, UNIT[2]) is None
+
+
+@pytest.mark.parametrize(("speed", "finer"), [(9.0, 3.0), (1.0, None)])
+def test_axes_are_resolved_halfway_as_fine_as_waves_ask_for(speed, finer):
+    """Waves of speed 9 have nine periods in time for each in space: √9 times finer. The Laplacian has no waves."""
+    form = normal_form(lambda u: ko.dt(u, 2) - speed**2 * ko.partial(u, 0, 2), CYLINDER.sample(50), name="f")
+    found = resolving(UNIT[2], [form])
+    assert found.fineness is None if finer is None else found.fineness == pytest.approx([1.0, finer])
+    plain = normal_form(lambda u: -speed * ko.laplacian(u), SQUARE.sample(50), name="f")
+    assert resolving(UNIT[2], [plain]) is UNIT[2]

@@ -5,8 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernop import Ball, PointCloud, Points
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, NonFiniteError, OutsideDomainError, ShapeError
+from kernop import Ball, Box, Interval, PointCloud, Points, Polygon, SpaceTime
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileError,
+    NonFiniteError,
+    OutsideDomainError,
+    ShapeError,
+)
 
 DISK = Ball([0, 0], 1.0)
 INNER = DISK.sample(200, "halton", seed=1).x
@@ -172,3 +179,84 @@ def test_the_rule_of_a_cloud_is_all_of_its_points():
         assert len(rule) == round(region.measure) == (count or len(rule))
         np.testing.assert_array_equal(rule.weight, 1.0)
         np.testing.assert_array_equal(rule.x, region.points.x)
+
+
+# ---- the inside
+
+SHAPES = {
+    "disk": DISK,
+    "L": Polygon([[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]]),
+    "annulus": DISK - Ball([0.1, 0.0], 0.4),
+    "cube with a hole": Box([0, 0, 0], [1, 1, 1]) - Ball([0.5, 0.5, 0.5], 0.35),
+    "two intervals": Interval(0, 1) | Interval(2, 3),
+    "a line in a long time": SpaceTime(Interval(0, 1), (0.0, 1000.0)),
+}
+
+
+@pytest.mark.parametrize("normals", [False, True])
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_inside_is_that_of_the_shape_and_does_not_reach_beyond_it(name, normals):
+    """Of random points of the shape nearly all are inside; of those outside, hardly any, and none beyond the hull."""
+    shape = SHAPES[name]
+    inner, rim = shape.sample(1500), shape.boundary.sample(500)
+    cloud = PointCloud(inner.x, rim.x, rim.normal if normals else None, timed=shape.timed)
+    assert np.mean(cloud.contains(shape.sample(2000, "uniform", seed=5).x)) > 0.95
+    low, high = shape.bounds
+    x = np.random.default_rng(0).uniform(low - 0.3 * (high - low), high + 0.3 * (high - low), (20_000, shape.dim))
+    outside = x[~shape.contains(x)]
+    assert np.mean(cloud.contains(outside)) < 0.01
+    beyond = np.any((outside < low) | (outside > high), axis=1)
+    assert not cloud.contains(outside[beyond]).any()
+
+
+def test_the_middle_of_a_hole_and_of_a_notch_are_outside():
+    for name, place in (("annulus", [0.1, 0.0]), ("L", [1.3, 1.3]), ("cube with a hole", [0.5, 0.5, 0.5])):
+        shape = SHAPES[name]
+        cloud = PointCloud(shape.sample(1500).x, shape.boundary.sample(500).x)
+        assert not cloud.contains(np.array([place])).any()
+    line = PointCloud(SHAPES["two intervals"].sample(50).x, [[0.0], [1.0], [2.0], [3.0]])
+    assert line.contains(np.array([[0.5], [1.5], [2.5], [3.01]])).tolist() == [True, False, True, False]
+
+
+def test_points_on_one_line_of_the_plane_enclose_nothing():
+    cloud = PointCloud([[0.1, 0.0], [0.5, 0.0], [0.9, 0.0]], [[0.0, 0.0], [1.0, 0.0]])
+    assert cloud.contains(np.array([[0.5, 0.0], [0.5, 0.1], [1.1, 0.0]])).tolist() == [True, False, False]
+
+
+def test_many_dimensions_have_an_inside_too():
+    box = Box([0.0] * 5, [1.0] * 5)
+    cloud = PointCloud(box.sample(500).x, box.boundary.sample(300).x)
+    assert cloud.contains(0.25 + 0.5 * box.sample(100, "uniform", seed=3).x).mean() > 0.5
+    assert not cloud.contains(box.sample(50).x + 1.0).any()
+
+
+# ---- from files
+
+
+def test_a_cloud_from_files_is_that_from_arrays(tmp_path, cloud):
+    inner, rim = tmp_path / "inner.csv", tmp_path / "rim.csv"
+    inner.write_text("x,y\n" + "\n".join(f"{float(a)!r}, {float(b)!r}" for a, b in INNER) + "\n\n")
+    np.savetxt(rim, np.hstack([RIM.x, RIM.normal]), delimiter=",", fmt="%.17g")
+    found = PointCloud(str(inner), rim)
+    np.testing.assert_array_equal(found.points.x, INNER)
+    np.testing.assert_array_equal(found.boundary.points.x, RIM.x)
+    np.testing.assert_allclose(found.boundary.points.normal, RIM.normal, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1,2\n3,4,5\n", r"whose row 2 of numbers is '3,4,5'; give 2 numbers in each row"),
+        ("x,y\n1,2\n3,four\n", r"whose row 2 of numbers is '3,four'"),
+        ("1,2\n3,nan\n", r"whose row 2 of numbers is '3,nan'"),
+        ("x,y\n", r"which has no numbers"),
+        ("", r"which has no numbers"),
+        (None, r"which cannot be read"),
+    ],
+)
+def test_files_that_are_no_tables_are_refused(tmp_path, text, message):
+    path = tmp_path / "points.csv"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(FileError, match=r"interior: got .*points\.csv', " + message):
+        PointCloud(path, RIM.x)

@@ -183,7 +183,7 @@ def test_random_cylinders_hold_their_samples(t0, length, r, d, n, scheme):
         (Interval(0, 1), (0, math.nan), NonFiniteError, r"times: got 1 of 2 values"),
         (Interval(0, 1), ("0", "1"), ArgumentTypeError, r"times: got an array of dtype <U1"),
         (Interval(0, 1), None, ArgumentTypeError, r"times: got an array of dtype object"),
-        ((0, 1), (0, 1), ArgumentTypeError, r"space: got \(0, 1\); give an Interval, a Box or a Ball"),
+        ((0, 1), (0, 1), ArgumentTypeError, r"space: got \(0, 1\); give an Interval, a Box, a Ball or another domain"),
         (Interval(0, 1).boundary, (0, 1), ArgumentTypeError, r"space: got Interval\(0, 1\)\.boundary"),
         (SpaceTime(Interval(0, 1), (0, 1)), (0, 1), ArgumentTypeError, r"space: got SpaceTime"),
         (PointCloud([[0.0]], [[1.0]]), (0, 1), ArgumentTypeError, r"space: got PointCloud"),

@@ -1,9 +1,8 @@
 """Kernels in files: every kind comes back with the same numbers."""
 
-import json
-
 import numpy as np
 import pytest
+from through_files import returned
 
 import kernop as ko
 from kernop.basics.codec import Decoder, Encoder
@@ -21,15 +20,6 @@ KERNELS = [
     ko.Gaussian([1.0, 2.0]) * ko.InverseMultiquadric(1.0),
     0.1 * (ko.Gaussian(1.0) + 2.0 * ko.Matern(2.5, 0.3)),
 ]
-
-
-def returned(value, family):
-    encoder = Encoder()
-    text = json.loads(json.dumps(encoder.encode(value, "value", family), allow_nan=False))
-    decoder = Decoder(encoder.arrays, lambda got: fail(FileError, "path", got, ""))
-    found = decoder.decode(family, text, "value")
-    decoder.finish()
-    return found
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)

@@ -1,12 +1,10 @@
 """learn without a tolerance: the search by itself, and problems with known solutions."""
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pytest
+from fake_search import Fake, Known
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +12,6 @@ import kernop as ko
 from kernop.learning.default import LEVELS, NEARLY, SMALL, by_default, planned
 from kernop.learning.heldout import Findings
 from kernop.learning.refine import ToleranceWarning
-from kernop.trust.diagnosis import Diagnosis
 
 LINE, SQUARE = ko.Interval(0.0, 1.0), ko.Box([0, 0], [1, 1])
 POISSON = ko.Problem(
@@ -37,28 +34,6 @@ class TestPlanned:
     def test_a_small_budget_is_all_that_is_tried(self):
         assert planned(2, 60) == (60,)
         assert planned(1, 1) == (1,)
-
-
-@dataclass
-class Fake:
-    """As much of an operator as the search needs."""
-
-    centers: int
-    n_points: int = 0
-    report: Any = None
-    diagnosis: Diagnosis = field(default_factory=Diagnosis)
-
-
-@dataclass
-class Known:
-    """A measure that knows in advance what it will find."""
-
-    coming: Iterator[Findings]
-    known: str = "smooth solutions"
-    unknown: tuple[str, ...] = ()
-
-    def __call__(self, operator: Any) -> Findings:
-        return next(self.coming)
 
 
 def search(scores, errors=None, budget=10_000, dim=2):

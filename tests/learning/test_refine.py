@@ -2,47 +2,22 @@
 
 import itertools
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from fake_search import Fake, Known
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, NonFiniteError
 from kernop.basics.precision import float64
+from kernop.learning.growing import FEWEST_ROWS
 from kernop.learning.heldout import Findings
-from kernop.learning.learn import FEWEST_ROWS
 from kernop.learning.refine import Level, Report, ToleranceWarning, refine
-from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.metrics import relative_l2
 
 LINE, SQUARE = ko.Interval(0, 1), ko.Box([0, 0], [1, 1])
 CYLINDER = ko.SpaceTime(ko.Interval(0, 1), (0, 1))
-
-
-@dataclass
-class Fake:
-    """As much of an operator as the search needs."""
-
-    centers: int
-    n_points: int = 0
-    report: Any = None
-    diagnosis: Diagnosis = field(default_factory=Diagnosis)
-
-
-@dataclass
-class Known:
-    """A measure that knows in advance what it will find."""
-
-    coming: Iterator[Findings]
-    known: str = ""
-    unknown: tuple[str, ...] = ()
-
-    def __call__(self, operator: Any) -> Findings:
-        return next(self.coming)
 
 
 def search(errors, tol=1e-6, budget=10_000, dim=2, solutions=None, known=""):

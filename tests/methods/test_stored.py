@@ -1,9 +1,8 @@
 """Methods in files."""
 
-import json
-
 import numpy as np
 import pytest
+from through_files import returned
 
 import kernop as ko
 from kernop.basics.codec import Decoder, Encoder
@@ -13,21 +12,13 @@ from kernop.methods import Method
 
 METHODS = [
     ko.Full(),
+    ko.Partition(cells=3, degree=9, levels=2),
     ko.LowRank(),
     ko.LowRank(rank=7, tol=1e-3, block=5, seed=2),
     ko.Subspace(),
     ko.Subspace(30, basis="representers", solver="normal", penalty="rkhs", batch=9),
     ko.Subspace(np.arange(6.0).reshape(3, 2)),
 ]
-
-
-def returned(value, family):
-    encoder = Encoder()
-    text = json.loads(json.dumps(encoder.encode(value, "value", family), allow_nan=False))
-    decoder = Decoder(encoder.arrays, lambda got: fail(FileError, "path", got, ""))
-    found = decoder.decode(family, text, "value")
-    decoder.finish()
-    return found
 
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from updating import apart, noise
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, SingularGramError
@@ -64,15 +65,6 @@ def parts(name, of):
 def again(name, operator):
     """Learned from scratch, with what an updated operator says of itself."""
     return learn(name, operator.points, regularization=operator.regularization, weights=operator.weights)
-
-
-def noise(operator, columns=(), seed=0):
-    rng = np.random.default_rng(seed)
-    return [rng.normal(size=(len(points), *columns)) for points in operator.points.values()]
-
-
-def apart(one, other):
-    return np.linalg.norm(one - other) / np.linalg.norm(other)
 
 
 def smooth(x):

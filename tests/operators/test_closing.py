@@ -8,12 +8,12 @@ import kernop as ko
 from kernop.basics.codec import Decoder, Encoder
 from kernop.basics.errors import FileError, fail
 from kernop.collocation.ansatz import Ansatz, collocate, normal_form
-from kernop.geometry.remembered import Remembered
+from kernop.geometry.remembered import Remembered, remembered
 from kernop.language.calculus import normal_derivative
+from kernop.language.conditions import Condition, Mixed
 from kernop.language.functions import evaluate_at
 from kernop.language.ops import itself
-from kernop.language.problem import Condition, Mixed
-from kernop.operators.closing import Closing, closed_region, enveloped
+from kernop.operators.closing import Closing, enveloped
 from kernop.operators.known import ConstantOperator, KnownFunction, KnownOperator
 
 BOX = ko.Box([0.0, 0.0], [1.0, 1.0])
@@ -94,10 +94,10 @@ def test_arrays_are_stored_once():
 def test_a_region_with_a_predicate_is_known_by_its_points():
     part = BOX.where(lambda x: x[..., 0] < 0.5)
     points = part.sample(8)
-    found = closed_region(part, points)
+    found = remembered(part, points)
     assert isinstance(found, Remembered)
     assert (found.base, found.points, found.measure) == (BOX, points, part.measure)
-    assert closed_region(BOX, points) is BOX
+    assert remembered(BOX, points) is BOX
 
 
 def test_the_envelope_is_put_where_the_old_one_was():

@@ -9,9 +9,9 @@ import kernop as ko
 from kernop.basics.errors import MissingFunctionError
 from kernop.collocation.ansatz import PLAIN, Ansatz, normal_form
 from kernop.language.calculus import normal_derivative
+from kernop.language.conditions import Robin
 from kernop.language.functions import evaluate_at
 from kernop.language.ops import apply_operator, itself
-from kernop.language.problem import Robin
 from kernop.operators.known import ConstantOperator, KnownFunction, KnownOperator, shown
 
 BOX = ko.Box([0.0, 0.0], [1.0, 1.0])

@@ -202,7 +202,7 @@ class TestMissingFunctions:
         T = ko.learn(ko.Problem(ko.Equation(lambda u: u, on=box.where(corner), name="f")), points=60)
         T.save(tmp_path / "file")
         u, x = ko.load(tmp_path / "file")(1.0), [[0.2, 0.3]]
-        with pytest.raises(ko.errors.OutsideDomainError, match=r"the predicate of where\(…\): load\(path, problem=…\)"):
+        with pytest.raises(ko.errors.OutsideDomainError, match=r"function that tells where: load\(path, problem=…\)"):
             u(x)
         np.testing.assert_array_equal(u(x, outside="extrapolate"), T(1.0)(x))
         np.testing.assert_array_equal(u(T.points["f"]), T(1.0)(T.points["f"]))

@@ -3,6 +3,7 @@
 import warnings
 from functools import cache
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -91,18 +92,22 @@ def relative(found, exact):
     return np.sqrt(np.mean(np.abs(found - exact) ** 2) / np.mean(np.abs(exact) ** 2))
 
 
+@jax.jit
 def driven(x):
     return jnp.sin(2.3 * x[..., 0] + 0.3) * jnp.cos(1.7 * x[..., 1]) + 1.0 + 0.5 * jnp.cos(x[..., 1] + x[..., 0])
 
 
+@jax.jit
 def moving(x):
     return jnp.sin(4.0 * x[..., 0] + 0.3 - 2.0 * x[..., 1])
 
 
+@jax.jit
 def decaying(x):
     return jnp.sin(PI * x[..., 0]) * jnp.exp(-0.1 * PI**2 * x[..., 1])
 
 
+@jax.jit
 def standing(x):
     return jnp.sin(2 * PI * x[..., 0]) * jnp.cos(2 * PI * x[..., 1]) + 0.3 * jnp.sin(PI * x[..., 0]) * jnp.sin(
         PI * x[..., 1]

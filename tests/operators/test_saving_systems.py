@@ -169,7 +169,7 @@ def test_updates_go_on(case):
             lambda: ko.Problem(
                 weighed()["f"], weighed()["q"], ko.Equation(lambda u: (lambda x: 1.0 + x[..., 0]) * u, SQUARE, "w")
             ),
-            "an integral in only one",
+            "an integral, or a jump, in only one",
         ),
     ],
 )

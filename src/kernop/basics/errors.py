@@ -104,6 +104,10 @@ class IllPosedWarning(UserWarning):
     """The conditions leave a function undetermined, or nearly so: solutions are one of many, or amplify every error."""
 
 
+class JumpWarning(UserWarning):
+    """A `Piecewise` coefficient stands under a derivative, and nothing is said of the flux at its jumps."""
+
+
 class AccuracyWarning(UserWarning):
     """An answer is not as accurate as its operator promises: the data, or a coefficient, is not resolved."""
 

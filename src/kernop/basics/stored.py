@@ -70,6 +70,18 @@ def name_of(value: object) -> str | None:
     return _names.get(value) if inspect.isfunction(value) else _names.get(type(value))
 
 
+def storable(value: object) -> bool:
+    """Can a file hold a value, with all that it is made of?"""
+    if isinstance(value, tuple | list):
+        return all(map(storable, value))
+    if isinstance(value, Mapping):
+        return all(map(storable, value.values()))
+    kind = name_of(value)
+    if kind is None:
+        return value is None or isinstance(value, bool | int | float | complex | str | np.ndarray | np.generic)
+    return value is KINDS[kind] or storable(stored_arguments(value))
+
+
 @cache
 def arguments(kind: type) -> Mapping[str, Any]:
     """The arguments of the constructor by name, with their annotations."""

@@ -14,12 +14,16 @@ from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, O
 from kernop.basics.fitting import check_positive
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import stored
-from kernop.collocation.functionals import Block, Functionals, Layout, evaluations, tabulated, together
+from kernop.collocation.functionals import Block, Functionals, Indices, Layout, evaluations, tabulated, together
+from kernop.collocation.parts import Parts
 from kernop.geometry import Points
+from kernop.language.conditions import Condition
 from kernop.language.fields import Term
 from kernop.language.functions import Function, evaluate_at
+from kernop.language.interface import choices
 from kernop.language.ops import SCALAR, coefficient_values, itself, linear_forms
-from kernop.language.problem import Condition, Problem
+from kernop.language.problem import Problem
+from kernop.language.sides import LIMIT, Side, sides
 from kernop.language.unknowns import Operator, Unknowns
 
 #: (k, α) ↦ φ_{k,α}(x_i), arrays (n,), real or complex.
@@ -42,25 +46,32 @@ class Tabulated(ABC):
     def functionals(self, points: Points, ansatz: Ansatz, of: str | None, name: str) -> Functionals:
         """See `Ansatz.functionals`; an error if the points are not among those that are known."""
 
+    @abstractmethod
+    def jumps(self, sides: tuple[Side, Side], ansatz: Ansatz, of: str | None, name: str) -> Functionals:
+        """See `Ansatz.jumps`; likewise."""
+
 
 @stored("ansatz")
 @dataclass(frozen=True)
 class Ansatz:
     """Component k of the unknowns is u_k = s_k ρ(x) v_k, with v_k in the space of a method.
 
-    A complex component has two real functions, u_k = s_k ρ (v_k + i v_{m+k}), m the number of components.
+    A complex component has two real functions, u_k = s_k ρ (v_k + i v_{m+k}), m the number of components. Where
+    interfaces cut the domain, each part has functions v_k of its own; they are counted through, part by part.
 
     Arguments:
         unknowns: names, and numbers of components.
         envelope: ρ, or None for 1.
         scales: s_k, (m,); empty for 1. Unknowns may differ by orders of magnitude, the functions v_k do not.
         complex: are the unknowns complex?
+        parts: the parts of the domain, if it is cut.
     """
 
     unknowns: Unknowns = SCALAR
     envelope: Function | None = None
     scales: tuple[float, ...] = ()
     complex: bool = False
+    parts: Parts | None = None
 
     def check(self) -> None:
         """Raise unless there is a scale for each component, or none."""
@@ -68,9 +79,19 @@ class Ansatz:
             check_positive("scales", self.scales, self.unknowns.total)
 
     @property
-    def count(self) -> int:
-        """The number of real functions v_k."""
+    def width(self) -> int:
+        """The number of real functions v_k of one part, of which the values of the unknowns at a point are made."""
         return self.unknowns.total * (2 if self.complex else 1)
+
+    @property
+    def count(self) -> int:
+        """The number of real functions v_k, of all parts."""
+        return self.width * (1 if self.parts is None else len(self.parts))
+
+    def of_part(self, part: int) -> tuple[int, ...]:
+        """The numbers k of the functions of a part; the imaginary parts of all stand behind the real ones."""
+        own = range(part * self.unknowns.total, (part + 1) * self.unknowns.total)
+        return tuple(own) if not self.complex else (*own, *(k + self.count // 2 for k in own))
 
     def functionals(self, op: Operator, points: Points, *, of: str | None = None, name: str = "op") -> Functionals:
         """(P u)(x_i), as functionals of the v_k.
@@ -87,6 +108,35 @@ class Ansatz:
             forms, vector = linear_forms(op, points, self.unknowns, of=of, envelope=self.envelope, name=name)
             tables = coefficient_values(forms, points, name)
         return self.split(points.x, tables, vector)
+
+    def jumps(self, op: Operator, sides: tuple[Side, Side], *, of: str | None = None, name: str = "op") -> Functionals:
+        """[P u](x_i), P u on the side to which the normals point minus P u on the other, as functionals of the v_k."""
+        if isinstance(op, Tabulated):
+            return op.jumps(sides, self, of, name)
+        (plus, vector), (minus, _) = (self.one_sided(op, side, of, name) for side in sides)
+        return self.difference(sides, plus, minus, vector)
+
+    def one_sided(self, op: Operator, side: Side, of: str | None, name: str) -> tuple[list[Table], bool]:
+        """The coefficients of P at points of a surface, as limits from one side; and whether P makes a vector."""
+        found, vector = list[dict[Term, NDArray[Any]]](), False
+        for own, here in choices(op, side.near[0], name):
+            with eagerly():
+                forms, vector = linear_forms(own, side.points, self.unknowns, of=of, envelope=self.envelope, name=name)
+                near = [coefficient_values(forms, points, name) for points in side.near]
+            found = found or [{} for _ in forms]
+            for k, table in enumerate(found):
+                limits = {t: sum(w * values[k][t] for w, values in zip(LIMIT, near, strict=True)) for t in near[0][k]}
+                table |= {t: np.where(here, values, table.get(t, 0.0)) for t, values in limits.items()}
+        return list(found), vector
+
+    def difference(self, sides: tuple[Side, Side], plus: list[Table], minus: list[Table], vector: bool) -> Functionals:
+        """Functionals of the v_k from tables of coefficients on the two sides of a surface."""
+        over, under = (
+            [self._placed(table, side.near[0].x) for table in tables]
+            for side, tables in zip(sides, (plus, minus), strict=True)
+        )
+        both = [_subtracted(one, other) for one, other in zip(over, under, strict=True)]
+        return self._split(sides[0].points.x, both, vector)
 
     def evaluations(self, x: FloatArray, of: str | None = None) -> Functionals:
         """u(x_i) for all components of the unknowns, or of one of them, without a detour through the language."""
@@ -107,12 +157,27 @@ class Ansatz:
 
     def split(self, x: FloatArray, tables: list[Any], vector: bool) -> Functionals:
         """Tables of coefficients of the u_k as real functionals of the v_k, one table for each component of P u."""
+        return self._split(x, [self._placed(table, x) for table in tables], vector)
+
+    def _split(self, x: FloatArray, tables: list[Any], vector: bool) -> Functionals:
+        """The same for tables of complex coefficients of the v_k."""
         found = self.complex or any(np.iscomplexobj(values) for table in tables for values in table.values())
-        scaled = [{t: self._scale(t[0]) * values for t, values in table.items()} for table in tables]
-        parts = [tabulated(x, self._real(table)) for table in scaled]
+        rows = [tabulated(x, self._real(table)) for table in tables]
         if found:
-            parts += [tabulated(x, self._imaginary(table)) for table in scaled]
-        return Functionals(tuple(parts), (Layout(len(tables) if vector else None, found),))
+            rows += [tabulated(x, self._imaginary(table)) for table in tables]
+        return Functionals(tuple(rows), (Layout(len(tables) if vector else None, found),))
+
+    def _placed(self, table: Table, x: FloatArray) -> dict[Term, NDArray[Any]]:
+        """A table of coefficients of the u_k as one of the v_k of those parts in which the points x lie."""
+        scaled = {t: self._scale(t[0]) * values for t, values in table.items()}
+        if self.parts is None:
+            return scaled
+        part, m = self.parts.which(x), self.unknowns.total
+        return {
+            (k + p * m, alpha): np.where(part == p, values, 0.0)
+            for p in np.unique(part).tolist()
+            for (k, alpha), values in scaled.items()
+        }
 
     def _scale(self, k: int) -> float:
         return self.scales[k] if self.scales else 1.0
@@ -129,7 +194,12 @@ class Ansatz:
 
     def _twin(self, term: Term) -> Term:
         """The term of the imaginary part w for that of the real part v."""
-        return (term[0] + self.unknowns.total, term[1])
+        return (term[0] + self.count // 2, term[1])
+
+
+def _subtracted(one: Table, other: Table) -> dict[Term, NDArray[Any]]:
+    """The difference of two tables; a term that one of them lacks is 0 there."""
+    return {t: np.asarray(one.get(t, 0.0)) - np.asarray(other.get(t, 0.0)) for t in (*one, *other)}
 
 
 def envelope_values(envelope: Function, x: FloatArray) -> FloatArray:
@@ -167,15 +237,38 @@ def _layout(condition: Condition, ansatz: Ansatz) -> Layout:
     return Layout(len(forms) if vector else None, ansatz.complex)
 
 
+def pointwise_functionals(condition: Condition, points: Points, ansatz: Ansatz) -> Functionals:
+    """P u, or its jump across a surface, at each of the points, as functionals."""
+    if condition.across:
+        both = sides(condition.on, points, condition.name)
+        return ansatz.jumps(condition.op, both, of=condition.of, name=condition.name)
+    return ansatz.functionals(condition.op, points, of=condition.of, name=condition.name)
+
+
 def condition_functionals(condition: Condition, points: Points, ansatz: Ansatz) -> Functionals:
-    """The functionals of one condition at its points; one row, or one for each component, if it is an integral."""
-    found = ansatz.functionals(condition.op, points, of=condition.of, name=condition.name)
+    """The functionals of one condition at its points; one row, or one for each component, if it is an integral.
+
+    Those of a paired condition are differences, P u(x) − P u(x′).
+    """
+    found = pointwise_functionals(condition, points, ansatz)
+    if condition.paired:
+        there = pointwise_functionals(condition, condition.partners(points), ansatz)
+        pairs = zip(found.blocks, there.blocks, strict=True)
+        return Functionals(tuple(here.minus(own) for here, own in pairs), found.layouts)
     if not condition.integral:
         return found
     if points.weight is None:
         remedy = "give a quadrature rule: Points with weights, such as region.quadrature(1000) or T.points"
         raise fail(ArgumentError, condition.name, "points without weights for an integral", remedy)
     return Functionals(tuple(block.integrated(points.weight) for block in found.blocks), found.layouts)
+
+
+def places_of(condition: Condition, points: Points) -> tuple[FloatArray, Indices | None]:
+    """Where the functionals of a condition stand, and where sums of them begin, as in a `Block`."""
+    if condition.paired:
+        both = np.stack([points.x, condition.partners(points).x], axis=1)
+        return both.reshape(-1, points.dim), 2 * np.arange(len(points) + 1)
+    return points.x, np.array([0, len(points)]) if condition.integral else None
 
 
 def collocate(problem: Problem, points: Mapping[str, Points], ansatz: Ansatz = PLAIN) -> Functionals:

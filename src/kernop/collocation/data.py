@@ -28,8 +28,9 @@ from kernop.basics.errors import (
 from kernop.basics.precision import float64
 from kernop.collocation.functionals import Layout
 from kernop.geometry import Points
+from kernop.language.conditions import Condition
 from kernop.language.functions import evaluate_at
-from kernop.language.problem import Condition, Problem
+from kernop.language.problem import Problem
 
 
 def named_inputs(
@@ -204,15 +205,20 @@ def check_untraced(name: str, x: Any) -> None:
         raise fail(ArgumentTypeError, name, "coordinates that JAX traces, as inside jit, grad or vmap", remedy)
 
 
-def places(problem: Problem, x: Any, outside: str | None, name: str = "x") -> Points:
-    """Evaluation points, checked: shape, finite, and inside the domain unless told otherwise (None: no choice)."""
+def some_places(problem: Problem, x: Any, outside: str | None, name: str = "x") -> Points:
+    """Points of the space of a problem, checked: shape, finite; inside the domain or not."""
     if outside is not None:
         check_choice("outside", outside, ("raise", "nan", "extrapolate"))
     check_untraced(name, x)
     points = x if isinstance(x, Points) else Points(check_coordinates(name, x, problem.dim))
     if points.dim != problem.dim:
         raise fail(ShapeError, name, f"points in {points.dim} dimensions", f"the problem has {problem.dim}")
-    points = points.placed(problem.timed)
+    return points.placed(problem.timed)
+
+
+def places(problem: Problem, x: Any, outside: str | None, name: str = "x") -> Points:
+    """Evaluation points, checked: as `some_places`, and inside the domain unless told otherwise (None: no choice)."""
+    points = some_places(problem, x, outside, name)
     if outside in ("raise", None):
         beyond = ~problem.contains(points.x)
         if np.any(beyond):
@@ -222,6 +228,8 @@ def places(problem: Problem, x: Any, outside: str | None, name: str = "x") -> Po
             if outside is not None:
                 remedy += ", or outside='nan' to blank them, or outside='extrapolate'"
             if not all(condition.on.known for condition in problem.conditions):
-                remedy += "; the file of the operator does not hold the predicate of where(…): load(path, problem=…)"
+                remedy += (
+                    "; the file of the operator does not hold the function that tells where: load(path, problem=…)"
+                )
             raise fail(OutsideDomainError, name, got, remedy)
     return points

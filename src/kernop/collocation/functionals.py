@@ -6,7 +6,7 @@ same terms; a row may also be the sum of such functionals over several points, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -77,6 +77,11 @@ class Block:
             found.setdefault(k, []).append(column)
         return found
 
+    def involves(self, components: Iterable[int]) -> NDArray[np.bool_]:
+        """For each point: has one of these components a coefficient there that is not 0?"""
+        columns = [column for k in components for column in self.components.get(k, ())]
+        return np.any(self.coefficients[:, columns], axis=1)
+
     def scaled(self, factors: FloatArray) -> Block:
         """Row i multiplied by factors[i]."""
         return replace(self, coefficients=self.coefficients * self.repeated(factors)[:, None])
@@ -102,6 +107,15 @@ class Block:
     def repeated(self, values: FloatArray) -> FloatArray:
         """Values of the rows (R, …), each given to all of its points: (n, …)."""
         return values if self.starts is None else np.repeat(values, np.diff(self.starts), axis=0)
+
+    def minus(self, other: Block) -> Block:
+        """Row i of this block minus row i of another one, both of single points: sums over two points."""
+        terms = tuple(sorted({*self.terms, *other.terms}))
+        x, coefficients = np.empty((2 * len(self), self.x.shape[1])), np.zeros((2 * len(self), len(terms)))
+        for first, sign, block in ((0, 1.0, self), (1, -1.0, other)):
+            x[first::2] = block.x
+            coefficients[first::2, [terms.index(term) for term in block.terms]] = sign * block.coefficients
+        return Block(x, terms, coefficients, 2 * np.arange(len(self) + 1))
 
     def integrated(self, weights: FloatArray) -> Block:
         """One row, the sum over all points with quadrature weights (n,)."""

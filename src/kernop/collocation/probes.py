@@ -8,7 +8,7 @@ components of several unknowns have the same waves with other phases, and bumps 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermeval
@@ -117,12 +117,14 @@ def _free_waves(block: Block, units: FloatArray, fineness: FloatArray, seed: int
     direction = rng.normal(size=(DIRECTIONS, len(scale)))
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
     radii = np.geomspace(1.0, LONGEST_SEARCH, 600)
-    k = radii[:, None, None] * direction / scale  # (R, S, d)
+    direction /= scale
     alphas = np.asarray(block.alphas)
-    terms = block.coefficients[rows] * np.prod(k[:, :, None, :] ** alphas, axis=-1) * 1j ** alphas.sum(axis=1)
-    size = np.abs(terms).sum(axis=-1)
-    ratio = np.abs(terms.sum(axis=-1)) / np.where(size > 0.0, size, 1.0)
-    free = (ratio < NEARLY) & (alphas.sum(axis=1).max() > 0)
+    orders = alphas.sum(axis=1)
+    terms = block.coefficients[rows] * np.prod(direction[:, None, :] ** alphas, axis=-1) * 1j**orders  # (S, A)
+    powers = radii[:, None] ** orders  # (R, A)
+    size = powers @ np.abs(terms).T
+    ratio = np.abs(powers @ terms.T) / np.where(size > 0.0, size, 1.0)  # (R, S)
+    free = (ratio < NEARLY) & (orders.max() > 0)
     if not free.any():
         return None
     longest = int(np.argmax(free.any(axis=1)))
@@ -137,7 +139,16 @@ def _free_waves(block: Block, units: FloatArray, fineness: FloatArray, seed: int
         if np.max(fineness) < FINER or len(carried) == 0:
             return None
     chosen = rng.choice(carried, size=(1, WAVES))
-    return Probes(k[longest][chosen], rng.uniform(0.0, 2.0 * np.pi, size=(1, WAVES)))
+    return Probes(radii[longest] * direction[chosen], rng.uniform(0.0, 2.0 * np.pi, size=(1, WAVES)))
+
+
+def resolving(frame: Frame, blocks: Iterable[Block], seed: int = 0) -> Frame:
+    """The frame with axes as fine as the free waves of equations ask for; halfway, since data ask for other things."""
+    if len(frame.units) == 1:
+        return frame
+    waves = [waves_fineness(frame, block) for block in blocks if free_waves(block, frame, seed) is not None]
+    finest = np.max([np.ones(len(frame.units)), *waves], axis=0)
+    return replace(frame, fineness=np.sqrt(finest)) if np.max(finest) > FINER else frame
 
 
 @dataclass(frozen=True, eq=False)

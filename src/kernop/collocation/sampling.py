@@ -20,12 +20,14 @@ from kernop.basics.errors import (
     fail,
     naming,
 )
+from kernop.collocation.parts import by_parts
 from kernop.collocation.units import Frame, frame_of
 from kernop.geometry import Points, Region
 from kernop.geometry.cloud import CloudRegion
 from kernop.geometry.points import concatenate
 from kernop.geometry.sequences import SCHEMES, shares
-from kernop.language.problem import Condition, Problem
+from kernop.language.conditions import Condition
+from kernop.language.problem import Problem
 
 #: Points of all conditions together when the user gives no number.
 DEFAULT_POINTS = 2000
@@ -56,13 +58,23 @@ def sample(
         check_memory("points", 3 * total * problem.dim, f"{describe(total)} of them", "ask for fewer")
         wanted: Mapping[str, Any] = share_out(problem, total, whole_clouds=points is None)
     else:
-        wanted = points
+        wanted = _with_those_of_interfaces(problem, points)
         check_conditions("points", wanted, problem, each="points")
     seeds = np.random.SeedSequence(seed).generate_state(len(problem.conditions))
     return {
-        condition.name: _points_of(condition, wanted[condition.name], scheme, int(own))
+        condition.name: _points_of(condition, wanted[condition.name], scheme, int(own), problem)
         for condition, own in zip(problem.conditions, seeds, strict=True)
     }
+
+
+def _with_those_of_interfaces(problem: Problem, points: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Numbers for interfaces that got none: as many as they would have of all points."""
+    missing = [c.name for c in problem.conditions if c.across and c.name not in points]
+    if not missing:
+        return points
+    total = sum(len(own) if hasattr(own, "__len__") else int(own) for own in points.values())
+    shared = share_out(problem, max(total, len(problem.conditions)))
+    return {**points, **{name: shared[name] for name in missing}}
 
 
 def interior(problem: Problem, number: int, seed: int) -> Points:
@@ -125,7 +137,7 @@ def check_conditions(argument: str, named: Iterable[object], problem: Problem, *
         raise fail(InputNameError, argument, got, f"give {each} for each of {known}")
 
 
-def _points_of(condition: Condition, wanted: Any, scheme: str, seed: int) -> Points:
+def _points_of(condition: Condition, wanted: Any, scheme: str, seed: int, problem: Problem) -> Points:
     name = f"points[{condition.name!r}]"
     if isinstance(wanted, bool | str) or wanted is None:
         raise fail(ArgumentTypeError, name, describe(wanted), "give a number, Points, or an array (n, d)")
@@ -138,7 +150,19 @@ def _points_of(condition: Condition, wanted: Any, scheme: str, seed: int) -> Poi
     if count == 0:
         raise fail(ArgumentError, name, "0", "every condition needs at least one point")
     with naming(name):
-        return condition.on.quadrature(count) if condition.integral else condition.on.sample(count, scheme, seed)
+        if condition.integral:
+            return condition.on.quadrature(count)
+        if problem.cuts and condition.on.intrinsic_dim == problem.dim and condition.on.known:
+            return _in_parts(problem, condition.on, count, scheme, seed)
+        return condition.on.sample(count, scheme, seed)
+
+
+def _in_parts(problem: Problem, region: Region, count: int, scheme: str, seed: int) -> Points:
+    """Points of a domain that interfaces cut: half of them by measure, half of them alike for all parts."""
+    regions, measures = zip(*by_parts(problem, region), strict=True)
+    counts = shares(count, (1.0 / len(regions) + np.asarray(measures) / sum(measures)).tolist())
+    drawn = [own.sample(n, scheme, seed) for own, n in zip(regions, counts, strict=True) if n > 0]
+    return concatenate([Points(own.x) for own in drawn]).placed(region.timed)
 
 
 def _check_rule(points: Points, region: Region, name: str) -> None:

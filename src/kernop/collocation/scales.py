@@ -15,6 +15,7 @@ import numpy as np
 from kernop.basics.errors import FloatArray
 from kernop.collocation.ansatz import Ansatz, collocate
 from kernop.collocation.functionals import Block, Functionals
+from kernop.collocation.parts import parts_of
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
 from kernop.language.functions import Function
@@ -29,7 +30,7 @@ def fitted(
     problem: Problem, points: Mapping[str, Points], frame: Frame, envelope: Function | None = None
 ) -> tuple[Ansatz, Functionals]:
     """The ansatz for a problem as it is at these points, and its conditions there as functionals."""
-    ansatz = Ansatz(problem.unknowns, envelope)
+    ansatz = Ansatz(problem.unknowns, envelope, parts=parts_of(problem))
     rows = collocate(problem, points, ansatz)
     found = replace(
         ansatz,
@@ -52,12 +53,17 @@ def unknown_scales(rows: Functionals, unknowns: Unknowns, frame: Frame) -> tuple
     return tuple(float(scale) for scale, (_, size) in zip(scales, unknowns.sizes, strict=True) for _ in range(size))
 
 
+def condition_sizes(rows: Functionals, unknowns: Unknowns, frame: Frame) -> tuple[float, ...]:
+    """For each condition what it makes of smooth unknowns of size 1, at most."""
+    return tuple(float(np.max(_sizes(own, unknowns, frame))) for own in rows.conditions)
+
+
 def _sizes(rows: Functionals, unknowns: Unknowns, frame: Frame) -> FloatArray:
     """The size of the rows of one condition for each unknown of size 1, (U,)."""
     found = np.zeros(len(unknowns.sizes))
     for block in rows.blocks:
         for k, columns in block.components.items():
-            owner = next(u for u, own in enumerate(unknowns.slices.values()) if k < own.stop)
+            owner = next(u for u, own in enumerate(unknowns.slices.values()) if k % unknowns.total < own.stop)
             found[owner] += sum(_size(block, column, frame) ** 2 for column in columns)
     return np.sqrt(found)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,13 +22,14 @@ from kernop.basics.errors import (
     naming,
 )
 from kernop.collocation.ansatz import Ansatz, condition_functionals
-from kernop.collocation.data import number_of_values
+from kernop.collocation.data import all_values, concrete, number_of_values, split_pairs
 from kernop.collocation.functionals import Functionals, Indices, Layout, evenly, together
 from kernop.geometry import Points, Region, SpaceTime
 from kernop.geometry.region import Subregion
 from kernop.geometry.spacetime import Cylinder
+from kernop.language.conditions import Condition
 from kernop.language.functions import Function
-from kernop.language.problem import Condition, Problem
+from kernop.language.problem import Problem
 
 #: Coefficients are compared at so many points of a condition, in so many later slabs, and may differ by so much.
 LOOKED, LATER, EQUAL = 32, 16, 1e-9
@@ -109,6 +110,10 @@ def slab_of(problem: Problem) -> Slab:
             got = f"condition {name!r} on the initial slice and on others"
             raise fail(ArgumentError, NAME, got, "state one on .initial and another one on .walls")
     initial = tuple(name for name, parts in found.items() if parts == {"initial"})
+    for name in initial:
+        if problem[name].paired:
+            got = f"condition {name!r}, by which the solution repeats itself in time"
+            raise fail(ArgumentError, NAME, got, "one slab is all of it: state what it begins with, ko.Initial")
     if not initial:
         remedy = "state what a slab takes over from the one before, such as ko.Initial(on=slab.initial)"
         raise fail(ArgumentError, NAME, "a problem without a condition on .initial", remedy)
@@ -237,6 +242,29 @@ def _parts(condition: Condition, value: Any, points: Points, layout: Layout, ste
     if array.shape[: len(wanted)] != wanted or array.ndim > len(wanted) + 1 or array.size == 0:
         raise fail(ShapeError, condition.name, f"an array of shape {array.shape}", remedy)
     return list(array)
+
+
+def data_of_slabs(
+    slab: Slab, inputs: Sequence[Mapping[str, Any]], points: Mapping[str, Points], layouts: Sequence[Layout]
+) -> tuple[FloatArray, bool, bool]:
+    """Data of all slabs as rows, (N, steps, B), 0 where they are handed on; are they single, are they pairs?"""
+    found = []
+    for k, own in enumerate(inputs):
+        later = dict.fromkeys(slab.initial, 0.0) if k else {}
+        rows = all_values(slab.problem, {**own, **later}, points, layouts)
+        found.append(concrete(NAME, rows, "call it outside of jit, grad and vmap"))
+    single = all(rows.ndim == 1 for rows in found)
+    columns = [rows.reshape(len(rows), -1) for rows in found]
+    widths = {rows.shape[1] for rows in columns if rows.shape[1] > 1} or {1}
+    if len(widths) > 1:
+        got = f"batches of {' and '.join(map(str, sorted(widths)))} in different slabs"
+        raise fail(ShapeError, NAME, got, "give the same number of columns in each")
+    width = widths.pop()
+    stacked = np.stack([np.broadcast_to(rows, (len(rows), width)) for rows in columns], axis=1)
+    paired = bool(np.iscomplexobj(stacked))
+    if not paired:
+        return stacked, single, False
+    return np.stack([split_pairs(stacked[:, k]) for k in range(stacked.shape[1])], axis=1), single, True
 
 
 def slab_numbers(times: FloatArray, slab: Slab, steps: int) -> tuple[Indices, FloatArray, NDArray[np.bool_]]:

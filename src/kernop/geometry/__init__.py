@@ -3,8 +3,27 @@
 from kernop.geometry.ball import Ball
 from kernop.geometry.box import Box, Interval
 from kernop.geometry.cloud import PointCloud
+from kernop.geometry.corners import Corners
+from kernop.geometry.domain import Combination, Domain
+from kernop.geometry.implicit import Implicit
 from kernop.geometry.points import Points
+from kernop.geometry.polygon import Polygon
 from kernop.geometry.region import Region
+from kernop.geometry.solid import Solid
 from kernop.geometry.spacetime import SpaceTime
 
-__all__ = ["Ball", "Box", "Interval", "PointCloud", "Points", "Region", "SpaceTime"]
+__all__ = [
+    "Ball",
+    "Box",
+    "Combination",
+    "Corners",
+    "Domain",
+    "Implicit",
+    "Interval",
+    "PointCloud",
+    "Points",
+    "Polygon",
+    "Region",
+    "Solid",
+    "SpaceTime",
+]

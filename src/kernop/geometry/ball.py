@@ -12,6 +12,7 @@ from scipy.special import betaincinv
 from kernop.basics.errors import FloatArray, ShapeError, check_array, check_number, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import Numbers, stored
+from kernop.geometry.domain import Domain
 from kernop.geometry.points import Points
 from kernop.geometry.region import Patch, Patchwork, check_extent, slack
 
@@ -21,7 +22,7 @@ HIGHEST = 100
 
 @stored("ball")
 @dataclass(frozen=True, eq=False, repr=False)
-class Ball(Patchwork):
+class Ball(Domain):
     """The ball {x : |x − center| ≤ radius}: a disk for d = 2.
 
     Arguments:
@@ -59,8 +60,8 @@ class Ball(Patchwork):
             return Points(self.center + r * (2.0 * t - 1.0))
         return Points(self.center + r * t[:, :1] ** (1.0 / self.dim) * unit_sphere(t[:, 1:], self.dim))
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        return _height(self, x) <= np.max(slack(*self.bounds))
+    def height(self, x: FloatArray) -> FloatArray:
+        return np.linalg.norm(x - self.center, axis=1) - self.radius
 
     @property
     def boundary(self) -> Sphere:
@@ -90,11 +91,15 @@ class Sphere(Patchwork):
         area = 2.0 * math.pi ** (d / 2) / math.gamma(d / 2) * r ** (d - 1)
         return (Patch(area, _sphere_sides(d, r), lambda t: self._at(unit_sphere(t, d))),)
 
+    @property
+    def enclosed(self) -> Ball:
+        return self.ball
+
     def _at(self, direction: FloatArray) -> Points:
         return Points(self.ball.center + self.ball.radius * direction, direction)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        return np.abs(_height(self.ball, x)) <= np.max(slack(*self.bounds))
+        return np.abs(self.ball.height(x)) <= np.max(slack(*self.bounds))
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         outward = x - self.ball.center
@@ -102,11 +107,6 @@ class Sphere(Patchwork):
 
     def __repr__(self) -> str:
         return f"{self.ball!r}.boundary"
-
-
-def _height(ball: Ball, x: FloatArray) -> FloatArray:
-    """The distance of each row of x from the sphere, negative inside."""
-    return np.linalg.norm(x - ball.center, axis=1) - ball.radius
 
 
 def _sphere_sides(d: int, r: float) -> tuple[float, ...]:

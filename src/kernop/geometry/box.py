@@ -20,8 +20,8 @@ from kernop.basics.errors import (
 )
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import Numbers, stored
-from kernop.geometry.points import Points
-from kernop.geometry.region import Patch, Patchwork, check_extent, slack
+from kernop.geometry.domain import Domain
+from kernop.geometry.region import Patch, Patchwork, box_patch, check_extent, slack
 
 Face = tuple[int, int]  # axis, side (0: low, 1: high)
 
@@ -34,7 +34,7 @@ _NAMES: dict[int, tuple[tuple[str, str], ...]] = {
 
 @stored("box")
 @dataclass(frozen=True, eq=False, repr=False)
-class Box(Patchwork):
+class Box(Domain):
     """The box {x : lo ≤ x ≤ hi} in d = len(lo) dimensions.
 
     Its faces have names: ``x0-`` and ``x0+`` are low and high along axis 0, and so on; up to three dimensions also
@@ -64,7 +64,11 @@ class Box(Patchwork):
 
     @property
     def patches(self) -> tuple[Patch, ...]:
-        return (_patch(self.lo, self.hi),)
+        return (box_patch(self.lo, self.hi),)
+
+    def height(self, x: FloatArray) -> FloatArray:
+        beyond = np.abs(x - 0.5 * (self.lo + self.hi)) - 0.5 * (self.hi - self.lo)
+        return np.linalg.norm(np.maximum(beyond, 0.0), axis=1) + np.minimum(np.max(beyond, axis=1), 0.0)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
         room = slack(self.lo, self.hi)
@@ -140,6 +144,10 @@ class Faces(Patchwork):
         corners = [self._corners(face) for face in self.faces]
         return np.min([low for low, _ in corners], axis=0), np.max([high for _, high in corners], axis=0)
 
+    @property
+    def enclosed(self) -> Box:
+        return self.box
+
     def _corners(self, face: Face) -> tuple[FloatArray, FloatArray]:
         low, high = self.box.bounds
         axis, side = face
@@ -148,7 +156,7 @@ class Faces(Patchwork):
 
     @property
     def patches(self) -> tuple[Patch, ...]:
-        return tuple(_patch(*self._corners(face), self._normal(face)) for face in self.faces)
+        return tuple(box_patch(*self._corners(face), self._normal(face)) for face in self.faces)
 
     def _normal(self, face: Face) -> FloatArray:
         normal = np.zeros(self.dim)
@@ -173,16 +181,3 @@ class Faces(Patchwork):
             return f"{self.box!r}.boundary"
         names = ", ".join(repr(f"x{axis}{'-+'[side]}") for axis, side in self.faces)
         return f"{self.box!r}.face({names})"
-
-
-def _patch(low: FloatArray, high: FloatArray, normal: FloatArray | None = None) -> Patch:
-    """The box from low to high, (d,) each, as a patch; it has a parameter for each side that is longer than 0."""
-    free = high > low
-    sides = (high - low)[free]
-
-    def place(t: FloatArray) -> Points:
-        x = np.tile(low, (len(t), 1))
-        x[:, free] = np.clip(low[free] + t * sides, low[free], high[free])  # the sum can round to just above high
-        return Points(x, None if normal is None else np.tile(normal, (len(t), 1)))
-
-    return Patch(float(np.prod(sides)), tuple(map(float, sides)), place)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 from kernop.basics.errors import ArgumentError, FloatArray, check_coordinates, check_flag, describe, fail
 from kernop.basics.stored import stored
+from kernop.geometry.filled import Filled
 from kernop.geometry.points import Points, subset
 from kernop.geometry.region import LONGEST, SHORTEST, PointSet, Predicate, holds
+from kernop.geometry.tables import table
 
 
 @stored("point set")
@@ -55,12 +57,25 @@ class CloudRegion(PointSet):
 class PointCloud(CloudRegion):
     """A domain given by interior points, boundary points and, for Neumann conditions, boundary normals.
 
-    A point counts as inside when it is nearer to the cloud than twice the widest gap between neighbours: the
-    geometry is not known better than that. With ``timed=True`` the last coordinate is time.
+    A point counts as inside when it lies between points of the cloud that are neighbours (in more than three
+    dimensions: nearer to one than that one's neighbours). What is farther apart than usual is a gap, or a hole: the
+    inside does not reach across it, nor beyond the points. With ``timed=True`` the last coordinate is time.
+
+    Arguments:
+        interior: points inside, (n, d), or the path of a CSV file with d columns.
+        boundary: points on the boundary, (m, d), or the path of a CSV file with d columns, or 2d with normals.
+        normals: outward unit normals of these, (m, d).
+        timed: is the last coordinate time?
     """
 
     def __init__(self, interior: Any, boundary: Any, normals: Any = None, timed: bool = False) -> None:
+        interior, boundary, normals = (
+            table(name, Path(value)) if isinstance(value, str | Path) else value
+            for name, value in (("interior", interior), ("boundary", boundary), ("normals", normals))
+        )
         inner = Points(check_coordinates("interior", interior), timed=check_flag("timed", timed))
+        if normals is None and np.shape(boundary)[1:] == (2 * inner.dim,):
+            boundary, normals = np.hsplit(np.asarray(boundary), 2)
         outer = Points(check_coordinates("boundary", boundary, inner.dim), normals, inner.timed)
         super().__init__(inner, inner.dim, "PointCloud")
         self._boundary = CloudRegion(outer, inner.dim - 1, "PointCloud.boundary")
@@ -86,13 +101,9 @@ class PointCloud(CloudRegion):
         return np.minimum(low, rim_low), np.maximum(high, rim_high)
 
     @cached_property
-    def _everything(self) -> tuple[KDTree, float]:
-        x = np.concatenate([self.points.x, self._boundary.points.x])
-        tree = KDTree(x)
-        gaps, _ = tree.query(x, k=min(2, len(x)))
-        return tree, float(np.max(gaps))
+    def _filled(self) -> Filled:
+        rim = self._boundary.points
+        return Filled(np.concatenate([self.points.x, rim.x]), len(self.points), rim.normal)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        tree, gap = self._everything
-        distance, _ = tree.query(x)
-        return np.asarray(distance <= 2.0 * gap)
+        return self._filled.contains(x)

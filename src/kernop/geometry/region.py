@@ -43,6 +43,8 @@ SHORTEST, LONGEST = 1e-50, 1e50
 NARROWEST = 1e-11
 #: Along each axis a product rule of Gauss has at least so many nodes.
 FEWEST_NODES = 4
+#: Points by which a part of a region is measured.
+PROBES = 4096
 #: Rejection gives up when so many times more points were drawn than its predicate had promised.
 PATIENCE = 64
 
@@ -98,6 +100,11 @@ class Region(ABC):
     @abstractmethod
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Lower and upper corner of a box that holds the region, each of shape (d,)."""
+
+    @property
+    def enclosed(self) -> Region | None:
+        """The domain of which this is the boundary, or a part of it; None if it is no boundary."""
+        return None
 
     @abstractmethod
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]: ...
@@ -178,11 +185,58 @@ class Patch:
         measure: length, area or volume.
         sides: rough extents along the parameters; they shape grids. Empty for a single point.
         place: maps parameters (n, m) in [0, 1]^m to points (n, d), with normals on boundaries.
+        keeps: which parameters (n, m) belong to the piece, (n,), where it is only a part of the image; None for all.
+        part: the part of the cube that is kept; ``measure`` is that of the piece.
+        smooth: is ``place`` smooth, so that Gauss's rule serves? It is not where triangles follow each other.
     """
 
     measure: float
     sides: tuple[float, ...]
     place: Callable[[FloatArray], Points]
+    keeps: Callable[[FloatArray], NDArray[np.bool_]] | None = None
+    part: float = 1.0
+    smooth: bool = True
+
+    def draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points | None:
+        """n points, uniform by measure; of a grid at most n, and None if none of its cells is kept."""
+        if self.keeps is None:
+            return self.place(unit_cube(n, self.sides, scheme, rng))
+        if scheme == "grid":
+            return self._grid(n)
+        state, asked = rng.bit_generator.state, max(8, int(np.ceil(1.02 * n / self.part)) + 4)
+        while True:
+            rng.bit_generator.state = state  # the same stream at every length: the result depends on the seed alone
+            t = unit_cube(asked, self.sides, scheme, rng)
+            kept = np.flatnonzero(self.keeps(t))
+            if len(kept) >= n:
+                return self.place(t[kept[:n]])
+            if asked * self.part > PATIENCE * n + 8:
+                got = f"a piece of which {len(kept)} of {asked} points are kept, where {self.part:.1e} was expected"
+                raise fail(ArgumentError, "region", got, "give one that is not as thin")
+            asked = int(np.ceil(asked * (max(1.05, min(4.0, n / len(kept))) if len(kept) else 4.0)))
+
+    def _grid(self, n: int) -> Points | None:
+        """The finest of some grids of which at most n cells are kept."""
+        assert self.keeps is not None
+        for share in np.linspace(1.2, 0.4, 17):
+            t = unit_cube(max(1, int(share * n / self.part)), self.sides, "grid", np.random.default_rng(0))
+            t = t[self.keeps(t)]
+            if 1 <= len(t) <= n:
+                return self.place(t)
+        return None
+
+
+def box_patch(low: FloatArray, high: FloatArray, normal: FloatArray | None = None) -> Patch:
+    """The box from low to high, (d,) each, as a patch; it has a parameter for each side that is longer than 0."""
+    free = high > low
+    sides = (high - low)[free]
+
+    def place(t: FloatArray) -> Points:
+        x = np.tile(low, (len(t), 1))
+        x[:, free] = np.clip(low[free] + t * sides, low[free], high[free])  # the sum can round to just above high
+        return Points(x, None if normal is None else np.tile(normal, (len(t), 1)))
+
+    return Patch(float(np.prod(sides)), tuple(map(float, sides)), place)
 
 
 class Patchwork(Region):
@@ -201,6 +255,11 @@ class Patchwork(Region):
     def intrinsic_dim(self) -> int:
         return len(self.patches[0].sides)
 
+    @property
+    def whole(self) -> bool:
+        """Do the images of the unit cubes make up the region, with nothing left out, and are the maps smooth?"""
+        return all(patch.keeps is None and patch.smooth for patch in self.patches)
+
     def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
         patches = self.patches
         if not patches[0].sides:  # finitely many points: each once
@@ -211,18 +270,19 @@ class Patchwork(Region):
             counts = [int(c) for c in rng.multinomial(n, np.asarray(measures) / sum(measures))]
         else:
             counts = shares(n, measures)
-        drawn = zip(patches, counts, strict=True)
-        return concatenate([p.place(unit_cube(c, p.sides, scheme, rng)) for p, c in drawn if c > 0])
+        drawn = [p.draw(c, scheme, rng) for p, c in zip(patches, counts, strict=True) if c > 0]
+        found = [points for points in drawn if points is not None]
+        return concatenate(found) if found else self._draw(n, "halton", rng)
 
     def quadrature(self, n: int) -> Points:
         """Gauss–Legendre rules on the unit cubes of the patches: spectral accuracy for smooth functions on boxes.
 
-        In many dimensions, where n points make no product rule, quasi-Monte Carlo.
+        Quasi-Monte Carlo where n points make no product rule, as in many dimensions, or patches are not whole.
         """
         n, patches = check_integer("n", n, least=1), self.patches
         axes = len(patches[0].sides)
         each = max(1, n // len(patches))
-        if axes and round(each ** (1.0 / axes)) < FEWEST_NODES:
+        if not self.whole or (axes and round(each ** (1.0 / axes)) < FEWEST_NODES):
             return super().quadrature(n)
         rules = [gauss(patch.sides, each) for patch in patches]
         points = concatenate([patch.place(t) for patch, (t, _) in zip(patches, rules, strict=True)])
@@ -258,6 +318,10 @@ class Subregion(Region):
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         return self.base.bounds
 
+    @property
+    def enclosed(self) -> Region | None:
+        return self.base.enclosed
+
     def normals(self, x: FloatArray) -> FloatArray | None:
         return self.base.normals(x)
 
@@ -270,7 +334,7 @@ class Where(Subregion):
 
     def __init__(self, base: Region, predicate: Predicate) -> None:
         self._predicate = predicate
-        probe = base.sample(4096, "halton")
+        probe = base.sample(PROBES, "halton")
         self._fraction = float(np.mean(holds(predicate, probe.x)))
         if self._fraction == 0.0:
             got = f"a predicate that is false at all of {len(probe)} points of {base!r}"
@@ -279,6 +343,19 @@ class Where(Subregion):
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
         return self.base.contains(x) & holds(self._predicate, x)
+
+    def restricted(self, patch: Patch) -> Patch:
+        """The part of a patch of the base on which the predicate holds."""
+
+        def keeps(t: FloatArray) -> NDArray[np.bool_]:
+            kept = np.ones(len(t), dtype=bool) if patch.keeps is None else patch.keeps(t)
+            if kept.any():
+                kept[kept] = holds(self._predicate, patch.place(t[kept]).x)
+            return kept
+
+        probe = unit_cube(PROBES, patch.sides, "halton", np.random.default_rng(0)) if patch.sides else np.zeros((1, 0))
+        share = float(np.mean(keeps(probe))) / patch.part
+        return replace(patch, measure=share * patch.measure, keeps=keeps, part=share * patch.part)
 
     def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
         state = rng.bit_generator.state

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, ShapeError, check_array, describe, fail
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FloatArray,
+    ShapeError,
+    check_array,
+    check_integer,
+    describe,
+    fail,
+)
 from kernop.basics.stored import stored
-from kernop.geometry.ball import Ball
-from kernop.geometry.box import Box, Interval
+from kernop.geometry.box import Interval
+from kernop.geometry.domain import Domain, Pieces
 from kernop.geometry.points import Points
-from kernop.geometry.region import Patch, Patchwork, check_extent
+from kernop.geometry.region import Patch, Patchwork, Region, Where, check_extent
 
 
 @stored("space-time")
@@ -22,16 +31,17 @@ class SpaceTime(Patchwork):
     """The cylinder space × [t0, t1]; a point is (x_1, …, x_{d−1}, t).
 
     Arguments:
-        space: the spatial domain.
+        space: the spatial domain: any domain, or a part of one, ``domain.where(…)``.
         times: first and last time.
     """
 
-    space: Box | Ball
+    space: Region
     times: tuple[float, float]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.space, Box | Ball):
-            raise fail(ArgumentTypeError, "space", describe(self.space), "give an Interval, a Box or a Ball")
+        if not isinstance(_whole(self.space), Domain):
+            remedy = "give an Interval, a Box, a Ball or another domain, or a part of one"
+            raise fail(ArgumentTypeError, "space", describe(self.space), remedy)
         ends = check_array("times", self.times, remedy="give (t0, t1)")
         if ends.shape != (2,):
             raise fail(ShapeError, "times", f"shape {ends.shape}", "give (t0, t1)")
@@ -60,6 +70,19 @@ class SpaceTime(Patchwork):
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
         return self.space.contains(x[:, :-1]) & self.clock.contains(x[:, -1:])
+
+    def quadrature(self, n: int) -> Points:
+        """A product of rules in space and in time, where space has one that is better than its patches."""
+        return super().quadrature(n) if self.whole else _rule(self.space, self.clock, n)
+
+    @property
+    def rim(self) -> Patchwork:
+        """The boundary of space."""
+        if isinstance(self.space, Domain):
+            return self.space.boundary
+        got = f"the boundary of {self.space!r}, which no predicate tells"
+        remedy = "give a space that has one, such as domain & Implicit(…), or state walls on SpaceTime(domain, times)"
+        raise fail(ArgumentError, "walls", got, remedy)
 
     @property
     def initial(self) -> Cylinder:
@@ -107,15 +130,21 @@ class Cylinder(Patchwork):
         return True
 
     @property
-    def _factors(self) -> dict[str, tuple[Patchwork, Patchwork]]:
+    def enclosed(self) -> SpaceTime:
+        return self.spacetime
+
+    @property
+    def _factors(self) -> dict[str, tuple[Region, Patchwork]]:
         """Each part as a product of a region of space and one of time."""
         space, clock = self.spacetime.space, self.spacetime.clock
-        every: dict[str, tuple[Patchwork, Patchwork]] = {
-            "walls": (space.boundary, clock),
-            "initial": (space, clock.face("left")),
-            "final": (space, clock.face("right")),
+        return {
+            part: (self._rim, clock) if part == "walls" else (space, clock.face(_ENDS[part])) for part in self.parts
         }
-        return {part: every[part] for part in self.parts}
+
+    @property
+    def _rim(self) -> Region:
+        """The part of the boundary of space on which the walls stand."""
+        return self.spacetime.rim
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
@@ -145,20 +174,98 @@ class Cylinder(Patchwork):
                 normal[mine, axes] = 0.0 if own is None else own
         return normal
 
+    def quadrature(self, n: int) -> Points:
+        """A product of rules in space and in time, where space has one that is better than its patches."""
+        if self.whole or len(self.parts) > 1:
+            return super().quadrature(n)
+        ((space, time),) = self._factors.values()
+        rule = _rule(space, time, n)
+        return replace(rule, normal=self.normals(rule.x))
+
+    def of(self, source: Region) -> Wall:
+        """The walls that stand on a piece of the boundary of space: ``walls.of(space.face("left"))``.
+
+        ``source`` is a piece of that boundary, or a domain of which space is made: ``walls.of(hole)``.
+        """
+        if self.parts != ("walls",):
+            raise fail(ArgumentError, "source", f"a piece of {self!r}", "ask the walls for it: spacetime.walls.of(…)")
+        rim = self._rim
+        if isinstance(rim, Pieces) and not (isinstance(source, Where) and _whole(source) == rim):
+            source = source if isinstance(source, Pieces) and source.domain == rim.domain else rim.of(source)
+        return Wall(self.spacetime, source)
+
     def __repr__(self) -> str:
         name = "boundary" if len(self.parts) == 3 else self.parts[0]
         return f"{self.spacetime!r}.{name}"
 
 
-def _corners(space: Patchwork, time: Patchwork) -> tuple[FloatArray, FloatArray]:
+@stored("wall")
+class Wall(Cylinder):
+    """The walls of a space–time cylinder on a piece of the boundary of space. Made by ``spacetime.walls.of(piece)``.
+
+    Arguments:
+        spacetime: what is inside.
+        piece: a part of the boundary of space.
+    """
+
+    piece: Region
+
+    def __init__(self, spacetime: SpaceTime, piece: Region) -> None:
+        super().__init__(spacetime, ("walls",))
+        rim = spacetime.rim
+        fits = isinstance(piece, Region) and isinstance(_whole(piece), Patchwork) and piece.dim == rim.dim
+        fits = fits and piece.intrinsic_dim == rim.intrinsic_dim
+        if not fits or not np.all(rim.contains(piece.sample(16).x)):
+            raise fail(ArgumentError, "piece", describe(piece), f"give a part of {rim!r}")
+        object.__setattr__(self, "piece", piece)
+
+    @property
+    def _rim(self) -> Region:
+        return self.piece
+
+    def __repr__(self) -> str:
+        return f"{self.spacetime!r}.walls.of({self.piece!r})"
+
+
+_ENDS = {"initial": "left", "final": "right"}
+
+
+def _whole(region: Region) -> Region:
+    """The region of which it is a part, or a part of a part, by predicates."""
+    while isinstance(region, Where):
+        region = region.base
+    return region
+
+
+def _rule(space: Region, time: Patchwork, n: int) -> Points:
+    """The product of a rule of space and one of time, with about n nodes."""
+    n = check_integer("n", n, least=1)
+    moments = max(1, round(n ** (1.0 / space.dim / 2))) if time.intrinsic_dim else 1
+    inner, outer = space.quadrature(max(1, n // moments)), time.quadrature(moments)
+    assert inner.weight is not None
+    assert outer.weight is not None
+    x = np.hstack([np.repeat(inner.x, len(outer), axis=0), np.tile(outer.x, (len(inner), 1))])
+    return Points(x, None, True, np.outer(inner.weight, outer.weight).ravel())
+
+
+def _cover(region: Region) -> tuple[Patch, ...]:
+    """The patches of a region; of a part those of the whole, of which the predicate keeps a part."""
+    if isinstance(region, Patchwork):
+        return region.patches
+    assert isinstance(region, Where)
+    parts = (region.restricted(patch) for patch in _cover(region.base))
+    return tuple(patch for patch in parts if patch.measure > 0.0)
+
+
+def _corners(space: Region, time: Patchwork) -> tuple[FloatArray, FloatArray]:
     """The corners of the bounding box of a region of space times one of time."""
     (low, high), (first, last) = space.bounds, time.bounds
     return np.append(low, first), np.append(high, last)
 
 
-def _product(space: Patchwork, time: Patchwork) -> tuple[Patch, ...]:
+def _product(space: Region, time: Patchwork) -> tuple[Patch, ...]:
     """The patches of a product of a region of space and one of time."""
-    return tuple(_times(one, other) for one in space.patches for other in time.patches)
+    return tuple(_times(one, other) for one in _cover(space) for other in time.patches)
 
 
 def _times(space: Patch, time: Patch) -> Patch:
@@ -171,4 +278,6 @@ def _times(space: Patch, time: Patch) -> Patch:
         plain = all(p.normal is None for p in factors)
         return Points(np.hstack([p.x for p in factors]), None if plain else np.hstack(normals))
 
-    return Patch(space.measure * time.measure, space.sides + time.sides, place)
+    inside = space.keeps
+    keeps = None if inside is None else lambda t: inside(t[:, :split])
+    return Patch(space.measure * time.measure, space.sides + time.sides, place, keeps, space.part, space.smooth)

@@ -9,7 +9,9 @@ The words take their field by position only: ``u`` in their signatures is not th
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import reduce
 from typing import Any
 
@@ -30,8 +32,21 @@ from kernop.language.coefficients import Coefficient, PlaceFunction
 from kernop.language.fields import Field, VectorField, check_axis, described, scalar, vector
 from kernop.language.functions import Function, evaluate
 
+#: Where fluxes are collected, if they are.
+_fluxes: ContextVar[list[Any] | None] = ContextVar("fluxes", default=None)
 #: Derivatives along one axis at a time: the work for a known function doubles with each.
 HIGHEST_ORDER = 16
+
+
+@contextmanager
+def collecting_fluxes() -> Generator[list[Any]]:
+    """Collect v·n for every ``div(v)``, and ∂u/∂n for every ``laplacian(u)``, that is written meanwhile."""
+    found = list[Any]()
+    token = _fluxes.set(found)
+    try:
+        yield found
+    finally:
+        _fluxes.reset(token)
 
 
 def partial(u: Any, /, axis: int, order: int = 1) -> Any:
@@ -78,18 +93,28 @@ def grad(u: Any, /, axes: Sequence[int] | None = None) -> VectorField:
 
 def div(v: VectorField, /, axes: Sequence[int] | None = None) -> Any:
     """∇·v; part k of v is differentiated along spatial coordinate k, or along ``axes[k]``. Of a matrix, row by row."""
-    parts = vector("div(v)", v).parts
+    found = _rows("div(v)", v, axes, lambda part, axis: part.partial(axis))
+    if (fluxes := _fluxes.get()) is not None:
+        fluxes.append(_rows("div(v)", v, axes, lambda part, axis: part.times(_normal_part(axis, False, "flux"))))
+    return found
+
+
+def _rows(name: str, v: Any, axes: Sequence[int] | None, rule: Callable[[Field, int], Field]) -> Any:
+    """The sum over the parts of a vector, each with its axis; of a matrix, row by row."""
+    parts = vector(name, v).parts
     if v.is_matrix:
-        return VectorField(tuple(div(row, axes) for row in parts))
-    along = _axes("div(v)", axes, parts[0])
+        return VectorField(tuple(_rows(name, row, axes, rule) for row in parts))
+    along = _axes(name, axes, parts[0])
     if len(along) != len(parts):
         got = f"a vector of {len(parts)} parts for {len(along)} axes"
-        raise fail(OperatorError, "div(v)", got, "give one part for each axis; name the axes, as in div(v, axes=(0,))")
-    return _sum([part.partial(axis) for part, axis in zip(parts, along, strict=True)])
+        raise fail(OperatorError, name, got, "give one part for each axis; name the axes, as in div(v, axes=(0,))")
+    return _sum([rule(part, axis) for part, axis in zip(parts, along, strict=True)])
 
 
 def laplacian(u: Any, /, axes: Sequence[int] | None = None) -> Any:
     """Δu over the spatial coordinates, or over ``axes``."""
+    if (fluxes := _fluxes.get()) is not None:
+        fluxes.append(normal_derivative(u, axes))
     return _each("laplacian(u)", u, lambda f: _sum([_partial(f, axis, 2) for axis in _axes("laplacian(u)", axes, f)]))
 
 
@@ -107,6 +132,24 @@ def normal_derivative(u: Any, /, axes: Sequence[int] | None = None) -> Any:
         return _sum([field.partial(axis).times(_normal_part(axis, walls, "normal_derivative")) for axis in chosen])
 
     return _each("normal_derivative(u)", u, derivative)
+
+
+def tangential_derivative(u: Any, /) -> Any:
+    """∂u/∂t = t·∇u along the boundary of a domain in the plane; t is the outward normal turned left, (−n_y, n_x).
+
+    So t runs counter-clockwise around the domain, and clockwise around a hole. In space–time the plane is space.
+    """
+
+    def derivative(field: Field) -> Field:
+        with naming("tangential_derivative(u)"):
+            axes, walls = field.space, field.has_time
+        if len(axes) != 2:
+            remedy = "use it in the plane; elsewhere take grad(u) and directions of your own, dot(b, grad(u))"
+            raise fail(OperatorError, "tangential_derivative(u)", f"a field in {len(axes)} dimensions", remedy)
+        across, along = (_normal_part(axis, walls, "tangential_derivative") for axis in axes)
+        return field.partial(1).times(across) - field.partial(0).times(along)
+
+    return _each("tangential_derivative(u)", u, derivative)
 
 
 def normal_component(v: VectorField, /) -> Any:
@@ -210,7 +253,7 @@ def _entries(name: str, value: Any, shape: tuple[int, ...]) -> list[Any]:
     """What multiplies the parts of a vector: coefficients or, where u multiplies u, fields."""
     indices = list(np.ndindex(*shape))
     if callable(value):
-        return [Coefficient(None, _entry(name, value, shape, index)) for index in indices]
+        return [Coefficient(None, _entry(name, value, shape, index), functions=(value,)) for index in indices]
     if isinstance(value, Sequence | VectorField) and len(shape) == 1 and len(value) == shape[0]:
         return [part if isinstance(part, Field) else Coefficient.of(part) for part in value]
     remedy = f"give numbers of shape {shape} or a function of x"

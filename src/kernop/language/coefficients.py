@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, check_scalar, fail
-from kernop.language.functions import evaluate
+from kernop.language.functions import Function, evaluate
 
 #: A function of coordinates (n, d) and normals (n, d) or None.
 PlaceFunction = Callable[[Any, Any], Any]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,13 @@ class Coefficient:
         constant: the number; None for a function.
         at: the function.
         sources: the functions of which derivatives were taken on the way to this one.
+        functions: those of the user in it.
     """
 
     constant: float | complex | None
     at: PlaceFunction
     sources: tuple[Coefficient, ...] = ()
+    functions: tuple[Function, ...] = ()
 
     @staticmethod
     def of(value: Any) -> Coefficient:
@@ -37,7 +40,7 @@ class Coefficient:
         if isinstance(value, Coefficient):
             return value
         if callable(value):
-            return Coefficient(None, lambda x, _: evaluate("coefficient", value, x, ()))
+            return Coefficient(None, lambda x, _: evaluate("coefficient", value, x, ()), functions=(value,))
         remedy = "a coefficient is a number or a function of x, such as lambda x: jnp.exp(x[..., 0])"
         number = check_scalar("coefficient", value, remedy)
         return Coefficient(number, lambda x, _: jnp.full(x.shape[0], number))
@@ -47,7 +50,7 @@ class Coefficient:
             return Coefficient.of(self.constant + other.constant)
         if self.constant == 0.0 or other.constant == 0.0:
             return other if self.constant == 0.0 else self
-        return Coefficient(None, lambda x, n: self.at(x, n) + other.at(x, n), _together(self, other))
+        return Coefficient(None, lambda x, n: self.at(x, n) + other.at(x, n), *_together(self, other))
 
     def __mul__(self, other: Coefficient) -> Coefficient:
         if self.constant is not None and other.constant is not None:
@@ -56,7 +59,7 @@ class Coefficient:
             return other if self.constant == 1.0 else self
         if self.constant == 0.0 or other.constant == 0.0:
             return Coefficient.of(0.0)
-        return Coefficient(None, lambda x, n: self.at(x, n) * other.at(x, n), _together(self, other))
+        return Coefficient(None, lambda x, n: self.at(x, n) * other.at(x, n), *_together(self, other))
 
     def inverse(self) -> Coefficient:
         """1 / coefficient."""
@@ -64,18 +67,22 @@ class Coefficient:
             if self.constant == 0.0:
                 raise fail(ArgumentError, "coefficient", "a division by 0", "divide by a number that is not 0")
             return Coefficient.of(1.0 / self.constant)
-        return Coefficient(None, lambda x, n: 1.0 / self.at(x, n), self.sources)
+        return Coefficient(None, lambda x, n: 1.0 / self.at(x, n), self.sources, self.functions)
 
     def partial(self, axis: int) -> Coefficient:
         """∂/∂x_axis, by forward-mode differentiation of the whole cloud at once; normals are held fixed."""
         if self.constant is not None:
             return Coefficient.of(0.0)
-        return Coefficient(None, directional(self.at, axis), (self, *self.sources))
+        return Coefficient(None, directional(self.at, axis), (self, *self.sources), self.functions)
 
 
-def _together(one: Coefficient, other: Coefficient) -> tuple[Coefficient, ...]:
-    """The sources of both, each once."""
-    return tuple({id(source): source for source in (*one.sources, *other.sources)}.values())
+def _together(one: Coefficient, other: Coefficient) -> tuple[tuple[Coefficient, ...], tuple[Function, ...]]:
+    """The sources and the functions of both, each once."""
+    return _once((*one.sources, *other.sources)), _once((*one.functions, *other.functions))
+
+
+def _once(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    return tuple({id(value): value for value in values}.values())
 
 
 def directional(function: PlaceFunction, axis: int) -> PlaceFunction:

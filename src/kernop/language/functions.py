@@ -121,7 +121,9 @@ def _not_for_jax(name: str, x: Any) -> KernopError:
         return fail(OperatorError, name, got, "write it with jax.numpy instead of numpy")
     remedy = (
         "write it with jax.numpy instead of NumPy or SciPy: its derivative is needed, because it stands under grad,"
-        " div, laplacian or partial"
+        " div, laplacian or partial; for data there are ko.GridFunction(values, box) of an array,"
+        " ko.ScatteredFunction(x, values) of values at points, and ko.Piecewise({region: value}) of a function that"
+        " jumps"
     )
     return fail(OperatorError, name, "a function that JAX cannot differentiate", remedy)
 

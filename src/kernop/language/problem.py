@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import keyword
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,148 +14,15 @@ from kernop.basics.errors import (
     FloatArray,
     InputNameError,
     ShapeError,
-    check_array,
     describe,
     fail,
-    naming,
 )
 from kernop.basics.stored import stored
-from kernop.geometry import Region, SpaceTime
-from kernop.geometry.cloud import CloudRegion
-from kernop.language.calculus import check_order, normal_derivative, partial
-from kernop.language.coefficients import Coefficient
-from kernop.language.ops import apply_operator, itself
-from kernop.language.unknowns import Operator, Unknowns, read_unknowns
-
-
-@stored("condition")
-@dataclass(frozen=True, eq=False)
-class Condition:
-    """P u = h on a region; or, if it is an integral, ∫ P u dx = h, one value for the whole region.
-
-    Arguments:
-        op: the operator P, a function of a field; or of several unknowns, by the names of its parameters.
-        on: the region.
-        name: the keyword of the input h in T(…).
-        data: h fixed in the problem: a number, numbers for the parts of a vector, or a function of x; None leaves it
-            as an argument of T.
-        of: the unknown that ``op`` takes; None takes those that its parameters name, or the only one.
-        integral: is P u integrated over the region?
-    """
-
-    op: Operator
-    on: Region
-    name: str
-    _: KW_ONLY
-    data: Any = None
-    of: str | None = None
-    integral: bool = False
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.on, Region):
-            raise fail(ArgumentTypeError, "on", describe(self.on), "give a region, such as a Box or its .boundary")
-        if not callable(self.op):
-            raise fail(ArgumentTypeError, "op", describe(self.op), "give a function, such as lambda u: -laplacian(u)")
-        name: object = self.name
-        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name == "self":
-            remedy = "give a name that can be a keyword argument, such as 'f'"
-            raise fail(InputNameError, "name", describe(name), remedy)
-        if self.of is not None and not isinstance(self.of, str):
-            raise fail(ArgumentTypeError, "of", describe(self.of), "give the name of an unknown, such as 'u'")
-        if self.data is not None and not callable(self.data):
-            remedy = "give a number or a function of x"
-            if check_array("data", self.data, remedy=remedy, complex_too=True).ndim > 1:
-                raise fail(ArgumentTypeError, "data", describe(self.data), remedy)
-
-    def __repr__(self) -> str:
-        fixed = "" if self.data is None else ", data fixed"
-        return f"Condition({self.name!r} on {self.on!r}{fixed})"
-
-
-def Equation(op: Operator, on: Region, name: str = "f", data: Any = None) -> Condition:
-    """The differential equation P u = f inside a domain."""
-    return Condition(op, on, name, data=data)
-
-
-def Dirichlet(on: Region, name: str = "g", data: Any = None, of: str | None = None) -> Condition:
-    """u = g on a boundary; ``of`` names the unknown if there are several."""
-    return Condition(itself, on, name, data=data, of=of)
-
-
-def Neumann(on: Region, name: str = "q", data: Any = None, of: str | None = None) -> Condition:
-    """∂u/∂n = q on a boundary; n is the outward unit normal. ``of`` names the unknown if there are several."""
-    return Condition(normal_derivative, on, name, data=data, of=of)
-
-
-@stored("mixed")
-@dataclass(frozen=True)
-class Mixed:
-    """The operator α u + β ∂u/∂n; α and β are numbers, real or complex, or functions of x."""
-
-    alpha: Any
-    beta: Any
-
-    def __post_init__(self) -> None:
-        _read_coefficients(self, "alpha", "beta")
-
-    def __call__(self, u: Any, /) -> Any:
-        """α u + β ∂u/∂n of a field u."""
-        return u * self.alpha + normal_derivative(u) * self.beta
-
-
-def _read_coefficients(op: Any, *names: str) -> None:
-    """Turn attributes of an operator into numbers, or into coefficients where they are functions."""
-    for name in names:
-        with naming(name):
-            found = Coefficient.of(getattr(op, name))
-        object.__setattr__(op, name, found if found.constant is None else found.constant)
-
-
-def Robin(alpha: Any, beta: Any, on: Region, name: str = "r", data: Any = None, of: str | None = None) -> Condition:
-    """α u + β ∂u/∂n = r on a boundary; α and β are numbers, real or complex, or functions of x."""
-    return Condition(Mixed(alpha, beta), on, name, data=data, of=of)
-
-
-def Initial(on: Region, name: str = "u0", order: int = 0, data: Any = None, of: str | None = None) -> Condition:
-    """∂^order u / ∂t^order = u0 on the initial slice of a space–time domain; time is the last coordinate."""
-    order = check_order(order)
-    if isinstance(on, SpaceTime):
-        raise fail(ArgumentTypeError, "on", describe(on), "give its initial slice, spacetime.initial")
-    if not isinstance(on, Region):
-        raise fail(ArgumentTypeError, "on", describe(on), "give the initial slice of a SpaceTime")
-    return Condition(lambda u, /: partial(u, -1, order), on, name, data=data, of=of)
-
-
-@stored("weighted")
-@dataclass(frozen=True)
-class Weighted:
-    """The operator w u; the weight w is a number or a function of x."""
-
-    weight: Any
-
-    def __post_init__(self) -> None:
-        _read_coefficients(self, "weight")
-
-    def __call__(self, u: Any, /) -> Any:
-        """The weight times a field u."""
-        return u * self.weight
-
-
-def Mean(on: Region, name: str = "mean", of: str | None = None, data: Any = None) -> Condition:
-    """The mean of u over a region, ∫ u dx / |D|: one number, which pure Neumann data, or a pressure, leave open.
-
-    On a `PointCloud` it is the average over its points.
-    """
-    if not isinstance(on, Region):
-        raise fail(ArgumentTypeError, "on", describe(on), "give a region, such as a Box or its .boundary")
-    return Condition(Weighted(1.0 / on.measure), on, name, data=data, of=of, integral=True)
-
-
-def Integral(weight: Any, on: Region, name: str = "integral", of: str | None = None, data: Any = None) -> Condition:
-    """∫ w u dx over a region: one number; the weight w is a number or a function of x."""
-    if isinstance(on, CloudRegion):
-        raise fail(ArgumentTypeError, "on", describe(on), "points have no volume: state ko.Mean, the average over them")
-    return Condition(Weighted(weight), on, name, data=data, of=of, integral=True)
+from kernop.geometry import Points, Region
+from kernop.language.conditions import Compound, Condition
+from kernop.language.ops import apply_operator
+from kernop.language.sides import check_closed, sides
+from kernop.language.unknowns import Unknowns, read_unknowns
 
 
 @stored("problem")
@@ -169,12 +34,14 @@ class Problem:
         unknowns: names and numbers of components, such as {"u": 2, "p": 1}; None for one scalar unknown, u.
     """
 
-    def __init__(self, *conditions: Condition, unknowns: Unknowns | Mapping[str, int] | None = None) -> None:
+    def __init__(self, *conditions: Condition | Compound, unknowns: Unknowns | Mapping[str, int] | None = None) -> None:
         if not conditions:
             raise fail(ArgumentError, "conditions", "none", "give at least one, such as Equation(op, on=D)")
         for condition in conditions:
-            if not isinstance(condition, Condition):
+            if not isinstance(condition, Condition | Compound):
                 raise fail(ArgumentTypeError, "conditions", describe(condition), "give Equation, Dirichlet, Neumann, …")
+        self._unknowns = read_unknowns(unknowns)
+        conditions = _expanded(conditions, self._unknowns)
         names = [condition.name for condition in conditions]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
@@ -184,6 +51,7 @@ class Problem:
         if len(dims) > 1:
             got = ", ".join(f"{c.name!r} in {c.on.dim} dimensions" for c in conditions)
             raise fail(ShapeError, "conditions", got, "put all conditions in the same space")
+        conditions = tuple(condition.completed(conditions, self._unknowns) for condition in conditions)
         if len({condition.on.timed for condition in conditions}) > 1:
             got = ", ".join(f"{c.name!r} on {c.on!r}, with{'' if c.on.timed else 'out'} time" for c in conditions)
             remedy = "state all on parts of one SpaceTime; points of it are PointCloud(…, timed=True)"
@@ -191,7 +59,10 @@ class Problem:
         if all(condition.integral for condition in conditions):
             remedy = "state an equation, which has a value at every point, beside them"
             raise fail(ArgumentError, "conditions", "integrals alone", remedy)
-        self._conditions, self._unknowns = conditions, read_unknowns(unknowns)
+        self._conditions = conditions
+        surfaces = [c.on for c in conditions if c.across and c.on.known]
+        if surfaces:
+            check_closed(surfaces, [c.on for c in conditions if c.on.intrinsic_dim == self.dim], "conditions")
         for condition in conditions:
             self._unknowns.arguments(condition.op, condition.of, condition.name)
 
@@ -219,6 +90,12 @@ class Problem:
     def dim(self) -> int:
         """The number of coordinates."""
         return self._conditions[0].on.dim
+
+    @property
+    def cuts(self) -> tuple[Region, ...]:
+        """The domains whose boundaries are interfaces, on the sides of which u has functions of its own."""
+        found = [c.on.enclosed for c in self._conditions if c.across]
+        return tuple({id(region): region for region in found if region is not None}.values())
 
     @property
     def timed(self) -> bool:
@@ -263,7 +140,14 @@ class Problem:
     def _manufactured(self, condition: Condition, u: Any, points: Any) -> NDArray[Any]:
         name = condition.name
         places = condition.on.adopt(points, f"points[{name!r}]")
-        found = apply_operator(condition.op, u, places, name=name, unknowns=self._unknowns, of=condition.of)
+
+        def values(own: Points) -> NDArray[Any]:
+            return apply_operator(condition.op, u, own, name=name, unknowns=self._unknowns, of=condition.of)
+
+        if condition.across:
+            plus, minus = (side.limit(values) for side in sides(condition.on, places, name))
+            return plus - minus
+        found = values(places)
         if not condition.integral:
             return found
         if places.weight is None:
@@ -273,3 +157,10 @@ class Problem:
 
     def __repr__(self) -> str:
         return "Problem(" + ", ".join(map(repr, self._conditions)) + ")"
+
+
+def _expanded(conditions: Sequence[Condition | Compound], unknowns: Unknowns) -> tuple[Condition, ...]:
+    """The conditions, and those that others stand for, in order."""
+    plain = [c for c in conditions if isinstance(c, Condition)]
+    meant = [(own,) if isinstance(own, Condition) else own.conditions(plain, unknowns) for own in conditions]
+    return tuple(condition for own in meant for condition in own)

@@ -17,7 +17,8 @@ from kernop.collocation.probes import Bumps, Probes, oscillations, probes_of
 from kernop.collocation.sampling import between, held_out, interior, top_dimension
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
-from kernop.language.problem import Condition, Problem
+from kernop.language.conditions import Condition
+from kernop.language.problem import Problem
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.solution import Solution
 

@@ -18,7 +18,8 @@ from kernop.collocation.units import frame_of
 from kernop.geometry import Points, Region
 from kernop.geometry.cloud import CloudRegion
 from kernop.geometry.points import concatenate
-from kernop.language.problem import Condition, Problem
+from kernop.language.conditions import Condition
+from kernop.language.problem import Problem
 from kernop.learning.heldout import Findings
 from kernop.methods.spaces import Layers
 from kernop.operators.operator import SolutionOperator

@@ -65,6 +65,10 @@ class Expansion(ABC):
         """E c without holding E; c is (L, B)."""
         return np.concatenate([self.matrix(left.take(rows)) @ c for rows in pieces(len(left))])
 
+    def gaps(self, c: FloatArray) -> FloatArray:
+        """The largest jumps of Σ c_j φ_j that its functions, and no equation, make: (B,) for c (L, B)."""
+        return np.zeros(c.shape[1])
+
     @property
     def prior(self) -> Kernel | None:
         """The kernel whose functions they are, the covariance of a prior; None if they are of no kernel."""
@@ -125,6 +129,10 @@ class Combination:
         found = np.empty_like(c)
         found[self.order] = c
         return frozen(found)
+
+    def gaps(self) -> FloatArray:
+        """The largest jumps of each function between parts of the space, which no equation makes: (B,)."""
+        return self.expansion.gaps(self.y) if self.upper is None else np.zeros(self.width)
 
     def apply(self, left: Functionals) -> FloatArray:
         """P_i u for functionals that were collocated with the ansatz: (M, B)."""

@@ -93,7 +93,7 @@ class StepMap:
         """
         expansion = self.factorisation.expansion
         sides = (self.frame.high - self.frame.low) / self.frame.units
-        spacing = float(np.prod(sides) * expansion.ansatz.count / len(expansion)) ** (1.0 / len(sides))
+        spacing = float(np.prod(sides) * expansion.ansatz.width / len(expansion)) ** (1.0 / len(sides))
         lengths = tuple(map(float, np.geomspace(2.0, 2.0 * min(0.5, spacing), SCALES)))
         probes = random_probes(self.frame, 0, lengths)
         data = np.concatenate([probes.apply(block) for block in self.functionals.blocks])

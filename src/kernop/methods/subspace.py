@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -26,11 +26,13 @@ from kernop.basics.stored import stored
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals, evaluations
 from kernop.collocation.rows import StreamedRows
+from kernop.collocation.units import Frame
 from kernop.kernels import Gaussian
 from kernop.kernels.base import check_smoothness
 from kernop.language.functions import Function
 from kernop.methods.base import Method, Setting
 from kernop.methods.centres import default_number, fill
+from kernop.methods.contrast import contrast
 from kernop.methods.expansion import Expansion
 from kernop.methods.full import wide_gaussian
 from kernop.methods.leastsquares import (
@@ -174,9 +176,11 @@ class Subspace(Method):
         size = 2 * (n + count) * count
         check_memory("points", size, f"a design matrix of {n} × {count}", "use fewer centres or points")
         design = design_matrix(expansion, functionals)
-        share = self.shares(functionals)
-        chosen = condition_weights(weights, functionals, share * np.einsum("ij,ij->i", design, design))
-        roots = np.sqrt(share * repeated(chosen, functionals))
+        squares = np.einsum("ij,ij->i", design, design)
+        parts = contrast(expansion.ansatz, functionals, squares)
+        share = self.shares(functionals) * parts.shares
+        chosen = condition_weights(weights, functionals, share * squares)
+        roots = np.sqrt(share * parts.factors * repeated(chosen, functionals))
         design *= roots[:, None]
         if self.solver == "normal":
             # Squaring A leaves half of the digits: the default λ is at the rounding error of AᵀA.
@@ -196,7 +200,7 @@ class Subspace(Method):
         Every component of the unknowns has the same translates. The default counts complex rows and coefficients as
         one number, not two: a complex problem is resolved as well as a real one.
         """
-        each, components = setting.ansatz.count, setting.ansatz.unknowns.total
+        each, components = setting.ansatz.width, setting.ansatz.unknowns.total
         default = max(1, default_number(n * components // each) // components)
         layers = self.centers if isinstance(self.centers, Layers) else None
         number = layers.number if layers else self.centers if isinstance(self.centers, int | np.integer) else default
@@ -205,20 +209,24 @@ class Subspace(Method):
             chosen = functionals.spread(int(number) * each)
             scaled = chosen.scaled(1.0 / np.sqrt(assembly.squared_norms(kernel, chosen)))
             return KernelFunctions(kernel, scaled, setting.ansatz)
-        if self.basis == "polynomials":
-            if setting.kernel is not None:
-                remedy = "leave it out, or use basis='translates'"
-                raise fail(ArgumentError, "kernel", f"{setting.kernel!r} with polynomials, which have none", remedy)
-            return DirectSum.of(polynomials(setting, int(number)))
-        if self._augmented(setting):
-            low = polynomials(setting, int(AUGMENTED[min(functionals.dim, 3) - 1] * number))
-            above = narrow(layers, setting.ansatz) if layers else ()
-            return DirectSum.of((translates(setting, functionals, int(number) - len(low[0])), *low, *above))
-        given = self.centers if isinstance(self.centers, np.ndarray) else None
-        if given is not None and given.shape[1] != functionals.dim:
+        if self.basis == "polynomials" and setting.kernel is not None:
+            remedy = "leave it out, or use basis='translates'"
+            raise fail(ArgumentError, "kernel", f"{setting.kernel!r} with polynomials, which have none", remedy)
+        if isinstance(self.centers, np.ndarray) and self.centers.shape[1] != functionals.dim:
             remedy = f"give centres in {functionals.dim} dimensions"
             raise fail(ShapeError, "centers", describe(self.centers), remedy)
-        return translates(setting, functionals, int(number), given)
+        above = narrow(layers, setting.ansatz) if layers else ()
+        wide = (self._wide(setting, place, int(number * place.share)) for place in places(setting, functionals))
+        return DirectSum.of((*(space for own in wide for space in own), *above))
+
+    def _wide(self, setting: Setting, place: Place, number: int) -> tuple[Expansion, ...]:
+        """So many functions that fill a place, for each of its components."""
+        if self.basis == "polynomials":
+            return polynomials(setting, place, number)
+        if self._augmented(setting):
+            low = polynomials(setting, place, int(AUGMENTED[min(place.x.shape[1], 3) - 1] * number))
+            return translates(setting, place, number - len(low[0])), *low
+        return (translates(setting, place, number, self.centers if isinstance(self.centers, np.ndarray) else None),)
 
     def _augmented(self, setting: Setting) -> bool:
         """Are polynomials added to translates?"""
@@ -258,27 +266,50 @@ class Subspace(Method):
         return factor
 
 
-def translates(
-    setting: Setting, functionals: Functionals, number: int, given: FloatArray | None = None
-) -> KernelFunctions:
-    """K(z_j, ·) for each component, at so many centres that fill the domain, or at those that are given (L, d)."""
-    chosen = fill(setting.frame, number if given is None else len(given), _places(functionals))
+@dataclass(frozen=True, eq=False)
+class Place:
+    """A domain, or a part of it, in which some components have functions of their own.
+
+    Arguments:
+        frame: the box around it.
+        x: points that fill it, (n, d): those of the rows.
+        components: which components.
+        share: the part of all functions that it gets, as it has of the points.
+    """
+
+    frame: Frame
+    x: FloatArray
+    components: tuple[int, ...]
+    share: float
+
+
+def places(setting: Setting, functionals: Functionals) -> list[Place]:
+    """Where the domain, or each of its parts, is, as far as the rows show it."""
+    ansatz = setting.ansatz
+    if ansatz.parts is None:
+        x = np.concatenate([block.x for block in functionals.blocks])
+        return [Place(setting.frame, x, tuple(range(ansatz.count)), 1.0)]
+    owned = [ansatz.of_part(p) for p in range(len(ansatz.parts))]
+    found = [np.concatenate([block.x[block.involves(own)] for block in functionals.blocks]) for own in owned]
+    total = sum(map(len, found))
+    boxes = [replace(setting.frame, low=np.min(x, axis=0), high=np.max(x, axis=0)) for x in found]
+    return [Place(box, x, own, len(x) / total) for box, x, own in zip(boxes, found, owned, strict=True)]
+
+
+def translates(setting: Setting, place: Place, number: int, given: FloatArray | None = None) -> KernelFunctions:
+    """K(z_j, ·) for each component, at so many centres that fill the place, or at those that are given (L, d)."""
+    chosen = fill(place.frame, max(1, number) if given is None else len(given), place.x)
     z = chosen.z if given is None else given
-    functions = Functionals(tuple(evaluations(z, k) for k in range(setting.ansatz.count)))
+    functions = Functionals(tuple(evaluations(z, k) for k in place.components))
     return KernelFunctions(setting.kernel or Gaussian(chosen.lengthscale), functions, setting.ansatz)
 
 
-def _places(functionals: Functionals) -> FloatArray:
-    """Where the domain is, as far as the rows show it: points at which they stand, (n, d)."""
-    return np.concatenate([block.x for block in functionals.blocks])
-
-
-def polynomials(setting: Setting, number: int) -> tuple[Polynomials, ...]:
-    """Polynomials of total degree in the box of the problem, at most so many, for each component."""
-    frame, ansatz = setting.frame, setting.ansatz
+def polynomials(setting: Setting, place: Place, number: int) -> tuple[Polynomials, ...]:
+    """Polynomials of total degree in the box of a place, at most so many, for each component."""
+    frame, ansatz = place.frame, setting.ansatz
     half = 0.5 * np.where(frame.high > frame.low, frame.high - frame.low, frame.units)
     centre, degrees = 0.5 * (frame.low + frame.high), total_degree(len(half), number, frame.fineness)
-    return tuple(Polynomials(centre, half, degrees, k, ansatz) for k in range(ansatz.count))
+    return tuple(Polynomials(centre, half, degrees, k, ansatz) for k in place.components)
 
 
 def _distinct(centers: FloatArray) -> FloatArray:

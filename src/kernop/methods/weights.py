@@ -21,7 +21,8 @@ from kernop.collocation.functionals import Functionals
 from kernop.collocation.sampling import check_conditions
 from kernop.collocation.units import frame_of
 from kernop.geometry.cloud import CloudRegion
-from kernop.language.problem import Condition, Problem
+from kernop.language.conditions import Condition
+from kernop.language.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def _finite(condition: Condition) -> bool:
 def _alike(one: Condition, other: Condition) -> bool:
     """Have they the same operator, of the same unknown, on regions of the same dimension?"""
     same = one.of == other.of and one.integral == other.integral and one.on.intrinsic_dim == other.on.intrinsic_dim
-    return same and (one.op is other.op or bool(one.op == other.op))
+    return same and one.paired == other.paired and (one.op is other.op or bool(one.op == other.op))
 
 
 def row_weights(weights: Weights, functionals: Functionals, squares: FloatArray) -> FloatArray:

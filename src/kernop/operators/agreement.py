@@ -9,13 +9,14 @@ import numpy as np
 
 from kernop.basics.errors import ArgumentError, KernopError, fail
 from kernop.basics.stored import same
-from kernop.collocation.ansatz import Ansatz
+from kernop.collocation.ansatz import Ansatz, pointwise_functionals
 from kernop.collocation.functionals import together
+from kernop.collocation.parts import parts_of
 from kernop.geometry import Points, Region
-from kernop.geometry.remembered import Remembered
+from kernop.geometry.remembered import Remembered, remembered
+from kernop.language.conditions import Condition
 from kernop.language.functions import Function, evaluate_at
-from kernop.language.problem import Condition, Problem
-from kernop.operators.closing import closed_region
+from kernop.language.problem import Problem
 
 #: How far values may be apart, relative to the largest of their kind, and of all kinds: rounding on other processors.
 ROUNDING, NOISE = 1e-10, 1e-13
@@ -29,7 +30,7 @@ def check_problem(
     Arguments:
         envelopes: the function of the user, and what is stored of it; None if it is not given.
     """
-    plain = Ansatz(problem.unknowns)
+    plain = Ansatz(problem.unknowns, parts=parts_of(problem))
     pairs = [(plain, plain)]
     if envelopes is not None:
         pairs.append((replace(plain, envelope=envelopes[0]), replace(plain, envelope=envelopes[1])))
@@ -39,12 +40,18 @@ def check_problem(
         raise _other(f"the unknowns {dict(problem.unknowns.sizes)}, not {dict(stored.unknowns.sizes)}")
     for mine, theirs in zip(problem.conditions, stored.conditions, strict=True):
         places = points[mine.name]
-        if not _same_region(closed_region(mine.on, places), theirs.on):
+        if not _same_region(remembered(mine.on, places), theirs.on):
             raise _other(f"{mine.name!r} on {mine.on!r}, not on {theirs.on!r}")
         if not np.all(mine.on.contains(places.x)):
             raise _other(f"{mine.name!r} on {mine.on!r}, to which some of the stored points do not belong")
-        if mine.integral != theirs.integral:
-            raise _other(f"{mine.name!r} that is an integral in only one of them")
+        if (mine.integral, mine.across) != (theirs.integral, theirs.across):
+            raise _other(f"{mine.name!r} that is an integral, or a jump, in only one of them")
+        if mine.noise != theirs.noise:
+            raise _other(f"{mine.name!r} with the noise {mine.noise}, not {theirs.noise}")
+        if mine.paired != theirs.paired or (
+            mine.paired and not np.allclose(mine.partners(places).x, theirs.partners(places).x)
+        ):
+            raise _other(f"{mine.name!r} that couples other places")
         for own, known in pairs:
             _check_operator(mine, theirs, places, own, known)
         functions = callable(mine.data), callable(theirs.data)
@@ -73,8 +80,7 @@ def _same_region(mine: Region, theirs: Region) -> bool:
 
 def _check_operator(mine: Condition, theirs: Condition, points: Points, ansatz: Ansatz, stored: Ansatz) -> None:
     """Raise unless all coefficients φ_{k,α} of two operators agree at the points."""
-    found = ansatz.functionals(mine.op, points, of=mine.of, name=mine.name)
-    known = stored.functionals(theirs.op, points, of=theirs.of, name=mine.name)
+    found, known = pointwise_functionals(mine, points, ansatz), pointwise_functionals(theirs, points, stored)
     if found.layouts != known.layouts:
         raise _other(f"{mine.name!r} with other parts, or with complex coefficients in only one of them")
     (both,) = together([found, known]).merged().blocks

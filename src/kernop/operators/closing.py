@@ -11,20 +11,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernop.basics.errors import naming
-from kernop.basics.stored import name_of
+from kernop.basics.stored import name_of, storable
 from kernop.collocation.ansatz import Ansatz, Tabulated
 from kernop.collocation.functionals import Functionals
-from kernop.geometry import Points, Region
-from kernop.geometry.region import Where
-from kernop.geometry.remembered import Remembered
+from kernop.geometry import Points
+from kernop.geometry.remembered import remembered
 from kernop.language.coefficients import Coefficient
+from kernop.language.conditions import Condition
 from kernop.language.functions import Function, evaluate_at
 from kernop.language.ops import linear_forms
-from kernop.language.problem import Condition, Problem
+from kernop.language.periodic import Paired
+from kernop.language.problem import Problem
+from kernop.language.sides import sides
 from kernop.language.unknowns import Operator
 from kernop.methods import Factorisation, Method
 from kernop.methods.base import envelope_of
-from kernop.operators.known import ConstantOperator, KnownFunction, KnownOperator
+from kernop.operators.known import ConstantOperator, KnownFunction, KnownJump, KnownOperator
 
 
 @dataclass(frozen=True)
@@ -58,15 +60,20 @@ class Closing:
         own, data = self.points[condition.name], condition.data
         with naming(condition.name):
             op = self._operator(condition, own)
-            if callable(data):
+            if callable(data) and not storable(data):
                 what = f"data of condition {condition.name!r}"
                 data = KnownFunction(what, "problem", own.x, evaluate_at(condition.name, data, own.x))
-            elif data is not None:
+            elif data is not None and not callable(data):
                 data = np.asarray(data).tolist()
-            return replace(condition, op=op, on=closed_region(condition.on, own), data=data)
+            found = replace(condition, op=op, on=remembered(condition.on, own), data=data)
+            if isinstance(found, Paired):
+                return replace(found, to=remembered(found.to, found.partners(own)))
+            return found
 
     def _operator(self, condition: Condition, points: Points) -> Operator:
         op = condition.op
+        if condition.across and not isinstance(op, Tabulated) and name_of(op) is None:
+            return self._jump(condition, points)
         plain = op.plain if isinstance(op, KnownOperator) else self._known(condition, points)
         if plain is None or isinstance(plain, Functionals):
             plain = self._table(condition, points, None)
@@ -74,6 +81,15 @@ class Closing:
             return plain
         product = None if self.ansatz.envelope is None else self._table(condition, points, self.ansatz.envelope)
         return KnownOperator(condition.name, self._takes(condition), points, plain, product)
+
+    def _jump(self, condition: Condition, points: Points) -> KnownJump:
+        """The coefficients of P at the points of a surface, on either side."""
+        bare = Ansatz(self.problem.unknowns, self.ansatz.envelope)
+        found = [
+            bare.split(points.x, *bare.one_sided(condition.op, side, condition.of, condition.name))
+            for side in sides(condition.on, points, condition.name)
+        ]
+        return KnownJump(condition.name, self._takes(condition), points, *found)
 
     def _table(self, condition: Condition, points: Points, envelope: Function | None) -> Functionals:
         """The coefficients of P, or of u ↦ P(ρ u), at the points; those of T itself where they are the same."""
@@ -86,7 +102,7 @@ class Closing:
         """The operator, if it needs no function of the user; None if it does."""
         op, unknowns = condition.op, self.problem.unknowns
         if name_of(op) is not None:
-            return None if any(isinstance(value, Coefficient) for value in vars(op).values()) else op
+            return op if storable(op) else None
         if isinstance(op, Tabulated):
             return op
         forms, vector = linear_forms(op, points, unknowns, of=condition.of, name=condition.name)
@@ -102,16 +118,6 @@ class Closing:
     def _takes(self, condition: Condition) -> tuple[str, ...]:
         found = self.problem.unknowns.arguments(condition.op, condition.of, condition.name)
         return (found,) if isinstance(found, str) else found
-
-
-def closed_region(region: Region, points: Points) -> Region:
-    """A region; of one with a predicate the points of its condition are what is known."""
-    if not isinstance(region, Where | Remembered):
-        return region
-    base = region.base
-    while isinstance(base, Where | Remembered):
-        base = base.base
-    return Remembered(base, points, region.measure)
 
 
 def enveloped(method: Method, factorisation: Factorisation, envelope: Function) -> tuple[Method, Factorisation]:

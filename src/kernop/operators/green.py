@@ -31,8 +31,9 @@ from kernop.collocation.units import frame_of
 from kernop.geometry import Points
 from kernop.geometry.cloud import CloudRegion
 from kernop.language.calculus import partial
+from kernop.language.conditions import Condition
 from kernop.language.fields import MultiIndex
-from kernop.language.problem import Condition, Problem
+from kernop.language.problem import Problem
 from kernop.methods.weights import repeated
 from kernop.operators.fundamental import COVERED, Fundamental, applied, fundamental, remainder
 from kernop.operators.shapes import PointsLike, blanked
@@ -372,6 +373,9 @@ def _check_kind(learned: Learned) -> None:
     if any(c.integral for c in problem.conditions):
         remedy = "a point source contradicts pure Neumann conditions with a mean; state conditions that fix u"
         raise fail(ArgumentError, "green", "a problem with an integral among its conditions", remedy)
+    if any(c.paired for c in problem.conditions):
+        remedy = "ask T for a narrow bump, T(f)"
+        raise fail(ArgumentError, "green", "a problem with periodic conditions, which is not covered", remedy)
     if learned.ansatz.envelope is not None:
         remedy = "learn without it, with the boundary condition in the problem: the smooth part of G is not 0 there"
         raise fail(ArgumentError, "green", "an operator with an envelope", remedy)

@@ -20,9 +20,10 @@ from kernop.collocation.functionals import Block, Functionals
 from kernop.geometry import Points
 from kernop.geometry.lookup import Lookup
 from kernop.language.calculus import normal_derivative, partial
+from kernop.language.conditions import Mixed, Weighted
 from kernop.language.fields import Field, MultiIndex, Term, VectorField
 from kernop.language.ops import itself
-from kernop.language.problem import Mixed, Weighted
+from kernop.language.sides import Side
 from kernop.language.unknowns import Operator
 
 
@@ -186,6 +187,11 @@ class KnownOperator(Tabulated):
             raise self._missing(f"at x = {points.x[np.argmax(rows < 0)]}")
         return ansatz.split(points.x, _tables(table, rows), self.components is not None)
 
+    def jumps(self, sides: tuple[Side, Side], ansatz: Ansatz, of: str | None, name: str) -> Functionals:
+        if isinstance(self.plain, Functionals) or isinstance(ansatz.envelope, KnownFunction):
+            raise self._missing("on the sides of a surface")
+        return ansatz.jumps(self.plain, sides, of=of, name=name)
+
     def _missing(self, where: str) -> KernopError:
         what = {"problem": f"operator of condition {self.condition!r}", "envelope": "envelope"}
         if not isinstance(self.plain, Functionals):
@@ -196,6 +202,60 @@ class KnownOperator(Tabulated):
 
     def __repr__(self) -> str:
         return f"({shown(self)})"
+
+
+@stored("jump")
+@dataclass(frozen=True, eq=False, repr=False)
+class KnownJump(Tabulated):
+    """The jump of P u across a surface, by the coefficients of P at its points on either side.
+
+    Arguments:
+        condition: its name, for messages.
+        takes: the names of the unknowns.
+        points: where it is known.
+        plus, minus: P at the points, or u ↦ P(ρ u) if there is an envelope ρ, as limits from the two sides.
+    """
+
+    condition: str
+    takes: tuple[str, ...]
+    points: Points
+    plus: Functionals
+    minus: Functionals
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__signature__", _signature(self.takes))
+
+    def check(self) -> None:
+        """Raise unless the functionals are those of one operator at the points."""
+        for table in (self.plus, self.minus):
+            if len(table.layouts) != 1 or table.layouts != self.plus.layouts or table.summed:
+                raise fail(ArgumentError, "plus, minus", "functionals of several operators, or sums", REMEDY)
+            if not all(np.array_equal(block.x, self.points.x) for block in table.blocks):
+                raise fail(ArgumentError, "points", "others than those of the functionals", REMEDY)
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        raise self._missing("as a function")
+
+    @property
+    def components(self) -> int | None:
+        return self.plus.layouts[0].components
+
+    def functionals(self, points: Points, ansatz: Ansatz, of: str | None, name: str) -> Functionals:
+        raise self._missing("away from the interface")
+
+    def jumps(self, sides: tuple[Side, Side], ansatz: Ansatz, of: str | None, name: str) -> Functionals:
+        x = sides[0].points.x
+        rows = Lookup(self.points.x).rows(x)
+        if np.any(rows < 0):
+            raise self._missing(f"at x = {x[np.argmax(rows < 0)]}")
+        plus, minus = (_tables(table, rows) for table in (self.plus, self.minus))
+        return ansatz.difference(sides, plus, minus, self.components is not None)
+
+    def _missing(self, where: str) -> KernopError:
+        return missing(f"flux of condition {self.condition!r}", where, "problem")
+
+    def __repr__(self) -> str:
+        return f"(a jump of order {self.plus.order}, coefficients at the stored points)"
 
 
 def _signature(takes: tuple[str, ...]) -> inspect.Signature:

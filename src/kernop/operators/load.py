@@ -27,6 +27,7 @@ from kernop.operators.format1 import upgraded
 from kernop.operators.known import shown
 from kernop.operators.operator import FORMAT, KIND, SolutionOperator
 from kernop.operators.streams import StreamRecord
+from kernop.trust.resolution import with_interfaces
 
 
 def load(
@@ -101,6 +102,7 @@ def _completed(operator: SolutionOperator, problem: Problem | None, envelope: Fu
         operator = replace(operator, method=method, factorisation=factorisation)
     if problem is None:
         return operator
+    problem = with_interfaces(problem)
     check_problem(problem, operator.problem, points, envelopes)
     return replace(operator, problem=problem)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,40 +26,33 @@ from kernop.basics.frozen import frozen
 from kernop.basics.progress import Stages
 from kernop.basics.stored import same, stored
 from kernop.basics.versions import now, versions
-from kernop.collocation.ansatz import collocate
+from kernop.collocation.ansatz import collocate, places_of
 from kernop.collocation.batches import StreamPoints
 from kernop.collocation.changes import added, new_points, removed
-from kernop.collocation.data import all_values, concrete, listed_inputs, named_inputs, places, real_columns
+from kernop.collocation.data import named_inputs, places, real_columns
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.rows import Columns, Input, StreamedRows
+from kernop.collocation.rows import StreamedRows
 from kernop.geometry import Points
-from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
 from kernop.language.unknowns import Operator
-from kernop.methods import Answer, Factorisation, Method, Subspace
+from kernop.methods import Factorisation, Subspace
 from kernop.methods.streamed import StreamedFactorisation
+from kernop.operators.answering import Answering
 from kernop.operators.closing import Closing, enveloped
 from kernop.operators.fixed import FixedOperator, fixed
 from kernop.operators.green import GreenFunction, green_function, opened
-from kernop.operators.march import MarchedSolution, march
-from kernop.operators.report import Report
 from kernop.operators.shapes import InputValue, PointsLike, by_unknown, deviations
-from kernop.operators.solution import Solution, functionals_of, solution_of
+from kernop.operators.solution import functionals_of
 from kernop.operators.streams import stream_record
-from kernop.trust.estimates import Learned
 from kernop.trust.evidence import Evidence, evidence
 
-#: The part of the data that a solution may leave without a word, and with a penalty that the user asked for.
-PROMISE, PENALISED = 1e-3, 0.1
 #: The kind of file, and the version of what is in it: a reader refuses later ones.
 KIND, FORMAT = "operator", 2
-#: How many times the norm of the stated noise counts as noise.
-NOISE = 2.0
 
 
 @stored("operator", by_value=False)
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SolutionOperator(Learned):
+class SolutionOperator(Answering):
     """T with u = T(f, g): learned once, applied to any data.
 
     Made by `kernop.learn`. Inputs are functions of x (n, d), numbers, or arrays of values at ``T.points[name].x``,
@@ -83,143 +75,8 @@ class SolutionOperator(Learned):
         solutions: of a stream, one for each of ``learn(inputs=[…])``.
     """
 
-    method: Method
-    stats: Mapping[str, float] = field(default_factory=dict[str, float])
-    report: Report | None = None
-    about: Mapping[str, object] = field(default_factory=dict[str, object])
-    solutions: tuple[Solution, ...] = ()
-
     def __post_init__(self) -> None:
         frozen((self.factorisation, self.functionals))
-
-    @property
-    def stability(self) -> float | None:
-        """The largest ‖u‖ per unit of data, in natural units: near 1 for well-posed problems, huge for ill-posed ones.
-
-        None if it was not measured.
-        """
-        return None if self.diagnosis.stability is None else self.diagnosis.stability.number
-
-    @property
-    def kernel(self) -> Kernel | None:
-        """The kernel that was given or chosen; None for polynomials."""
-        return self.factorisation.kernel
-
-    @property
-    def regularization(self) -> float:
-        """The λ that was given or chosen."""
-        return self.factorisation.regularization
-
-    @property
-    def weights(self) -> dict[str, float]:
-        """The weight of each condition that was given or chosen, by name."""
-        return dict(zip(self.problem.names, self.factorisation.weights, strict=True))
-
-    @property
-    def n_points(self) -> int:
-        """The number N of points of all conditions together."""
-        passed = self.factorisation.passed_rows
-        if passed is not None and all(layout.parts == 1 for layout in self.layouts):
-            return passed  # to count the points of a stream may take a pass over them
-        counts = self.counts
-        return passed or 0 if counts is None else sum(counts.values())
-
-    def __call__(self, *values: InputValue, **named: InputValue) -> Solution:
-        """The solution for these inputs, in the order of the problem or by name."""
-        u = self.answer(named_inputs(self.problem, values, named))
-        self._speak_up(u)
-        return u
-
-    def solve(self, inputs: Sequence[Any]) -> tuple[Solution, ...]:
-        """The solutions of several inputs, each a tuple in the order of the problem or a dictionary, in one go."""
-        found = self.answers(listed_inputs(self.problem, inputs, "T"))
-        for u in found:
-            self._speak_up(u)
-        return found
-
-    def march(self, steps: int, *values: InputValue, **named: InputValue) -> MarchedSolution:
-        """The solution over ``steps`` slabs of time, each as long as that on which T was learned: u(x), x = (…, t).
-
-        Conditions on ``.initial`` take what is given in the first slab; afterwards what the slab before ends with.
-        Other inputs are functions of x with the time of all slabs, t0 … t0 + steps · (t1 − t0); numbers; or arrays of
-        values for each slab at ``T.points[name].x``, (steps, n) or (steps, n, B). Coefficients must not depend on time.
-        """
-        u = march(self, steps, named_inputs(self.problem, values, named))
-        self._speak_up(u)
-        return u
-
-    def answer(self, given: Input) -> Solution:
-        """The solution for inputs by name, whatever it leaves of the data."""
-        return self.answers([given])[0]
-
-    def answers(self, inputs: Sequence[Input]) -> tuple[Solution, ...]:
-        """The solutions of several inputs by name, whatever they leave of their data."""
-        rows = self.factorisation.rows
-        if rows is None:
-            return tuple(map(self._held_answer, inputs))
-        rows.stream.check_again()
-        known = rows.given(inputs)
-        return self._split(self.factorisation.passed(known), known)
-
-    def with_solutions(self) -> SolutionOperator:
-        """The same operator with the solutions of inputs that were known in advance, if there are any."""
-        rows = self.factorisation.rows
-        if rows is None or not rows.inputs:
-            return self
-        return replace(self, solutions=self._split(self.factorisation.passed(rows), rows))
-
-    def _held_answer(self, given: Input) -> Solution:
-        data = self._columns(given)
-        columns, shape = real_columns(data), Columns(None if data.ndim == 1 else data.shape[1], np.iscomplexobj(data))
-        return solution_of(self, self.factorisation.answer(columns), shape, given, columns)
-
-    def _split(self, answer: Answer, rows: StreamedRows) -> tuple[Solution, ...]:
-        """One solution for each input of the rows."""
-        ends = np.cumsum([columns.count for columns in rows.columns]).tolist()
-        return tuple(
-            solution_of(self, answer.column(slice(end - own.count, end)), own, given)
-            for own, end, given in zip(rows.columns, ends, rows.inputs, strict=True)
-        )
-
-    def _speak_up(self, u: Solution | MarchedSolution) -> None:
-        """Warn if a solution leaves more of the data than the operator promises."""
-        if u.misfits is None or u.sizes is None or np.fmax.reduce(u.misfits, initial=0.0) <= self.promise:
-            return
-        noise = NOISE * self._noise_norm / np.where(u.sizes > 0.0, u.sizes, 1.0)
-        if not np.any(u.misfits > self.promise + noise):
-            return
-        worst = float(np.nanmax(u.misfits))
-        warnings.warn(
-            f"T: the solution leaves {worst:.1e} of the data unsatisfied at the points of T, more than the "
-            f"{self.promise:.1e} that it promises: the space does not resolve this input, or the conditions contradict "
-            "each other. Ask u.error_estimate(); learn with tol= and inputs=[…] for such data",
-            AccuracyWarning,
-            stacklevel=3,
-        )
-
-    @property
-    def _noise_norm(self) -> float:
-        """‖√W ε‖ for the errors ε in the data that were stated; infinite if the number of points is not known."""
-        if self.noise is None or self.counts is None:
-            return 0.0 if self.noise is None else np.inf
-        return math.sqrt(sum(w * self.counts[name] * self.noise[name] ** 2 for name, w in self.weights.items()))
-
-    @property
-    def counts(self) -> dict[str, int] | None:
-        """The number of points of each condition, by name; None if it is not known."""
-        if isinstance(self.points, StreamPoints):
-            return self.points.stream.counts
-        return {name: len(points) for name, points in self.points.items()}
-
-    @property
-    def promise(self) -> float:
-        """The part of the data that a solution may leave: that of the solutions on which ``tol`` was measured, or 1e-3.
-
-        With a λ of the user the solution is not meant to satisfy the data: 0.1.
-        """
-        if self.report is not None and self.report.asked:
-            return self.report.promise
-        return PENALISED if self.factorisation.penalised else PROMISE
 
     def on(self, x: PointsLike, op: Operator | None = None, *, outside: str = "raise") -> FixedOperator:
         """T followed by evaluation of ``op(u)`` at x (M, d), precomputed: one matrix (M, N), or two if that is less.
@@ -378,9 +235,8 @@ class SolutionOperator(Learned):
         if len(functionals.layouts) != len(conditions) or functionals.count > self.ansatz.count:
             raise fail(ArgumentError, "functionals", "some of other conditions or unknowns", REMEDY)
         for condition, own in zip(conditions, functionals.conditions, strict=True):
-            x = self.points[condition.name].x
-            starts = np.array([0, len(x)]) if condition.integral else None
-            if not all(same((block.x, block.starts), (x, starts)) for block in own.blocks):
+            places = places_of(condition, self.points[condition.name])
+            if not all(same((block.x, block.starts), places) for block in own.blocks):
                 raise fail(ArgumentError, "functionals", "some that are not at the points", REMEDY)
             self.factorisation.expansion.check_order(own.order, condition.name)
             check_smoothness(self.kernel, self.method.derivatives_needed(own.order), condition.name)
@@ -460,11 +316,6 @@ class SolutionOperator(Learned):
             self, points=points, factorisation=factorisation, stats=stage.seconds, report=None, functionals=functionals
         )
 
-    def _columns(self, given: Input) -> NDArray[Any]:
-        """The data of these inputs as rows, (N,) or (N, B); complex if a real operator is given complex data."""
-        h = all_values(self.problem, given, self.points, self.layouts)
-        return concrete("T", h, "use S = T.on(x), then S(f, g), which JAX differentiates, jits and vmaps")
-
     def __repr__(self) -> str:
         if isinstance(self.points, StreamPoints):
             sizes = f"{self.n_points} points"
@@ -483,7 +334,7 @@ class SolutionOperator(Learned):
     def how(self) -> str:
         """The method in short: how many functions u is written in, and what of it is not the default."""
         space, own = self.factorisation.expansion, isinstance(self.method, Subspace)
-        count = len(space) // (self.ansatz.count if own else 1)
+        count = len(space) // (self.ansatz.width if own else 1)
         parts = [f"{count} {'centres' if own and space.prior is not None else 'functions'}"]
         for part in fields(self.method) if is_dataclass(self.method) else ():
             value = getattr(self.method, part.name)

@@ -64,6 +64,7 @@ class Report:
         followed: what the solutions are whose truth is not known, such as "f = 1".
         estimates: the estimated relative error of each of them; None if it is not known.
         asked: did the user ask for the tolerance? Otherwise it was a goal of our own, and promises nothing.
+        space: what the operator is made of, if it is not one space for the whole domain.
     """
 
     status: Status
@@ -74,6 +75,7 @@ class Report:
     followed: tuple[str, ...] = ()
     estimates: tuple[Extended, ...] | None = None
     asked: bool = True
+    space: str = ""
 
     def __post_init__(self) -> None:
         if not 0 <= self.returned < len(self.levels):
@@ -119,7 +121,9 @@ class Report:
         }[self.status]
         what = f"error {self.error:.1e} on {self.measured}" if self.measured else f"residual {self.error:.1e} of inputs"
         missed = ", ".join(f"{name} (estimated error {e:.0e})" for name, e in self.missed.items())
-        beyond = "corner singularities, layers, jumps" + (f"; missed for constant data: {missed}" if missed else "")
+        beyond = "layers" if self.space else "corner singularities, layers, jumps"
+        beyond += f"; missed for constant data: {missed}" if missed else ""
+        reason += f" by {self.space}" if self.space else ""
         lines = [f"{reason}: {what}, asked for {self.tol:.1e}" + (f". Not covered: {beyond}" if self.measured else "")]
         return "\n".join([*lines, *self._lines()])
 

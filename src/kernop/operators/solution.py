@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from kernop.basics.errors import (
     ArgumentError,
     FloatArray,
-    InputNameError,
     ShapeError,
     check_integer,
     check_memory,
@@ -26,13 +25,14 @@ from kernop.collocation.rows import Columns, Input
 from kernop.collocation.sampling import can_be_fresh
 from kernop.geometry import Points
 from kernop.language.calculus import partial
+from kernop.language.conditions import Condition
 from kernop.language.fields import Field, VectorField
-from kernop.language.ops import by_rows, itself, matrix_shape
-from kernop.language.problem import Condition, Problem
+from kernop.language.ops import by_rows, matrix_shape
 from kernop.language.unknowns import Operator, Unknowns
-from kernop.methods import Answer, Combination, Expansion, Factorisation
+from kernop.methods import Answer, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
-from kernop.operators.shapes import InputValue, PointsLike, blanked, by_unknown, deviations, values_of
+from kernop.operators.evaluated import Evaluated, OneUnknown
+from kernop.operators.shapes import InputValue, PointsLike, by_unknown, deviations, values_of
 from kernop.trust.estimates import ErrorEstimate, KnownData, Learned, error_estimate
 from kernop.trust.evidence import data_scale
 
@@ -41,30 +41,20 @@ COVERING, SEARCH = 10_000, 2**18
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Solution:
+class Solution(Evaluated["UnknownSolution"]):
     """A solution u, or B of them: a function of x with its derivatives.
 
     With several unknowns, ``s.u`` and ``s.p`` are the solutions of each.
 
     Attributes:
-        function: u as a combination of the functions of a space.
-        paired: was a real operator given complex data? Then the functions are real parts, followed by imaginary parts.
         learned: what is known of T with u = T(…).
         data: what T was given at its points, (N, B); None if T came from a stream.
         inputs: what T was given, by name; None if it is not known.
-        misfits: what least squares left of the data, relative, (B,); None if it is not known.
-        sizes: the norm ‖√W h‖ of the data, (B,); None if it is not known.
     """
 
-    problem: Problem
-    function: Combination
-    single: bool
     learned: Learned | None = None
     data: FloatArray | None = None
     inputs: Input | None = None
-    misfits: FloatArray | None = None
-    sizes: FloatArray | None = None
-    paired: bool = False
 
     def __post_init__(self) -> None:
         frozen((self.function.y, self.data, self.misfits, self.sizes))
@@ -73,11 +63,6 @@ class Solution:
     def expansion(self) -> Expansion:
         """The functions that u is made of."""
         return self.function.expansion
-
-    @property
-    def ansatz(self) -> Ansatz:
-        """How the unknowns are written in them."""
-        return self.function.expansion.ansatz
 
     @property
     def coefficients(self) -> FloatArray:
@@ -89,35 +74,11 @@ class Solution:
         """The number B of inputs."""
         return self.function.width // 2 if self.paired else self.function.width
 
-    @property
-    def misfit(self) -> FloatArray | float | None:
-        """‖√W (P u − h)‖ / ‖√W h‖ over the points of T: a float, or (B,); None if it is not known.
-
-        The part of the data that u does not satisfy where it was fitted. It is small where u is resolved; it is not the
-        error of u, which `error_estimate` tells.
-        """
-        if self.misfits is None:
-            return None
-        return float(self.misfits[0]) if self.single else self.misfits
-
-    def __getitem__(self, name: str) -> UnknownSolution:
-        """The solution of one unknown, by name."""
-        if name not in self.problem.unknowns.names:
-            known = ", ".join(self.problem.unknowns.names)
-            raise fail(InputNameError, "u", f"the unknown {describe(name)}", f"the unknowns are {known}")
+    def _unknown(self, name: str) -> UnknownSolution:
         return UnknownSolution(self, name)
 
-    def __getattr__(self, name: str) -> UnknownSolution:
-        if not name.startswith("_") and name in self.problem.unknowns.slices:
-            return UnknownSolution(self, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def __repr__(self) -> str:
-        number = "" if self.single else f"{self.width} of them, "
-        left = "" if self.misfits is None else f", leaves {np.max(self.misfits):.1e} of the data"
-        space = f"{len(self.function.y)} functions, {self.expansion!r}"
-        unknowns = ", ".join(self.problem.unknowns.names)
-        return f"Solution(x ↦ {unknowns if ',' in unknowns else 'u(x)'} in {self.problem.dim}-D; {number}{space}{left})"
+        return self._described(f"{len(self.function.y)} functions", repr(self.expansion))
 
     def __call__(self, x: PointsLike, *, outside: str = "raise") -> Any:
         """u(x) for x of shape (M, d): (M,), or (M, B); (M, k) or (M, k, B) for an unknown with k components.
@@ -129,18 +90,8 @@ class Solution:
         found = by_unknown(self._values(self.ansatz.evaluations(points.x)), self.problem.unknowns)
         return self._blank(found, points, outside)
 
-    def grad(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
-        """The derivatives of u along all coordinates: (M, d), or (M, d, B). On a SpaceTime the last is ∂u/∂t.
-
-        Of an unknown with k components: (M, k, d), or (M, k, d, B).
-        """
-        if self.problem.unknowns.single is None:
-            names = " and ".join(f"s.{name}.grad(x)" for name in self.problem.unknowns.names)
-            raise fail(ArgumentError, "u.grad", "a solution with several unknowns", f"ask each of them: {names}")
-        return self.gradient(self.problem.unknowns.single, places(self.problem, x, outside), outside)
-
-    def gradient(self, name: str, points: Points, outside: str) -> FloatArray:
-        """The derivatives of one unknown along all coordinates, as `grad` gives them."""
+    def gradient(self, name: str, x: PointsLike, outside: str) -> FloatArray:
+        points = places(self.problem, x, outside)
         own, found = self.problem.unknowns.slices[name], list[FloatArray]()
         for part, k in enumerate(range(own.start, own.stop)):
             rows = self.ansatz.gradients(points.x, k)
@@ -250,12 +201,7 @@ class Solution:
     def _known(self, values: tuple[InputValue, ...], named: Input) -> KnownData:
         """Where the data of all conditions is known."""
         names, given = self.problem.inputs, dict(self.inputs or {})
-        added = {**dict(zip(names, values, strict=False)), **named}
-        unknown = [name for name in added if name not in names]
-        if len(values) > len(names) or unknown or len(added) < len(values) + len(named):
-            got = f"{len(values)} values and the names {list(named)}"
-            remedy = f"give some of ({', '.join(names)}), each once"
-            raise fail(InputNameError, "error_estimate", got, remedy)
+        added = self._added(values, named)
         layouts = dict(zip(self.problem.names, self._learned().layouts, strict=True))
 
         def everywhere_known(name: str, value: InputValue) -> bool:
@@ -319,39 +265,19 @@ class Solution:
         return h
 
     def _values(self, rows: Functionals) -> Any:
-        """What the functionals of one operator say of u."""
-        return values_of(self.function.apply(rows), rows.layouts[0], single=self.single, paired=self.paired)
-
-    def _blank(self, values: Any, points: Points, outside: str) -> Any:
-        return blanked(values, self.problem.contains(points.x)) if outside == "nan" else values
+        return self._evaluated(self.function, rows)
 
 
 @dataclass(frozen=True, eq=False)
-class UnknownSolution:
+class UnknownSolution(OneUnknown):
     """One unknown of a solution with several: a function of x with its derivatives."""
 
     solution: Solution
-    name: str
-
-    def __call__(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
-        """u(x) for x of shape (M, d): (M,) or (M, k), and with a last axis B for B inputs."""
-        return self.apply(itself, x, outside=outside)
-
-    def grad(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
-        """The derivatives along all coordinates: (M, d), or (M, k, d); with a last axis B for B inputs."""
-        return self.solution.gradient(self.name, places(self.solution.problem, x, outside), outside)
-
-    def apply(self, op: Operator, x: PointsLike, *, outside: str = "raise") -> FloatArray:
-        """(P u)(x) for any linear operator P of this unknown."""
-        return self.solution.apply(op, x, outside=outside, of=self.name)
 
     def std(self, x: PointsLike) -> FloatArray:
         """The posterior standard deviation at x; see `Solution.std`."""
         found = self.solution.std(x)
         return getattr(found, self.name) if self.solution.problem.unknowns.single is None else found
-
-    def __repr__(self) -> str:
-        return f"{self.name!r} of {self.solution!r}"
 
 
 def _gradient(part: int, dim: int) -> Operator:

@@ -7,8 +7,9 @@ from jax import Array
 
 from kernop.geometry import Box
 from kernop.language.calculus import div, grad, laplacian
+from kernop.language.conditions import Dirichlet, Equation
 from kernop.language.functions import Function
-from kernop.language.problem import Dirichlet, Equation, Problem
+from kernop.language.problem import Problem
 from kernop.paper.experiment import Experiment, Reported, random_nets, square_grid
 
 

@@ -11,7 +11,8 @@ from jax import Array
 
 from kernop.geometry import Interval, SpaceTime
 from kernop.language.calculus import dt, laplacian
-from kernop.language.problem import Dirichlet, Equation, Initial, Problem
+from kernop.language.conditions import Dirichlet, Equation, Initial
+from kernop.language.problem import Problem
 from kernop.paper.experiment import Experiment, Reported, square_grid
 
 

@@ -8,8 +8,9 @@ from jax import Array
 
 from kernop.geometry import Interval
 from kernop.language.calculus import laplacian
+from kernop.language.conditions import Dirichlet, Equation
 from kernop.language.functions import Function
-from kernop.language.problem import Dirichlet, Equation, Problem
+from kernop.language.problem import Problem
 from kernop.paper.experiment import Experiment, Reported, random_nets
 
 PAPER: dict[tuple[int, bool], Reported] = {

@@ -28,8 +28,9 @@ from kernop.collocation.units import frame_of
 from kernop.geometry import Box
 from kernop.kernels import Gaussian
 from kernop.language.calculus import laplacian
+from kernop.language.conditions import Equation
 from kernop.language.functions import evaluate_at
-from kernop.language.problem import Equation, Problem
+from kernop.language.problem import Problem
 from kernop.learning.streaming import Passes
 from kernop.methods import Setting, Subspace
 from kernop.methods.streamed import factorised

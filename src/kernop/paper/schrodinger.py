@@ -8,7 +8,8 @@ from jax import Array
 
 from kernop.geometry import Box
 from kernop.language.calculus import laplacian
-from kernop.language.problem import Dirichlet, Equation, Problem
+from kernop.language.conditions import Dirichlet, Equation
+from kernop.language.problem import Problem
 from kernop.paper.experiment import Experiment, Reported, square_grid
 
 

@@ -21,16 +21,23 @@ from kernop.basics.errors import FloatArray, JumpError, fail
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import Extended, stored
 from kernop.collocation.ansatz import Tabulated
+from kernop.collocation.jumps import jumps
+from kernop.collocation.parts import Parts, parts_of
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
 from kernop.language.coefficients import Coefficient
+from kernop.language.conditions import Condition
 from kernop.language.functions import padded
+from kernop.language.interface import completed
 from kernop.language.ops import SCALAR, differentiated
-from kernop.language.problem import Condition
+from kernop.language.piecewise import Piecewise
+from kernop.language.problem import Problem
 from kernop.language.unknowns import Unknowns
 
 #: Segments that are looked at, and the worst of them that are searched for a jump.
 SEGMENTS, SEARCHED = 1000, 32
+#: Points at which it is seen whether a function jumps within a part.
+LOOKED_AT = 2048
 #: Disagreement, relative to the coefficient: below the first it is smooth, above the second it is not resolved.
 SMOOTH, UNRESOLVED = 1e-6, 0.02
 #: Halvings of a segment in the search for a jump; what is then left of the difference, relative, is a jump.
@@ -64,19 +71,47 @@ class Roughness:
         )
 
 
-def roughness(condition: Condition, points: Points, frame: Frame, unknowns: Unknowns = SCALAR) -> Roughness:
+def roughness(
+    condition: Condition,
+    points: Points,
+    frame: Frame,
+    unknowns: Unknowns = SCALAR,
+    parts: Parts | None = None,
+) -> Roughness:
     """How rough the coefficients are that a condition differentiates; a jump in one of them is refused.
 
     Arguments:
         points: where the condition is collocated.
+        parts: those of a domain that interfaces cut; between them coefficients may jump.
     """
     if isinstance(condition.op, Tabulated):
         return Roughness()
     name = condition.name
     with eagerly():
         sources = differentiated(condition.op, points, unknowns, of=condition.of, name=name)
-        found = [_looked_at(c, points, frame, name) for c in sources]
+        found = [_looked_at(c, points, frame, name, parts) for c in sources]
     return max(found, key=lambda r: r.part, default=Roughness())
+
+
+def with_interfaces(problem: Problem) -> Problem:
+    """The problem with an interface wherever a `Piecewise` coefficient jumps under a derivative; see `completed`."""
+    return completed(problem, [own for c in problem.conditions for own in jumps(c, problem.unknowns)])
+
+
+def open_jumps(problem: Problem) -> list[tuple[str, Piecewise]]:
+    """Names of conditions, and functions under their derivatives that jump where the problem has no interface."""
+    parts, found = parts_of(problem), list[tuple[str, Piecewise]]()
+    for condition in problem.conditions:
+        own = () if condition.across else jumps(condition, problem.unknowns)
+        if not own:
+            continue
+        x = condition.on.sample(LOOKED_AT).x
+        part = np.zeros(len(x)) if parts is None else parts.which(x)
+        for function in own:
+            both = np.stack([part, function.which(x)], axis=1)
+            if len(np.unique(both, axis=0)) > len(np.unique(part)):
+                found.append((condition.name, function))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +126,10 @@ class _Segments:
         return _Segments(self.x[rows], self.step[rows], None if self.normal is None else self.normal[rows])
 
 
-def _looked_at(c: Coefficient, points: Points, frame: Frame, name: str) -> Roughness:
-    segments = _neighbours(points, frame)
+def _looked_at(c: Coefficient, points: Points, frame: Frame, name: str, parts: Parts | None) -> Roughness:
+    segments = _within_pieces(c, _neighbours(points, frame))
+    if segments is not None and parts is not None:
+        segments = _within(segments, parts)
     if segments is None:
         return Roughness()
     (first, _, last), slopes = _with_slopes(c, segments)
@@ -125,6 +162,23 @@ def _neighbours(points: Points, frame: Frame) -> _Segments | None:
     start, stop = pairs.T
     normal = None if points.normal is None else points.normal[start]
     return _Segments(points.x[start], points.x[stop] - points.x[start], normal)
+
+
+def _within(s: _Segments, parts: Parts) -> _Segments | None:
+    """Those segments that stay in one part, as far as some of their points show."""
+    found = np.stack([parts.which(s.x + t * s.step) for t in np.linspace(0.0, 1.0, 9)])
+    rows = np.flatnonzero(np.all(found == found[0], axis=0))
+    return s.part(rows) if len(rows) else None
+
+
+def _within_pieces(c: Coefficient, s: _Segments | None) -> _Segments | None:
+    """Those that cross no jump that the user has told: start, middle and end lie in one piece."""
+    for function in c.functions:
+        if isinstance(function, Piecewise) and s is not None:
+            first, middle, last = (function.which(s.x + t * s.step) for t in (0.0, 0.5, 1.0))
+            kept = np.flatnonzero((first == middle) & (middle == last))
+            s = s.part(kept) if len(kept) else None
+    return s
 
 
 def _values(c: Coefficient, s: _Segments, t: FloatArray) -> FloatArray:
@@ -165,7 +219,8 @@ def _refuse_jumps(c: Coefficient, s: _Segments, size: FloatArray, name: str) -> 
         got = f"a coefficient under a derivative that jumps from {left[worst]:.4g} to {right[worst]:.4g} at x = {place}"
         remedy = (
             "under div or grad a coefficient must be continuous: at a jump the flux a ∂u/∂n would not be, because its "
-            "derivative there is not seen; smooth it over a few spacings of the points, write a * laplacian(u) if the "
-            "strong form is meant, or solve on both sides apart"
+            "derivative there is not seen; state a ko.Interface on the surface of the jump, smooth it over a few "
+            "spacings of the points, or say that it jumps, ko.Piecewise({region: value}), which is the strong form "
+            "a * laplacian(u) in each piece"
         )
         raise fail(JumpError, name, got, remedy)

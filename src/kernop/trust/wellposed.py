@@ -99,11 +99,11 @@ def stability(
     frame = replace(frame, units=np.where(frame.high > frame.low, frame.high - frame.low, frame.units))
     look = _Look(replace(ansatz, scales=()).evaluations(x), frame, ansatz)
     count = FUNCTIONS[min(rows.dim, len(FUNCTIONS)) - 1]
-    first = look.at(rows.thinned(ROWS[0] * ansatz.count * count), count)
+    first = look.at(rows.thinned(ROWS[0] * ansatz.width * count), count)
     more = round(SECOND_LOOK * count)
-    if first.number <= LOOK_AGAIN or (fresh is None and len(rows) < FEWEST_ROWS * ansatz.count * more):
+    if first.number <= LOOK_AGAIN or (fresh is None and len(rows) < FEWEST_ROWS * ansatz.width * more):
         return first
-    again = look.at(rows if fresh is None else fresh(ROWS[1] * ansatz.count * more), more)
+    again = look.at(rows if fresh is None else fresh(ROWS[1] * ansatz.width * more), more)
     steady = again.number < STEADY * first.number and rows.dim <= MOST_AXES
     return replace(again, limit=STEADY_LIMIT) if steady else again
 
@@ -118,7 +118,7 @@ class _Look:
 
     def at(self, rows: Functionals, count: int) -> Stability:
         """In a space of at most ``count`` functions for each component, from these rows."""
-        components = self.ansatz.count
+        components = self.ansatz.width
         count = max(1, min(count, len(rows) // (FEWEST_ROWS * components)))
         weights = natural_weights(rows, self.inside, self.frame)
         setting = Setting(rows=rows, frame=self.frame, weights=weights, ansatz=self.ansatz)

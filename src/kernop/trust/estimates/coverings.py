@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from kernop.basics.errors import ArgumentError, FloatArray
-from kernop.geometry import Ball, Box, Interval, SpaceTime
+from kernop.geometry import Ball, Box, Interval, Region, SpaceTime
 from kernop.geometry.sequences import cell_centres, fair_counts
 
 #: Neighbours that are nearer than this, in cells, tell more about rounding than about slopes.
@@ -71,17 +71,19 @@ class Covering:
         return np.sqrt(k) * steepest
 
 
-def inside(domain: Box | Ball | SpaceTime, number: int) -> Covering:
-    """About ``number`` points that cover a domain."""
+def inside(domain: Region, number: int) -> Covering:
+    """About ``number`` points that cover a box, a ball, or such a space in time."""
     if isinstance(domain, SpaceTime):
         space, moments = _split(number, domain.dim)
         return inside(domain.space, space).times(inside(Interval(*domain.times), moments))
     if isinstance(domain, Ball):
         return _ball(domain, number)
-    return _grid(*domain.bounds, number)
+    if isinstance(domain, Box):
+        return _grid(*domain.bounds, number)
+    raise NotApplicableError(f"{domain!r} has no covering with a known fill distance")
 
 
-def surface(domain: Box | Ball | SpaceTime, number: int) -> list[Covering]:
+def surface(domain: Region, number: int) -> list[Covering]:
     """Coverings of the pieces of the boundary, about ``number`` points each; of a cylinder, walls and initial slice."""
     if isinstance(domain, SpaceTime):
         space, moments = _split(number, domain.dim - 1)

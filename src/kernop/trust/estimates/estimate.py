@@ -17,6 +17,7 @@ from kernop.language.functions import Function
 from kernop.methods import Combination
 from kernop.methods.weights import repeated
 from kernop.trust.diagnosis import Diagnosis
+from kernop.trust.estimates.concentration import Concentrated
 from kernop.trust.estimates.coverings import NotApplicableError
 from kernop.trust.estimates.maximum import Data, MaximumBound, maximum_bound
 from kernop.trust.estimates.stability import (
@@ -32,6 +33,8 @@ from kernop.trust.wellposed import natural_weights
 
 #: The correction ê is itself an approximation, and compared at a finite number of points.
 SAFETY = 1.5
+#: û itself is rounded, by so many units of the last place of its size.
+ROUNDED = 8.0
 NO_COMPLEX_BOUND = "a maximum principle is known for real solutions only"
 #: Warnings that a report shows.
 MOST_WARNINGS = 3
@@ -67,8 +70,10 @@ class ErrorEstimate:
     the absolute ones those of the unknown whose relative error is largest.
 
     Attributes:
-        relative_l2, relative_linf: l2 and linf, relative to the size of the solution in the same norm over the domain,
-            by the best that is known of it, ``relative_to``; 0 if both are 0, infinite if only the latter is.
+        relative_l2, relative_linf: l2 and linf, relative to a lower limit of ‖u‖ in the same norm over the domain: the
+            size of what is known of u less its estimated error, ‖û + ê‖ − ‖u − û − ê‖ (leave-one-out: ‖û‖ − ‖u − û‖).
+            Where u is not resolved that is next to nothing, and the size of û is not that of u: then they are large, or
+            infinite. 0 if the error is 0.
         l2: the root mean square of u − û over the domain, estimated.
         linf: the largest |u − û|, estimated.
         residuals: of every condition, by name.
@@ -78,7 +83,9 @@ class ErrorEstimate:
         centres: of the richer operator that gave ê, an estimate of u − û; 0 for leave-one-out, where ê = 0.
         bound: the bound of sup|u − û| by a maximum principle, with suprema from samples, or None …
         why_no_bound: … and why.
-        relative_to: "û + ê", or "û" for leave-one-out, where ê = 0.
+        relative_to: what relative figures divide by, in words; of û + ê, or of û for leave-one-out, where ê = 0.
+        concentrated: residuals that are large at few points alone, as at corners; there smooth fields say little of the
+            error. It is in l2 and linf, by what a coarser operator would answer.
         unseen: parts of inputs that are functions, which the points do not see and a search of them found; they are
             in l2 and linf. Arrays cannot be searched, and numbers need not be.
         diagnosis: what is doubtful whatever the input: a problem that is ill-posed, where data that are only nearly
@@ -99,6 +106,7 @@ class ErrorEstimate:
     why_no_bound: str | None
     relative_to: str
     unseen: tuple[Unseen, ...]
+    concentrated: tuple[Concentrated, ...] = ()
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
     of: Mapping[str, UnknownError] = field(default_factory=dict[str, UnknownError])
 
@@ -133,7 +141,15 @@ class ErrorEstimate:
     def _words(self) -> str:
         used = f"Estimated from {self.source} ({self.points}), stability constant {self.stability['l2']:.1e} in L2"
         used += f", with a richer operator of {self.centres} centres." if self.centres else "."
-        return "\n".join([*self._doubts(), *self._warnings(), used, self._words_of_bound()])
+        return "\n".join([*self._doubts(), *self._warnings(), *self._words_of_size(), used, self._words_of_bound()])
+
+    def _words_of_size(self) -> list[str]:
+        if np.all(np.isfinite(self.relative_l2)):
+            return []
+        which = "u is" if np.size(self.l2) == 1 else f"{np.sum(np.isinf(self.relative_l2))} of the solutions are"
+        return [
+            f"Warning: {which} not resolved: the error is as large as {self.relative_to}, and what ‖u‖ is not known."
+        ]
 
     def _doubts(self) -> list[str]:
         of, found = self.diagnosis, [self.diagnosis.stability, self.diagnosis.roughness]
@@ -142,9 +158,13 @@ class ErrorEstimate:
 
     def _warnings(self) -> list[str]:
         several = np.size(self.l2) > 1
-        shown = [f"Warning{f', input {one.input}' if several else ''}: {one}." for one in self.unseen[:MOST_WARNINGS]]
-        more = len(self.unseen) - len(shown)
-        return [*shown, f"Warning: and {more} more, in estimate.unseen."] if more else shown
+        found: list[str] = []
+        for name, ones in (("unseen", self.unseen), ("concentrated", self.concentrated)):
+            shown = ones[:MOST_WARNINGS]
+            found += [f"Warning{f', input {one.input}' if several else ''}: {one}." for one in shown]
+            more = len(ones) - len(shown)
+            found += [f"Warning: and {more} more, in estimate.{name}."] if more else []
+        return found
 
     def _words_of_bound(self) -> str:
         bound = self.bound
@@ -199,15 +219,15 @@ def error_estimate(
     errors = knowledge.errors(residuals, u.apply(knowledge.places.functionals))
     looked = {} if search is None or paired else look(operator.problem, u, known.functions, search)
     missed, more = unseen(operator, knowledge, residuals, looked)
-    total, size = SAFETY * (errors.guess + more) + errors.rest, errors.solution
-    total = with_doubts(total, size, operator, knowledge, residuals)
+    total, size, correction = SAFETY * (errors.guess + more) + errors.rest, errors.solution, errors.correction
+    total = with_doubts(total, size, operator, knowledge, residuals) + u.gaps()
     if paired:
-        total, size = (np.hypot(*np.split(values, 2, axis=-1)) for values in (total, size))
+        total, size, correction = (np.hypot(*np.split(values, 2, axis=-1)) for values in (total, size, correction))
     if not np.all(np.isfinite(total[1])):
         raise fail(NonFiniteError, "u", "a solution whose residuals overflow", "choose units in which data is near 1")
     blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)
     bound, why = _bound(operator, u, known, covering, looked) if not paired else (None, NO_COMPLEX_BOUND)
-    figures = np.concatenate([_relative(total, size), total])  # (4, U, B)
+    figures = np.concatenate([relative(total, size, correction), total])  # (4, U, B)
     errors_of = {
         name: UnknownError(*(_one(values[k], single) for values in figures))
         for k, name in enumerate(operator.problem.unknowns.names)
@@ -225,8 +245,9 @@ def error_estimate(
         centres=knowledge.centres,
         bound=None if bound is None else _single_bound(bound) if single else bound,
         why_no_bound=why,
-        relative_to="û + ê" if knowledge.centres else "û",
+        relative_to=known_size(knowledge),
         unseen=missed,
+        concentrated=errors.peaks,
         diagnosis=operator.diagnosis,
         of=errors_of,
     )
@@ -242,8 +263,9 @@ def _residual(rows: FloatArray, single: bool, paired: bool) -> Residual:
 def with_doubts(
     total: FloatArray, size: FloatArray, operator: Learned, knowledge: ErrorsFromResiduals, residuals: FloatArray
 ) -> FloatArray:
-    """What is doubtful whatever the input, added to an estimate (2, U, B): it concerns what no residual shows."""
+    """What no residual shows, added to an estimate (2, U, B): rounding, and what is doubtful whatever the input."""
     diagnosis = operator.diagnosis
+    total = total + ROUNDED * EPS * size
     if diagnosis.roughness is not None and diagnosis.roughness.unresolved:
         total = np.maximum(total, min(1.0, diagnosis.roughness.part) * size)
     if diagnosis.stability is not None and diagnosis.stability.ill_posed:
@@ -282,10 +304,19 @@ def _single_bound(bound: MaximumBound) -> MaximumBound:
     return replace(bound, **{name: float(getattr(bound, name)[0]) for name in ("linf", "boundary", "interior")})
 
 
-def _relative(error: FloatArray, size: FloatArray) -> FloatArray:
-    """error / size; 0 / 0 is 0."""
+def relative(error: FloatArray, size: FloatArray, correction: FloatArray) -> FloatArray:
+    """Errors ‖e‖ ÷ a lower limit of ‖u‖, (2, U, B): ‖û + ê‖ − ‖e − ê‖, where ‖e − ê‖ is what ‖e‖ has beyond ‖ê‖.
+
+    Infinite where that is not positive; 0 where there is no error.
+    """
+    least = np.maximum(size - (error - correction), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(error == 0.0, 0.0, error / size)
+        return np.where(error == 0.0, 0.0, error / least)
+
+
+def known_size(knowledge: ErrorsFromResiduals) -> str:
+    """What relative errors divide by, in words."""
+    return f"{'û + ê' if knowledge.centres else 'û'} less its error"
 
 
 def _one(values: FloatArray, single: bool) -> Figure:

@@ -11,9 +11,10 @@ from kernop.basics.errors import FloatArray
 from kernop.collocation.ansatz import normal_form
 from kernop.collocation.functionals import Block
 from kernop.collocation.units import frame_of
-from kernop.geometry import Ball, Box, Points, SpaceTime
+from kernop.geometry import Ball, Box, Points, Region, SpaceTime
+from kernop.language.conditions import Condition
 from kernop.language.functions import Function, evaluate_at
-from kernop.language.problem import Condition, Problem
+from kernop.language.problem import Problem
 from kernop.methods import Combination
 from kernop.trust.estimates.barriers import Coefficients, best_barrier
 from kernop.trust.estimates.coverings import Covering, NotApplicableError, inside, surface
@@ -146,6 +147,9 @@ def _sorted(problem: Problem) -> tuple[Condition, Box | Ball | SpaceTime, list[C
     domain = top[0].on
     if not isinstance(domain, Box | Ball | SpaceTime):
         raise NotApplicableError(f"{domain!r} has no covering with a known fill distance")
+    for condition in problem.conditions:
+        if condition.paired:
+            raise NotApplicableError(f"{condition.name!r} couples u at two places")
     return top[0], domain, [condition for condition in problem.conditions if condition is not top[0]]
 
 
@@ -190,7 +194,7 @@ def _parts(form: Block, sign: float) -> tuple[FloatArray, FloatArray, FloatArray
     return a, b, c
 
 
-def _scalings(within: _Inside, domain: Box | Ball | SpaceTime) -> list[tuple[FloatArray, float, str]]:
+def _scalings(within: _Inside, domain: Region) -> list[tuple[FloatArray, float, str]]:
     """Ways to bound: s (n,) by which the equation is divided, sup w for L w ≥ s, and what w is."""
     found: list[tuple[FloatArray, float, str]] = []
     if within.time is not None and isinstance(domain, SpaceTime):

@@ -243,8 +243,11 @@ def _evaluated(sheet: Sheet, region: Region, t: FloatArray, values: Values) -> t
     """Values at parameters t, (n, B), and weights; both 0 outside the region, where a function may not be defined."""
     parts, inside = list[FloatArray](), list[NDArray[np.bool_]]()
     for start in range(0, len(t), CHUNK):
-        x = sheet.patch.place(t[start : start + CHUNK]).x
-        kept = region.contains(x) if isinstance(region, Where) else np.ones(len(x), dtype=bool)
+        own_t = t[start : start + CHUNK]
+        x = sheet.patch.place(own_t).x
+        kept = np.ones(len(x), dtype=bool) if sheet.patch.keeps is None else sheet.patch.keeps(own_t)
+        if isinstance(region, Where):
+            kept &= region.contains(x)
         own = values(x[kept]) if kept.any() else np.zeros((0, 1))
         part = np.zeros((len(x), own.shape[1]))
         part[kept] = own

@@ -3,7 +3,8 @@
 The error e = u − û solves the same problem with the residuals as data, P_k e = h_k − P_k û = r_k. A richer operator T'
 (twice the centres, its own points) therefore answers ê = T' r, and what it leaves over, r − P ê, is turned into an
 error by a constant C: ‖e‖ ≤ ‖ê‖ + ‖e − ê‖ and ‖e − ê‖ ≈ C ‖r − P ê‖, where C is a ratio that few of the fields
-exceed whose error is known.
+exceed whose error is known. Where what is left over is concentrated in few places, those fields are no guide: then a
+coarser operator T″ is asked too, and ‖ê − T″ r‖ counts, if it is larger, for ‖ê‖.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from scipy.spatial import KDTree
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.functionals import Functionals, Layout
-from kernop.collocation.probes import Probes, probes_of
+from kernop.collocation.probes import Probes, probes_of, resolving
 from kernop.collocation.sampling import can_be_fresh, sample, top_dimension
 from kernop.collocation.units import frame_of
 from kernop.geometry import Points, Region
@@ -30,6 +32,7 @@ from kernop.language.problem import Problem
 from kernop.methods import Combination, Factorisation, Setting, Subspace
 from kernop.methods.weights import repeated
 from kernop.trust.diagnosis import Diagnosis
+from kernop.trust.estimates.concentration import Concentrated, concentrated, tails, where_concentrated
 from kernop.trust.estimates.residuals import LeaveOneOut
 
 #: Where the residuals were computed.
@@ -39,6 +42,8 @@ ResidualKind = Literal["fresh points", "leave-one-out"]
 RICHER, FEWEST_CENTRES, MOST_CENTRES = 2, 20, 1500
 #: … with this many points for each.
 POINTS_PER_CENTRE = 3
+#: The coarser operator has this part of its centres, at the same points.
+COARSER = 0.25
 #: Fields are probed at so many length scales, from twice the domain to half of the spacing of the centres.
 SCALES = 10
 #: Points inside at which errors are compared.
@@ -48,20 +53,28 @@ SEED = 604_189
 #: The part of the probes whose ratio of error and residual is at most the constant.
 QUANTILE = 0.9
 #: Without a richer operator: the part of the probes, those with the most similar residuals, that rules.
-SIMILAR = 0.3
+SIMILAR = 0.5
+#: Fields whose residuals are alike have errors that differ by more than those of so few probes: this is for others.
+UNLIKE = 1.5
 
 
 @dataclass(frozen=True)
 class Errors:
-    """‖ê‖, what a stability constant says of ‖e − ê‖, and ‖û + ê‖, which is as near to ‖u‖ as we can tell.
+    """What is known of the errors of B solutions; all are sizes (2, U, B), see `Places.sizes`.
 
-    Without ê, the first is what a stability constant says of ‖e‖, the second is 0, and the last is ‖û‖. All are sizes
-    (2, U, B), see `Places.sizes`.
+    Arguments:
+        guess: ‖ê‖, or more if residuals are concentrated; without ê, what a stability constant says of ‖e‖.
+        rest: what a stability constant says of ‖e − ê‖; 0 without ê.
+        correction: ‖ê‖; 0 without it.
+        solution: ‖û + ê‖, which is as near to ‖u‖ as we can tell; ‖û‖ without ê.
+        peaks: residuals that are concentrated.
     """
 
     guess: FloatArray
     rest: FloatArray
+    correction: FloatArray
     solution: FloatArray
+    peaks: tuple[Concentrated, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +141,7 @@ class Learned:
             remedy = "leave them out: u.error_estimate() then uses the points of T, one left out at a time"
             raise fail(ArgumentError, "test_points", "a domain known only by its points, which has no others", remedy)
         most = max(layout.parts for layout in self.layouts)  # rows at a point
-        number = POINTS_PER_CENTRE * _richer(self.factorisation) * self.ansatz.count // most
+        number = POINTS_PER_CENTRE * _richer(self.factorisation) * self.ansatz.width // most
         return sample(self.problem, max(number, len(self.problem.conditions)), "halton", SEED)
 
 
@@ -140,7 +153,7 @@ def rms(values: FloatArray) -> FloatArray:
 
 def _richer(factorisation: Factorisation) -> int:
     """The number of centres of the richer operator, for each component."""
-    components = factorisation.expansion.ansatz.count
+    components = factorisation.expansion.ansatz.width
     each = RICHER * len(factorisation.expansion) // components
     return min(MOST_CENTRES // components, max(FEWEST_CENTRES, each))
 
@@ -175,7 +188,7 @@ class ErrorsFromResiduals(ABC):
 
 
 class Fresh(ErrorsFromResiduals):
-    """Errors from residuals at fresh points, by a richer operator."""
+    """Errors from residuals at fresh points, by a richer operator; and by a coarser one if they are concentrated."""
 
     kind = "fresh points"
 
@@ -183,12 +196,16 @@ class Fresh(ErrorsFromResiduals):
         problem, ansatz = operator.problem, operator.ansatz
         functionals = collocate(problem, operator.test_points, ansatz)
         self.centres = _richer(operator.factorisation)
-        setting = Setting(rows=functionals, frame=frame_of(problem), ansatz=ansatz)
+        setting = Setting(rows=functionals, frame=resolving(frame_of(problem), functionals.blocks), ansatz=ansatz)
         super().__init__(operator, functionals, Subspace(self.centres).factorise(setting))
+        self._coarser = Subspace(max(1, round(COARSER * self.centres))).factorise(setting)
+        starts = [rows.start for rows in functionals.slices]
+        self._names = dict(zip(starts, problem.names, strict=True))
         probes, u = probed(operator, functionals)
         truth = applied(probes, self.places.functionals) - u.apply(self.places.functionals)
         guess, left = self._split(self.residuals(u, applied(probes, functionals)))
-        self.constants = _upper(self.places.sizes(truth - guess), left)
+        self.constants = _upper(self.places.sizes(truth - guess), rms(self._roots * left))
+        self._usual = np.max(tails(functionals, left), axis=1)
         frozen(vars(self))
 
     def residuals(self, u: Combination, h: FloatArray) -> FloatArray:
@@ -196,13 +213,22 @@ class Fresh(ErrorsFromResiduals):
 
     def errors(self, residuals: FloatArray, found: FloatArray) -> Errors:
         guess, left = self._split(residuals)
-        return Errors(self.places.sizes(guess), self.constants[..., None] * left, self.places.sizes(found + guess))
+        correction = self.places.sizes(guess)
+        rest = self.constants[..., None] * rms(self._roots * left)
+        solution = self.places.sizes(found + guess)
+        flags = concentrated(self.functionals, left, self._usual)
+        if not flags.any():
+            return Errors(correction, rest, correction, solution)
+        other = self._coarser.answer(residuals).u.apply(self.places.functionals)
+        doubted = np.where(flags.any(axis=0), np.maximum(correction, self.places.sizes(guess - other)), correction)
+        peaks = where_concentrated(self.functionals, left, flags, self._names)
+        return Errors(doubted, rest, correction, solution, peaks)
 
     def _split(self, residuals: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """ê at the places, (n, B), and the size of the residuals that it leaves over, (B,)."""
+        """ê at the places, (m, B), and the residuals that it leaves over, (n, B)."""
         correction = self.answers.answer(residuals).u
         left = residuals - correction.apply(self.functionals)
-        return correction.apply(self.places.functionals), rms(self._roots * left)
+        return correction.apply(self.places.functionals), left
 
 
 class LeftOut(ErrorsFromResiduals):
@@ -235,7 +261,7 @@ class LeftOut(ErrorsFromResiduals):
             apart = np.log(self._relative[:, :, None]) - np.nan_to_num(np.log(size / solution[0]))[:, None, :]
         nearest = np.argsort(np.abs(apart), axis=1)[None, :, : max(1, round(SIMILAR * apart.shape[1]))]
         constant = np.max(np.take_along_axis(self._ratios[..., None], nearest, axis=2), axis=2)  # (2, U, B)
-        return Errors(constant * size, np.zeros_like(solution), solution)
+        return Errors(UNLIKE * constant * size, np.zeros_like(solution), np.zeros_like(solution), solution)
 
 
 _fresh: Kept[Factorisation, Fresh] = Kept()
@@ -255,7 +281,7 @@ def from_left_out(operator: Learned) -> LeftOut:
 def probing_fields(operator: Learned, functionals: Functionals) -> Probes:
     """Random fields from well resolved to not resolved, and the free waves of the equations."""
     frame = frame_of(operator.problem)
-    count = len(operator.factorisation.expansion) / operator.ansatz.count
+    count = len(operator.factorisation.expansion) / operator.ansatz.width
     spacing = float(np.prod((frame.high - frame.low) / frame.units) / count) ** (1.0 / operator.problem.dim)
     lengths = tuple(map(float, np.geomspace(2.0, 0.5 * min(1.0, spacing), SCALES)))
     return probes_of(functionals.blocks, frame, SEED, lengths)
@@ -273,22 +299,32 @@ def applied(probes: Probes, functionals: Functionals) -> FloatArray:
 
 
 def _comparison_places(operator: Learned) -> Places:
-    """Points inside and on the boundaries; those of a cloud if there are no others."""
+    """Points inside and on the boundaries; those of a cloud, and between them, if there are no others."""
     top = top_dimension(operator.problem)
     regions = list({id(c.on): c.on for c in operator.problem.conditions if not c.integral}.values())
     inner = [region for region in regions if region.intrinsic_dim == top]
     rims = [region for region in regions if region.intrinsic_dim < top]
     counts = [*shares(PLACES, [region.measure for region in inner]), *[PLACES // 4] * len(rims)]
-    drawn = [_sampled(region, count) for region, count in zip(inner + rims, counts, strict=True)]
+    clouds = [region.points.x for region in inner if isinstance(region, CloudRegion)]
+    among = np.concatenate([*clouds, np.empty((0, operator.problem.dim))])
+    drawn = [_sampled(region, count, among) for region, count in zip(inner + rims, counts, strict=True)]
     found = operator.ansatz.evaluations(np.concatenate(drawn))
     owners = [index for index, (_, size) in enumerate(operator.ansatz.unknowns.sizes) for _ in range(size)]
     return Places(found, sum(map(len, drawn[: len(inner)])), tuple(owners * (len(found.blocks) // len(owners))))
 
 
-def _sampled(region: Region, count: int) -> FloatArray:
-    """Points of a region, as many as it has if it is a cloud: (n, d)."""
-    most = round(region.measure) if isinstance(region, CloudRegion) else count
-    return region.sample(min(count, most), seed=SEED).x
+def _sampled(region: Region, count: int, among: FloatArray) -> FloatArray:
+    """Points of a region, (n, d); of a cloud, whose points were fitted, also those halfway to their neighbours.
+
+    Arguments:
+        among: where neighbours are sought, (m, d). The nearest are where the cloud is dense; the 2d-th are as far as
+            the gaps of a random cloud.
+    """
+    if not isinstance(region, CloudRegion):
+        return region.sample(count, seed=SEED).x
+    x = region.points.x[np.random.default_rng(SEED).permutation(len(region.points))[:count]]
+    near = np.asarray(KDTree(among).query(x, k=min(len(among), 1 + 2 * x.shape[1]))[1]).reshape(len(x), -1)[:, -1]
+    return np.concatenate([x, 0.5 * (x + among[near])])
 
 
 def _upper(missed: FloatArray, left: FloatArray) -> FloatArray:

@@ -13,8 +13,9 @@ from kernop.collocation.ansatz import condition_functionals, normal_form
 from kernop.collocation.units import frame_of
 from kernop.geometry import Points
 from kernop.geometry.points import concatenate
+from kernop.language.conditions import Condition
 from kernop.language.functions import Function, evaluate, padded
-from kernop.language.problem import Condition, Problem
+from kernop.language.problem import Problem
 from kernop.methods import Combination
 from kernop.trust.estimates.peaks import STEPS, Scan, SpotNumbers, Spots, Values, climb, rises, scan, searchable, widths
 from kernop.trust.estimates.stability import ErrorsFromResiduals, Learned, applied, probed, probing_fields, rms

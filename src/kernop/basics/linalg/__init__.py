@@ -1,0 +1,45 @@
+"""Dense linear algebra on the CPU: LAPACK and BLAS through SciPy, in place. The only folder that knows them."""
+
+from kernop.basics.linalg.householder import Orthogonal, blocked, orthogonal
+from kernop.basics.linalg.products import EPS, add_square, left_over, norms, subtract_product, syrk
+from kernop.basics.linalg.symmetric import Cholesky, cholesky, eigenpairs, pivoted_cholesky
+from kernop.basics.linalg.threads import one_thread
+from kernop.basics.linalg.triangles import (
+    Rotation,
+    add_rows,
+    add_triangle,
+    packed,
+    right_solve_lower,
+    right_solve_upper,
+    solve_lower,
+    solve_upper,
+    transpose_solve_upper,
+    unpack,
+)
+
+__all__ = [
+    "EPS",
+    "Cholesky",
+    "Orthogonal",
+    "Rotation",
+    "add_rows",
+    "add_square",
+    "add_triangle",
+    "blocked",
+    "cholesky",
+    "eigenpairs",
+    "left_over",
+    "norms",
+    "one_thread",
+    "orthogonal",
+    "packed",
+    "pivoted_cholesky",
+    "right_solve_lower",
+    "right_solve_upper",
+    "solve_lower",
+    "solve_upper",
+    "subtract_product",
+    "syrk",
+    "transpose_solve_upper",
+    "unpack",
+]

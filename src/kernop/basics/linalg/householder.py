@@ -1,0 +1,134 @@
+"""QR factorisations by Householder reflections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import lapack
+
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.fitting import check_shape
+from kernop.basics.frozen import frozen
+from kernop.basics.linalg.products import EPS
+from kernop.basics.stored import stored
+
+#: Reflectors that are applied together.
+BLOCK = 64
+
+
+@stored("orthogonal", by_value=False)
+@dataclass(frozen=True, eq=False)
+class Orthogonal:
+    """A = Q R for A of shape (m, L), m ≥ L, with Q = Π_p (I − V_p T_p V_pᵀ) over panels p of at most 64 columns.
+
+    All products are NumPy's and only read: LAPACK's own `ormqr` writes to the reflectors while it applies them, and
+    another thread would see that.
+
+    Arguments:
+        packed: R above and on the diagonal, the reflectors V below it (their diagonal is 1), (m, L).
+        t: the upper triangles T_p side by side, (64, L) or fewer rows.
+    """
+
+    packed: FloatArray
+    t: FloatArray
+
+    def check(self) -> None:
+        """Raise unless R is regular and there is a triangle T for each panel."""
+        check_shape("packed", self.packed, None, None)
+        rows, count = self.packed.shape
+        check_shape("t", self.t, min(BLOCK, count), count)
+        if rows < count:
+            raise fail(ArgumentError, "packed", f"an array of {rows} rows", "write the file again")
+        if not np.all(np.diagonal(self.packed)):
+            raise fail(ArgumentError, "packed", "a triangle with a zero on its diagonal", "write the file again")
+
+    @property
+    def upper(self) -> FloatArray:
+        """R, (L, L), with leftovers below its diagonal."""
+        return self.packed[: self.packed.shape[1]]
+
+    @property
+    def regular(self) -> bool:
+        """Is R invertible, beyond any doubt of rounding?"""
+        diagonal = np.abs(np.diagonal(self.upper))
+        return bool(np.min(diagonal) > EPS**1.5 * np.max(diagonal))
+
+    def rotated(self, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Qᵀ [b; 0] for b of shape (n, B), n ≤ m: its first L rows, and the others, whose squares are the misfit."""
+        c, count = np.zeros((len(self.packed), b.shape[1])), self.packed.shape[1]
+        c[: len(b)] = b
+        for top, below, triangle, tail, t in self._panels():
+            self._reflect(c, top, below, triangle, tail, t.T)
+        return c[:count], c[count:]
+
+    def times(self, top: FloatArray) -> FloatArray:
+        """Q [top; 0] for top of shape (L, B): (m, B)."""
+        c = np.zeros((len(self.packed), top.shape[1]))
+        c[: len(top)] = top
+        for rows, below, triangle, tail, t in reversed(list(self._panels())):
+            self._reflect(c, rows, below, triangle, tail, t)
+        return c
+
+    @staticmethod
+    def _reflect(
+        c: FloatArray, top: slice, below: slice, triangle: FloatArray, tail: FloatArray, t: FloatArray
+    ) -> None:
+        """c ← c − V t Vᵀ c in place, with V = [triangle; tail] in the rows ``top`` and ``below``."""
+        w = t @ (triangle.T @ c[top] + tail.T @ c[below])
+        c[top] -= triangle @ w
+        c[below] -= tail @ w
+
+    def _panels(self) -> Iterator[tuple[slice, slice, FloatArray, FloatArray, FloatArray]]:
+        """The rows of each V_p where it is triangular and below, its values there, and T_p."""
+        size, count = self.t.shape
+        for start in range(0, count, size):
+            columns = slice(start, min(start + size, count))
+            triangle, t = self._small[start // size]
+            yield columns, slice(columns.stop, None), triangle, self.packed[columns.stop :, columns], t
+
+    @cached_property
+    def _small(self) -> list[tuple[FloatArray, FloatArray]]:
+        """The unit triangles on top of the V_p, and the T_p, without what else LAPACK keeps beside them."""
+        size, count = self.t.shape
+        found: list[tuple[FloatArray, FloatArray]] = []
+        for start in range(0, count, size):
+            stop = min(start + size, count)
+            triangle = np.tril(self.packed[start:stop, start:stop], -1)
+            np.fill_diagonal(triangle, 1.0)
+            found.append((triangle, np.triu(self.t[: stop - start, start:stop])))
+        return frozen(found)
+
+    def columns(self, n: int) -> FloatArray:
+        """The first n rows of Q, (n, L): an orthonormal basis of the column space, if n = m."""
+        size, count = self.t.shape
+        tau = self.t[np.arange(count) % size, np.arange(count)]
+        q, _, _ = lapack.dorgqr(self.packed, tau, lwork=64 * count)  # works on a copy
+        return q[:n]
+
+
+def orthogonal(a: FloatArray) -> Orthogonal:
+    """QR factorisation of ``a`` (m, L), m ≥ L, by Householder reflections; ``a`` stays as it is."""
+    packed, t, _ = lapack.dgeqrt(min(BLOCK, a.shape[1]), np.array(a, order="F"), overwrite_a=1)
+    return Orthogonal(packed, t)
+
+
+def blocked(packed: FloatArray, tau: FloatArray) -> Orthogonal:
+    """The factorisation whose reflectors are known by their scalars τ (L,) alone, as `geqrf` leaves them.
+
+    T_p follows from (T_p)_jj = τ_j and T_p⁻¹ + T_p⁻ᵀ = V_pᵀ V_p.
+    """
+    count = packed.shape[1]
+    size = min(BLOCK, count)
+    t = np.zeros((size, count), order="F")
+    for start in range(0, count, size):
+        stop = min(start + size, count)
+        v = np.tril(packed[start:, start:stop], -1)
+        np.fill_diagonal(v, 1.0)
+        gram, own = v.T @ v, t[:, start:stop]
+        for j, scalar in enumerate(tau[start:stop]):
+            own[:j, j] = -scalar * (own[:j, :j] @ gram[:j, j])
+            own[j, j] = scalar
+    return Orthogonal(packed, t)

@@ -1,0 +1,50 @@
+"""Products and norms of dense matrices."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.linalg import blas
+
+from kernop.basics.errors import FloatArray
+
+EPS = float(np.finfo(np.float64).eps)
+#: Between this number and its inverse squares keep all digits.
+SAFE = 1e-140
+
+
+def norms(columns: FloatArray) -> FloatArray:
+    """The Euclidean norms of columns (n, B): (B,). Also of numbers whose squares leave the range."""
+    if columns.shape[1] == 1:
+        flat = columns[:, 0]
+        with np.errstate(over="ignore"):
+            found = np.array([math.sqrt(flat.dot(flat))])
+    else:
+        found = np.sqrt(np.einsum("ij,ij->j", columns, columns))  # silent where it overflows
+    if found.min(initial=1.0) > SAFE and found.max(initial=1.0) < 1.0 / SAFE:
+        return found
+    size = np.max(np.abs(columns), axis=0, initial=0.0)
+    unit = np.where(size > 0.0, size, 1.0)
+    return unit * np.linalg.norm(columns / unit, axis=0)
+
+
+def left_over(size: FloatArray, y: FloatArray) -> FloatArray:
+    """√(|h|² − |y|²) of data of norms ``size`` (B,) with coordinates y (L, B): what is orthogonal to the space."""
+    part = np.divide(norms(y), size, out=np.zeros_like(size), where=size > 0.0)
+    return size * np.sqrt(np.maximum(0.0, 1.0 - part**2))
+
+
+def syrk(a: FloatArray) -> FloatArray:
+    """The lower triangle of AᵀA in Fortran order, with half of the work of a product; above the diagonal: zeros."""
+    return blas.dsyrk(1.0, np.asfortranarray(a), trans=1, lower=1)
+
+
+def add_square(lower: FloatArray, rows: FloatArray) -> None:
+    """G += BᵀB on the lower triangle of G (L, L) in Fortran order, in place; B (m, L) by rows (C order)."""
+    blas.dsyrk(1.0, rows.T, beta=1.0, c=lower, lower=1, overwrite_c=1)
+
+
+def subtract_product(c: FloatArray, a: FloatArray, b: FloatArray) -> None:
+    """c −= a bᵀ in place, for a (n, k) and b (m, k); c (n, m) and a in Fortran order."""
+    blas.dgemm(-1.0, a, b, beta=1.0, c=c, trans_b=1, overwrite_c=1)

@@ -1,0 +1,185 @@
+"""The cells of a domain: through corners, graded where u is singular, and which problems can be solved on cells."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.precision import eagerly
+from kernop.collocation.ansatz import Tabulated
+from kernop.collocation.jumps import jumps
+from kernop.collocation.parts import Parts
+from kernop.collocation.pieces import Pieces
+from kernop.geometry import Box
+from kernop.geometry.cells import Cells, filled, grid_lines, grown
+from kernop.geometry.clipping import Line, intervals
+from kernop.geometry.domain import Domain
+from kernop.language.conditions import Condition
+from kernop.language.ops import coefficient_values, itself, linear_forms
+from kernop.language.problem import Problem
+
+#: Nearer to the end of a line, conditions of its neighbour are seen.
+END = 1e-7
+#: At corners of lines on which coefficients jump u is taken to be as rough as r to this power.
+JUMP = 0.6
+#: Grid lines go through corners if they have at most so many different coordinates along an axis.
+LINES = 9
+#: Points of a cell, along each axis, by which it is seen whether something of the domain is in it.
+LOOKS = 17
+
+
+def unsupported(problem: Problem) -> str | None:
+    """Why a problem cannot be solved on cells, in words; None if it can."""
+    equations = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim and not c.integral]
+    if problem.timed:
+        return "a problem in space and time; learn a slab of time with ko.Subspace() and repeat it, T.march"
+    if problem.unknowns.components is not None:
+        return "several unknowns"
+    if len(equations) != 1 or not isinstance(equations[0].on, Domain) or problem.dim > 3:
+        return "an equation that is not stated once, on a domain of at most three dimensions with a known boundary"
+    if problem.dim == 3 and not isinstance(equations[0].on, Box):
+        return "a domain in three dimensions that is not a box"
+    if any(c.integral or c.on.intrinsic_dim < problem.dim - 1 for c in problem.conditions):
+        return "conditions that are integrals, or hold at single points"
+    if any(c.across and (callable(c.data) or c.data is None or np.any(c.data)) for c in problem.conditions):
+        return "interfaces at which u or its flux jumps"
+    return _unsupported_operator(problem, equations[0])
+
+
+def _unsupported_operator(problem: Problem, equation: Condition) -> str | None:
+    for condition in problem.conditions:
+        if isinstance(condition.op, Tabulated):
+            return "an operator that is known at some points only"
+        place = condition.on.sample(1)
+        with eagerly():
+            forms, _ = linear_forms(condition.op, place, problem.unknowns, of=condition.of, name=condition.name)
+            values = coefficient_values(forms, place, condition.name)[0]
+        order = max(sum(alpha) for _, alpha in values)
+        if condition is equation and order != 2:
+            return f"an equation of order {order}"
+        if any(np.iscomplexobj(own) for own in values.values()):
+            return "complex coefficients"
+    return None
+
+
+def pieces_of(problem: Problem) -> Pieces:
+    """The domain of a problem, and the pieces between which its coefficients jump; an error if it has no cells."""
+    reason = unsupported(problem)
+    if reason is not None:
+        raise fail(ArgumentError, "method", f"a Partition for {reason}", "use method=ko.Subspace()")
+    domain = next(c.on for c in problem.conditions if c.on.intrinsic_dim == problem.dim)
+    assert isinstance(domain, Domain)
+    return Pieces(domain, jump_parts(problem))
+
+
+def cells_of(problem: Problem, pieces: Pieces, number: int, target: float, depth: int | None = None) -> Cells:
+    """The cells of a domain, graded at its corners and where lines of jumps end, turn or cross.
+
+    Arguments:
+        number: about so many along the longest side.
+        target: the error at which the grading aims.
+        depth: how often cells are halved there; None chooses.
+    """
+    domain = pieces.domain
+    low, high = domain.bounds
+    places, exponents = singular_places(problem, pieces)
+    levels = np.ceil(np.log2(1.0 / target) / (2.0 * exponents)) if depth is None else np.full(len(places), depth)
+    marks = [np.array([a, b]) for a, b in zip(low, high, strict=True)]
+    for j in range(problem.dim if len(places) else 0):
+        through = np.unique(np.round(places[:, j], 12))
+        if len(through) <= LINES:
+            marks[j] = np.concatenate([marks[j], places[:, j]])
+    lines = grid_lines(marks)
+    longest = max(float(own[-1] - own[0]) for own in lines) / number
+    lines = [filled(own, longest) for own in lines]
+    looks = np.stack(np.meshgrid(*[(np.arange(LOOKS) + 0.5) / LOOKS] * problem.dim, indexing="ij"), axis=-1)
+    looks = looks.reshape(-1, problem.dim)
+
+    def inside(a: FloatArray, b: FloatArray) -> bool:
+        middle = float(domain.height(0.5 * (a + b)[None])[0])
+        reach = 0.5 * float(np.linalg.norm(b - a))
+        if abs(middle) > reach:
+            return middle < 0.0
+        return bool(np.any(domain.height(a + looks * (b - a)) < -1e-9 * reach))
+
+    def rule(a: FloatArray, b: FloatArray, depth: int) -> bool:
+        slack = 1e-9 * (b - a)
+        here = np.all((places >= a - slack) & (places <= b + slack), axis=1)
+        return bool(np.any(levels[here] > depth))
+
+    return Cells(grown(lines, inside, rule))
+
+
+def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray]:
+    """Places at which u is singular in the plane, (k, 2), where it is like r to some power, (k,).
+
+    At a corner of angle ω that is π/ω, or π/(2ω) where values of u are given on one side and something else on the
+    other: Δu = 0 has solutions r^(π/ω) sin(π θ/ω).
+    """
+    domain = pieces.domain
+    if problem.dim != 2:
+        return np.empty((0, problem.dim)), np.empty(0)
+    kinds = _Kinds(problem, domain)
+    mixed = np.array([kinds.mixed_at(x) for x in domain.corners.x], dtype=bool)
+    changes = kinds.changes()
+    places = [domain.corners.x, changes]
+    exponents = [np.where(mixed, 0.5, 1.0) * np.pi / domain.corners.angle, np.full(len(changes), 0.5)]
+    for region in () if pieces.parts is None else pieces.parts.domains:
+        assert isinstance(region, Domain)
+        x = region.corners.x
+        x = x[domain.contains(x)] if len(x) else x
+        places.append(x)
+        exponents.append(np.full(len(x), JUMP))
+    return np.concatenate(places), np.concatenate(exponents)
+
+
+class _Kinds:
+    """Where on the boundary values of u are given, and where something else."""
+
+    def __init__(self, problem: Problem, domain: Domain) -> None:
+        self._around = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim - 1 and not c.across]
+        self._lines = [Line.of(patch) for patch in domain.boundary.patches]
+        self._extent = float(np.max(np.subtract(*domain.bounds[::-1])))
+
+    def _values_given(self, line: Line, t: FloatArray) -> NDArray[np.bool_]:
+        (x, _), found = line.at(t), np.zeros(len(t), dtype=bool)
+        free = np.ones(len(t), dtype=bool)
+        for condition in self._around:
+            here = free & condition.on.contains(x)
+            found |= here & (condition.op is itself)
+            free &= ~here
+        return found
+
+    def mixed_at(self, x: FloatArray) -> bool:
+        """Do conditions of two kinds meet at a corner?"""
+        kinds: set[bool] = set()
+        for line in self._lines:
+            ends, _ = line.at(np.array([0.0, 1.0]))
+            for end, t in zip(ends, (1e-6, 1.0 - 1e-6), strict=True):
+                if np.linalg.norm(end - x) < 1e-9 * self._extent:
+                    kinds.add(bool(self._values_given(line, np.array([t]))[0]))
+        return len(kinds) > 1
+
+    def changes(self) -> FloatArray:
+        """Places within smooth lines at which the kind of condition changes, (k, 2)."""
+        found: list[FloatArray] = []
+        for line in self._lines:
+            for a, b in intervals(lambda t, line=line: self._values_given(line, t)):
+                found += [line.at(np.array([t]))[0][0] for t in (a, b) if END < t < 1.0 - END]
+        return np.array(found).reshape(-1, 2)
+
+
+def jump_parts(problem: Problem) -> Parts | None:
+    """The pieces between which coefficients jump, as far as the problem tells."""
+    functions = [own for c in problem.conditions for own in jumps(c, problem.unknowns)]
+    regions = [*problem.cuts, *(region for function in functions for region in function.regions)]
+    domains = tuple({id(region): region for region in regions}.values())
+    if not domains:
+        return None
+    if not all(isinstance(region, Domain) for region in domains):
+        got = "a coefficient that jumps between regions whose boundaries are not known"
+        raise fail(ArgumentError, "method", got, "give boxes, balls, polygons, or combinations of them")
+    equations = [c.on.sample(4096).x for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
+    inside = [np.stack([own.contains(x) for own in domains], axis=1) for x in equations]
+    return Parts(domains, np.unique(np.concatenate(inside), axis=0).astype(np.int64))

@@ -1,0 +1,91 @@
+"""The parts into which interfaces cut a domain: on each of them the unknowns have functions of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.fitting import REMEDY, check_shape
+from kernop.basics.stored import stored
+from kernop.geometry import Points, Region
+from kernop.geometry.region import PointSet
+from kernop.language.problem import Problem
+from kernop.language.sides import sides
+
+#: Points of a region by which it is seen which parts there are.
+LOOK = 1024
+
+
+@stored("parts")
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """P parts of a domain; a part is told from others by which of some domains its points lie in.
+
+    Arguments:
+        domains: what the interfaces enclose.
+        inside: whether part p lies in domain j, (P, domains) numbers 0 and 1; no two rows are equal.
+    """
+
+    domains: tuple[Region, ...]
+    inside: NDArray[np.int64]
+
+    def check(self) -> None:
+        """Raise unless each part is told from the others."""
+        check_shape("inside", self.inside, None, len(self.domains))
+        if not self.domains or len(np.unique(self.inside, axis=0)) < len(self.inside):
+            raise fail(ArgumentError, "inside", "no domains, or the same part twice", REMEDY)
+
+    def __len__(self) -> int:
+        return len(self.inside)
+
+    def which(self, x: FloatArray) -> NDArray[np.intp]:
+        """The part of each point, (n,); of a point that is in none, the one that it has most domains in common with.
+
+        A point that two domains share with their boundaries is in the first of them, as it is for ko.Piecewise.
+        """
+        first = np.lexsort(self.inside.T[::-1])[::-1]  # parts of the first domains before the others
+        apart = np.abs(_memberships(self.domains, x)[:, None, :] - self.inside[first]).sum(axis=2)
+        return first[np.argmin(apart, axis=1)]
+
+
+def parts_of(problem: Problem) -> Parts | None:
+    """The parts that occur in the domain of a problem; None if nothing cuts it."""
+    domains = problem.cuts
+    if not domains:
+        return None
+    inner = [_some(c.on) for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
+    near = [side.near[0].x for c in problem.conditions if c.across for side in sides(c.on, _some(c.on), c.name)]
+    x = np.concatenate([*(points.x for points in inner), *near])
+    return Parts(domains, np.unique(_memberships(domains, x), axis=0))
+
+
+def _some(region: Region) -> Points:
+    """Points of a region, as many as it has if they are few."""
+    return region.sample(min(LOOK, round(region.measure)) if isinstance(region, PointSet) else LOOK)
+
+
+def by_parts(problem: Problem, region: Region) -> list[tuple[Region, float]]:
+    """The parts of a region of the full dimension that interfaces cut, and their measures, by estimation."""
+    parts = parts_of(problem)
+    if parts is None:
+        return [(region, region.measure)]
+    found: list[tuple[Region, float]] = []
+    for p, inside in enumerate(parts.inside):
+        # A part of a small domain is found there, and seldom in the whole.
+        around = [region, *(domain for domain, within in zip(parts.domains, inside, strict=True) if within)]
+        base = min(around, key=lambda own: own.measure)
+
+        def here(x: FloatArray, p: int = p) -> NDArray[np.bool_]:
+            return (parts.which(x) == p) & region.contains(x)
+
+        if np.any(here(_some(base).x)):
+            own = base.where(here)
+            found.append((own, own.measure))
+    return found
+
+
+def _memberships(domains: tuple[Region, ...], x: FloatArray) -> NDArray[np.int64]:
+    return np.stack([domain.contains(x) for domain in domains], axis=1).astype(np.int64)

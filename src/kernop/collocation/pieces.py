@@ -1,0 +1,51 @@
+"""The pieces of a domain between which coefficients jump."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import FloatArray
+from kernop.collocation.parts import Parts
+from kernop.geometry.domain import Domain
+from kernop.geometry.region import Patch
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """A domain, and the pieces into which jumps of coefficients cut it.
+
+    Arguments:
+        domain: the whole.
+        parts: the pieces; None if there are no jumps.
+    """
+
+    domain: Domain
+    parts: Parts | None = None
+
+    def __len__(self) -> int:
+        return 1 if self.parts is None else len(self.parts)
+
+    def which(self, x: FloatArray) -> NDArray[np.intp]:
+        """The piece of each point, (n,)."""
+        return np.zeros(len(x), dtype=np.intp) if self.parts is None else self.parts.which(x)
+
+    def height(self, x: FloatArray, piece: int) -> FloatArray:
+        """A function that is negative inside a piece of the domain, and elsewhere not: (n,)."""
+        found = self.domain.height(x)
+        if self.parts is None:
+            return found
+        for region, inside in zip(self.parts.domains, self.parts.inside[piece], strict=True):
+            assert isinstance(region, Domain)
+            found = np.maximum(found, region.height(x) if inside else -region.height(x))
+        return found
+
+    @property
+    def jumps(self) -> tuple[Patch, ...]:
+        """The lines on which coefficients jump."""
+        if self.parts is None:
+            return ()
+        domains = [region for region in self.parts.domains if isinstance(region, Domain)]
+        return tuple(patch for region in domains for patch in region.boundary.patches)

@@ -1,0 +1,324 @@
+"""Cutting a domain into parts: points of every condition in each of them, and seams where two of them meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import qmc
+
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.collocation.mosaic import Mosaic, Seam, trace_nodes
+from kernop.collocation.pieces import Pieces
+from kernop.geometry import Points
+from kernop.geometry.cells import Cells, Face
+from kernop.geometry.clipping import Interval, Line, intervals
+from kernop.geometry.region import Patch
+from kernop.language.problem import Problem
+
+#: How far from a line, in units of a cell, it is looked what is on its sides; and the shortest seam.
+ASIDE, SHORTEST = 1e-8, 1e-5
+#: The degree of traces on the shortest seams.
+FEWEST = 4
+#: At most so many points are drawn to fill a part.
+MOST = 2**18
+
+#: Places and normals on a seam, (n, d) each, for nodes in [0, 1]^(d−1), (n, d − 1).
+Placing = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """A seam whose nodes are not chosen yet."""
+
+    below: int
+    above: int
+    place: Placing
+
+
+def tiled(problem: Problem, pieces: Pieces, cells: Cells, inside: int, degree: int, seed: int) -> Mosaic:
+    """A domain cut into parts, with points for every condition of a problem.
+
+    Arguments:
+        inside: how many points of an equation each part gets.
+        degree: traces are polynomials of a lower degree than this.
+    """
+    builder = _Builder(problem, pieces, cells, degree)
+    builder.fill(inside, seed)
+    builder.bound()
+    builder.sew()
+    return builder.done()
+
+
+class _Builder:
+    """Gathers the points of a mosaic."""
+
+    def __init__(self, problem: Problem, pieces: Pieces, cells: Cells, degree: int) -> None:
+        self._problem, self._pieces, self._cells, self._degree = problem, pieces, cells, degree
+        self._nodes, _ = trace_nodes(problem.dim - 1, degree)
+        self._plane = problem.dim == 2
+        self._size = np.max(cells.high - cells.low, axis=1)
+        self._owners: list[tuple[int, int]] = []
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._inner: list[FloatArray] = []
+        self._around: list[list[tuple[FloatArray, FloatArray]]] = []
+        self._seams: list[_Line] = []
+
+    def fill(self, inside: int, seed: int) -> None:
+        """Find the parts, and points inside them."""
+        low, high = self._cells.low, self._cells.high
+        unit = np.asarray(qmc.Halton(low.shape[1], scramble=True, rng=np.random.default_rng(seed)).random(inside))
+        reach = 0.5 * np.linalg.norm(high - low, axis=1)
+        for cell in range(len(low)):
+            x = low[cell] + unit * (high - low)[cell]
+            middle = 0.5 * (low[cell] + high[cell])[None]
+            for piece in range(len(self._pieces)):
+                height = float(self._pieces.height(middle, piece)[0])
+                if height < -reach[cell] * (1.0 - 1e-9) or not self._plane:
+                    self._part(cell, piece, x)
+                    break
+                if height < reach[cell]:
+                    found = self._filled(cell, piece, inside, seed)
+                    if found is not None:
+                        self._part(cell, piece, found)
+
+    def _part(self, cell: int, piece: int, x: FloatArray) -> None:
+        self._numbers[cell, piece] = len(self._owners)
+        self._owners.append((cell, piece))
+        self._inner.append(x)
+        self._around.append([])
+
+    def _filled(self, cell: int, piece: int, number: int, seed: int) -> FloatArray | None:
+        """So many points of a piece in a cell; None if there is nothing of it there."""
+        low, high, asked = self._cells.low[cell], self._cells.high[cell], 4 * number
+        halton = qmc.Halton(len(low), scramble=True, rng=np.random.default_rng(seed))
+        found, drawn = np.empty((0, len(low))), 0
+        margin = 1e-9 * self._size[cell]
+        while len(found) < number and drawn < MOST:
+            x = low + np.asarray(halton.random(asked)) * (high - low)
+            found, drawn = np.concatenate([found, x[self._pieces.height(x, piece) < -margin]]), drawn + asked
+            if len(found) == 0 and drawn >= 16 * number:
+                return None
+            asked = min(4 * asked, MOST)
+        if len(found) < number:
+            got = f"a cell from {low} to {high} of which next to nothing is inside"
+            raise fail(ArgumentError, "method", got, "use another number of cells")
+        return found[:number]
+
+    def bound(self) -> None:
+        """Nodes on the boundary of the domain."""
+        if not self._plane:
+            for face in self._cells.faces:
+                if not face.inner:
+                    x = face_nodes(face, self._nodes)
+                    normal = _along(face.axis, x) * (1.0 if face.below >= 0 else -1.0)
+                    cell = max(face.below, face.above)
+                    self._around[self._numbers[cell, int(self._pieces.which(x[:1])[0])]].append((x, normal))
+            return
+        for line, cell, a, b in self._clipped(self._pieces.domain.boundary.patches):
+            for part, x, normal in self._split(line, cell, a, b):
+                self._around[part].append((x, normal))
+
+    def _clipped(self, patches: Sequence[Patch]) -> list[tuple[Line, int, float, float]]:
+        """Lines cut to cells: which line, which cell, and from where to where."""
+        found: list[tuple[Line, int, float, float]] = []
+        low, high = self._cells.low, self._cells.high
+        for line in map(Line.of, patches):
+            x, _ = line.at(np.linspace(0.0, 1.0, 33))
+            room = 0.1 * (np.max(x, axis=0) - np.min(x, axis=0)) + 1e-9 * (high - low)
+            near = np.all((low - room <= np.max(x, axis=0)) & (high + room >= np.min(x, axis=0)), axis=1)
+            for cell in np.flatnonzero(near).tolist():
+                found += [(line, cell, a, b) for a, b in line.within(low[cell], high[cell])]
+        return found
+
+    def _split(self, line: Line, cell: int, a: float, b: float) -> list[tuple[int, FloatArray, FloatArray]]:
+        """Nodes and normals on a line of the boundary in a cell, for each of the parts that it bounds."""
+        aside = ASIDE * self._size[cell]
+
+        def seen(t: FloatArray) -> NDArray[np.intp]:
+            x, normal = line.at(a + (b - a) * t)
+            return self._pieces.which(x - aside * normal)
+
+        found: list[tuple[int, FloatArray, FloatArray]] = []
+        for piece in range(len(self._pieces)):
+            if (cell, piece) not in self._numbers:
+                continue
+            for c, d in intervals(lambda t, piece=piece: seen(t) == piece) if len(self._pieces) > 1 else [(0.0, 1.0)]:
+                first, last = a + (b - a) * c, a + (b - a) * d
+                found.append((self._numbers[cell, piece], *line.at(first + (last - first) * self._nodes[:, 0])))
+        return found
+
+    def sew(self) -> None:
+        """Seams on the faces between cells, and on lines within cells on which coefficients jump."""
+        for face in self._cells.faces:
+            if face.inner:
+                self._seams += self._on_face(face)
+        for line, cell, a, b in self._clipped(self._pieces.jumps) if self._plane else ():
+            self._seams += self._within(line, cell, a, b)
+
+    def _on_face(self, face: Face) -> list[_Line]:
+        whole = face.high - face.low
+        aside = ASIDE * min(self._size[face.below], self._size[face.above])
+        step = aside * np.eye(len(whole))[face.axis]
+        middle = 0.5 * (face.low + face.high)[None]
+        if not self._plane or (len(self._pieces) == 1 and self._deep(face, middle)):
+            one, other = self._pieces.which(middle - step), self._pieces.which(middle + step)
+            below, above = self._numbers[face.below, int(one[0])], self._numbers[face.above, int(other[0])]
+            return [_Line(below, above, _placing(face, 0.0, 1.0))]
+        found: list[_Line] = []
+        for i in range(len(self._pieces)):
+            for j in range(len(self._pieces)):
+                if (face.below, i) not in self._numbers or (face.above, j) not in self._numbers:
+                    continue
+
+                def held(t: FloatArray, i: int = i, j: int = j) -> NDArray[np.bool_]:
+                    x = face.low + t[:, None] * whole
+                    return (self._pieces.height(x - step, i) <= 0.0) & (self._pieces.height(x + step, j) <= 0.0)
+
+                for a, b in _long(intervals(held)):
+                    owners = self._numbers[face.below, i], self._numbers[face.above, j]
+                    found.append(_Line(*owners, _placing(face, a, b)))
+        return found
+
+    def _deep(self, face: Face, middle: FloatArray) -> bool:
+        """Is a face far from the boundary?"""
+        return float(self._pieces.domain.height(middle)[0]) < -0.5 * float(np.max(face.high - face.low)) * (1 + 1e-9)
+
+    def _within(self, line: Line, cell: int, a: float, b: float) -> list[_Line]:
+        """Seams on a line in a cell that has the cell on either side, and parts of the domain."""
+        aside = ASIDE * self._size[cell]
+        low, high = self._cells.low[cell], self._cells.high[cell]
+        found: list[_Line] = []
+        for i in range(len(self._pieces)):
+            for j in range(len(self._pieces)):
+                if i == j or (cell, i) not in self._numbers or (cell, j) not in self._numbers:
+                    continue
+
+                def held(t: FloatArray, i: int = i, j: int = j) -> NDArray[np.bool_]:
+                    x, normal = line.at(a + (b - a) * t)
+                    below, above = x - aside * normal, x + aside * normal
+                    both = (self._pieces.height(below, i) <= 0.0) & (self._pieces.height(above, j) <= 0.0)
+                    near = np.concatenate([below, above])
+                    here = np.all((near >= low) & (near <= high), axis=1).reshape(2, -1)
+                    return both & here[0] & here[1]
+
+                for c, d in _long(intervals(held)):
+                    ends = a + (b - a) * c, a + (b - a) * d
+                    place = partial(_on_line, line, *ends)
+                    found.append(_Line(self._numbers[cell, i], self._numbers[cell, j], place))
+        return found
+
+    def done(self) -> Mosaic:
+        """Parts with their boxes, seams with nodes, and points of every condition."""
+        count = len(self._owners)
+        low, high = (np.array([self._cells.low, self._cells.high])[:, [cell for cell, _ in self._owners]]).copy()
+        if self._plane:
+            seen = [[x, *(own for own, _ in around)] for x, around in zip(self._inner, self._around, strict=True)]
+            for seam in self._seams:
+                x, _ = seam.place(self._nodes)
+                seen[seam.below].append(x)
+                seen[seam.above].append(x)
+            whole = [np.concatenate(own) for own in seen]
+            tight = [np.array([np.min(x, axis=0), np.max(x, axis=0)]) for x in whole]
+            for part, (a, b) in enumerate(tight):
+                # What nearly fills its cell has the cell itself as its box, as all parts of its kind.
+                if np.any(b - a < 0.9 * (high - low)[part]):
+                    low[part], high[part] = a, b
+        rows = _Rows(self._problem, count)
+        for part in range(count):
+            rows.add(part, self._inner[part], None, self._problem.dim)
+            for x, normal in self._around[part]:
+                rows.add(part, x, normal, self._problem.dim - 1)
+        owners = np.array(self._owners, dtype=np.intp)
+        seams = tuple(self._sewn(seam, high - low) for seam in self._seams)
+        return Mosaic(self._cells, self._pieces, owners, (low, high), seams, *rows.done())
+
+    def _sewn(self, seam: _Line, sides: FloatArray) -> Seam:
+        """With nodes. On a line that is short for both parts, polynomials of a lower degree than elsewhere.
+
+        Of polynomials of degree p on [0, 1] about (2/π) arcsin(√r) p are told apart on a part of length r at the end,
+        and a few more to a few digits; traces that neither part tells apart would make the balance of fluxes singular.
+        """
+        degree = self._degree
+        if self._plane:
+            ends, _ = seam.place(np.array([[0.0], [1.0]]))
+            size = min(float(np.max(sides[seam.below])), float(np.max(sides[seam.above])))
+            part = min(1.0, float(np.linalg.norm(ends[1] - ends[0])) / size)
+            seen = min(1.0, 4.0 / np.pi * float(np.arcsin(np.sqrt(part))))
+            degree = min(degree, max(FEWEST, int(np.ceil(degree * (0.4 + 0.6 * seen)))))
+        x, normal = seam.place(trace_nodes(self._problem.dim - 1, degree)[0])
+        return Seam(x, normal, seam.below, seam.above, degree)
+
+
+def _placing(face: Face, a: float, b: float) -> Placing:
+    """Nodes on a face, from a to b of its length if it is a line."""
+    part = replace(face, low=face.low + a * (face.high - face.low), high=face.low + b * (face.high - face.low))
+
+    def place(nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        x = face_nodes(part, nodes)
+        return x, _along(face.axis, x)
+
+    return place
+
+
+def _on_line(line: Line, a: float, b: float, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Nodes on a line between two parameters."""
+    return line.at(a + (b - a) * nodes[:, 0])
+
+
+class _Rows:
+    """Points of conditions, part after part."""
+
+    def __init__(self, problem: Problem, count: int) -> None:
+        self._problem, self._count = problem, count
+        self._found: dict[str, list[tuple[int, FloatArray, FloatArray | None]]] = {n: [] for n in problem.names}
+
+    def add(self, part: int, x: FloatArray, normal: FloatArray | None, dim: int) -> None:
+        """Give points of a part to the conditions on whose regions, of this dimension, they lie."""
+        free = np.ones(len(x), dtype=bool)
+        for condition in self._problem.conditions:
+            if condition.on.intrinsic_dim != dim or condition.across:
+                continue
+            here = free & condition.on.contains(x)
+            if np.any(here):
+                self._found[condition.name].append((part, x[here], None if normal is None else normal[here]))
+                free &= ~here
+        if np.any(free):
+            got = f"no condition at x = {np.array2string(x[np.argmax(free)], precision=4)}"
+            raise fail(ArgumentError, "problem", got, "state one on all of the domain, and of its boundary")
+
+    def done(self) -> tuple[dict[str, Points], dict[str, NDArray[np.intp]]]:
+        """Points by name, and where those of each part begin."""
+        points, starts = dict[str, Points](), dict[str, NDArray[np.intp]]()
+        for name, own in self._found.items():
+            if not own:
+                raise fail(ArgumentError, name, "no point of it in any cell", "state it on a part of the domain")
+            normals = [normal for _, _, normal in own if normal is not None]
+            x = np.concatenate([places for _, places, _ in own])
+            points[name] = Points(x, np.concatenate(normals) if normals else None, self._problem.timed)
+            sizes = np.zeros(self._count, dtype=np.intp)
+            for part, places, _ in own:
+                sizes[part] += len(places)
+            starts[name] = np.concatenate([[0], np.cumsum(sizes)])
+        return points, starts
+
+
+def _long(found: list[Interval]) -> list[Interval]:
+    """Without the shortest ones: where lines cross, what is on their sides is seen wrongly."""
+    return [(a, b) for a, b in found if b - a > SHORTEST]
+
+
+def _along(axis: int, x: FloatArray) -> FloatArray:
+    """The unit vector along an axis, for each of the points."""
+    return np.tile(np.eye(x.shape[1])[axis], (len(x), 1))
+
+
+def face_nodes(face: Face, nodes: FloatArray) -> FloatArray:
+    """Nodes of the unit cube (n, d − 1) on a face, (n, d)."""
+    x = np.tile(face.low, (len(nodes), 1))
+    free = np.arange(len(face.low)) != face.axis
+    x[:, free] = face.low[free] + nodes * (face.high - face.low)[free]
+    return x

@@ -1,0 +1,225 @@
+"""Cells: a box cut by a grid and by a 2^d-tree, and the faces between cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import FloatArray
+
+#: Cells are not longer than so many times their width, where that can be avoided.
+LONGEST = 2.0
+#: How far coordinates may be apart, as a part of a side, and count as the same.
+SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A box that is a leaf, with a number, or is cut into smaller ones.
+
+    Arguments:
+        low, high: its corners, (d,).
+        children: the boxes into which it is cut; empty for a leaf.
+        number: of a leaf, counted through; −1 for others.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    children: tuple[Cell, ...] = ()
+    number: int = -1
+
+    def leaves(self) -> Iterator[Cell]:
+        """All leaves in it, in the order of their numbers."""
+        if not self.children:
+            yield self
+        for child in self.children:
+            yield from child.leaves()
+
+    def touches(self, x: FloatArray) -> bool:
+        """Does a point (d,) lie in it or on its boundary?"""
+        slack = SAME * (self.high - self.low)
+        return bool(np.all((x >= self.low - slack) & (x <= self.high + slack)))
+
+
+#: Is a box inside the domain, as far as it matters? Is it to be cut into 2^d boxes?
+Inside = Callable[[FloatArray, FloatArray], bool]
+Rule = Callable[[FloatArray, FloatArray, int], bool]
+
+
+def grown(lines: Sequence[FloatArray], inside: Inside, rule: Rule) -> Cell:
+    """The boxes between grid lines that are inside, each cut again and again into 2^d boxes while a rule says so.
+
+    Arguments:
+        lines: the coordinates of the lines along each axis, from the lower to the upper side of the whole.
+        inside: is asked of boxes of the grid and of all that come of them; others are left out.
+        rule: is asked of a box and how often it was cut.
+    """
+    ends = [(0, len(own) - 1) for own in lines]
+    found = _between(lines, ends, inside, rule)
+    assert found is not None
+    return _numbered(found, iter(range(10**9)))
+
+
+def _between(lines: Sequence[FloatArray], ends: list[tuple[int, int]], inside: Inside, rule: Rule) -> Cell | None:
+    """The cell between some lines of the grid: one box, or two halves of the grid."""
+    low = np.array([own[first] for own, (first, _) in zip(lines, ends, strict=True)])
+    high = np.array([own[last] for own, (_, last) in zip(lines, ends, strict=True)])
+    widest = int(np.argmax([last - first for first, last in ends]))
+    first, last = ends[widest]
+    if last - first == 1:
+        return _cut(low, high, inside, rule, 0)
+    middle = (first + last) // 2
+    halves = [[*ends[:widest], own, *ends[widest + 1 :]] for own in ((first, middle), (middle, last))]
+    return _cell(low, high, [_between(lines, half, inside, rule) for half in halves])
+
+
+def _cut(low: FloatArray, high: FloatArray, inside: Inside, rule: Rule, depth: int) -> Cell | None:
+    if not inside(low, high):
+        return None
+    if not rule(low, high, depth):
+        return Cell(low, high)
+    middle = 0.5 * (low + high)
+    corners = [np.array(bits) for bits in product((0, 1), repeat=len(low))]
+    boxes = [(np.where(bits, middle, low), np.where(bits, high, middle)) for bits in corners]
+    return _cell(low, high, [_cut(*box, inside, rule, depth + 1) for box in boxes])
+
+
+def _cell(low: FloatArray, high: FloatArray, children: Sequence[Cell | None]) -> Cell | None:
+    present = tuple(child for child in children if child is not None)
+    return Cell(low, high, present) if present else None
+
+
+def _numbered(cell: Cell, numbers: Iterator[int]) -> Cell:
+    if not cell.children:
+        return Cell(cell.low, cell.high, (), next(numbers))
+    return Cell(cell.low, cell.high, tuple(_numbered(child, numbers) for child in cell.children))
+
+
+def grid_lines(marks: Sequence[FloatArray]) -> list[FloatArray]:
+    """Grid lines through all marks of each axis, with others between them so that boxes are not too long."""
+    distinct = [_distinct(own) for own in marks]
+    width = min(float(np.min(np.diff(own))) for own in distinct)
+    width = max(width, min(float(own[-1] - own[0]) for own in distinct) / 8.0)
+    return [filled(own, LONGEST * width) for own in distinct]
+
+
+def _distinct(marks: FloatArray) -> FloatArray:
+    ordered = np.sort(marks)
+    kept = np.diff(ordered, prepend=-np.inf) > SAME * (ordered[-1] - ordered[0])
+    return ordered[kept]
+
+
+def filled(marks: FloatArray, longest: float) -> FloatArray:
+    """Marks with others between them, evenly, so that none are farther apart than the longest distance."""
+    steps = [max(1, int(np.ceil(side / longest - SAME))) for side in np.diff(marks)]
+    pieces = [np.linspace(a, b, n + 1)[:-1] for a, b, n in zip(marks[:-1], marks[1:], steps, strict=True)]
+    return np.append(np.concatenate(pieces), marks[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Face:
+    """A piece of the plane x_axis = c: a box in the other coordinates, with a leaf on either side, or on one (−1).
+
+    Arguments:
+        axis: along which its normal points.
+        low, high: its corners, (d,), equal along the axis.
+        below, above: the numbers of the leaves with smaller and with larger x_axis.
+    """
+
+    axis: int
+    low: FloatArray
+    high: FloatArray
+    below: int
+    above: int
+
+    @property
+    def inner(self) -> bool:
+        """Has it a leaf on either side?"""
+        return self.below >= 0 and self.above >= 0
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The leaves of a tree of cells, and the faces between them.
+
+    Arguments:
+        root: the tree.
+    """
+
+    root: Cell
+
+    @cached_property
+    def leaves(self) -> tuple[Cell, ...]:
+        """The P leaves, by number."""
+        return tuple(self.root.leaves())
+
+    @cached_property
+    def low(self) -> FloatArray:
+        """Lower corners, (P, d)."""
+        return np.array([leaf.low for leaf in self.leaves])
+
+    @cached_property
+    def high(self) -> FloatArray:
+        """Upper corners, (P, d)."""
+        return np.array([leaf.high for leaf in self.leaves])
+
+    def locate(self, x: FloatArray) -> NDArray[np.intp]:
+        """The leaf that holds each point x (n, d), or is nearest to it: (n,)."""
+        found = np.full(len(x), -1, dtype=np.intp)
+        _descend(self.root, x, np.arange(len(x)), found)
+        return found
+
+    @cached_property
+    def faces(self) -> tuple[Face, ...]:
+        """Inner faces, each between two leaves, and then sides of leaves that no other leaf touches."""
+        inner: list[Face] = []
+        for axis in range(self.low.shape[1]):
+            inner += self._inner(axis)
+        covered = {(f.below, f.axis, 1) for f in inner} | {(f.above, f.axis, 0) for f in inner}
+        sides = product(range(len(self.leaves)), range(self.low.shape[1]), (0, 1))
+        return (*inner, *(self._side(*side) for side in sides if side not in covered))
+
+    def _inner(self, axis: int) -> list[Face]:
+        """Faces where the upper side of one leaf meets the lower side of another."""
+        others = np.arange(self.low.shape[1]) != axis
+        size = np.max(self.high - self.low, axis=1)
+        order = np.argsort(self.low[:, axis], kind="stable")
+        starts = self.low[order, axis]
+        found: list[Face] = []
+        for below in range(len(self.leaves)):
+            c, slack = self.high[below, axis], SAME * size[below]
+            near = order[np.searchsorted(starts, c - slack) : np.searchsorted(starts, c + slack, side="right")]
+            low = np.maximum(self.low[near][:, others], self.low[below, others])
+            high = np.minimum(self.high[near][:, others], self.high[below, others])
+            room = np.minimum(size[near], size[below])[:, None] * SAME
+            for above in near[np.all(high - low > room, axis=1)].tolist():
+                first = np.maximum(self.low[above], self.low[below])
+                last = np.minimum(self.high[above], self.high[below])
+                first[axis] = last[axis] = c
+                found.append(Face(axis, first, last, below, int(above)))
+        return found
+
+    def _side(self, leaf: int, axis: int, upper: int) -> Face:
+        low, high = self.low[leaf].copy(), self.high[leaf].copy()
+        low[axis] = high[axis] = (high if upper else low)[axis]
+        return Face(axis, low, high, leaf if upper else -1, -1 if upper else leaf)
+
+
+def _descend(cell: Cell, x: FloatArray, rows: NDArray[np.intp], found: NDArray[np.intp]) -> None:
+    """Give each of the rows to the child that is nearest, and go on there."""
+    if not cell.children:
+        found[rows] = cell.number
+        return
+    outside = np.stack(
+        [np.max(np.maximum(c.low - x[rows], x[rows] - c.high), axis=1, initial=-np.inf) for c in cell.children]
+    )
+    nearest = np.argmin(np.maximum(outside, 0.0), axis=0)
+    for k, child in enumerate(cell.children):
+        own = rows[nearest == k]
+        if len(own):
+            _descend(child, x, own, found)

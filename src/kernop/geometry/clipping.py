@@ -1,0 +1,131 @@
+"""Lines in the plane cut to boxes: intervals of their parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import FloatArray
+from kernop.geometry.points import Points
+from kernop.geometry.region import Patch
+
+#: Parameters at which it is looked whether a line is inside, even ones and others that crowd at the ends.
+LOOKS: FloatArray = np.unique([*np.linspace(0.0, 1.0, 129), *0.5 ** np.arange(8, 20), *1.0 - 0.5 ** np.arange(8, 20)])
+#: How often it is looked more finely for the nearest point of a line, and steps around that.
+ZOOMS, CLOSER = 12, 0.5 ** np.arange(4, 50)
+#: Halvings that find where it leaves.
+HALVINGS = 60
+#: How far outside of a box, in units of its sides, a point counts as inside; shorter intervals are none.
+SLACK, SHORTEST = 1e-9, 1e-9
+#: Ends of a line that are nearer than this part of its size, with normals that differ by less, are one.
+MEETING, SMOOTH = 1e-9, 1e-6
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A line with normals; a closed one goes on beyond its end, and then its parameter t may be above 1.
+
+    Arguments:
+        patch: the line.
+        closed: does it end where it begins, without a corner?
+        straight: is it a segment?
+    """
+
+    patch: Patch
+    closed: bool
+    straight: bool
+
+    @classmethod
+    def of(cls, patch: Patch) -> Line:
+        """What kind of line a patch is."""
+        seen = patch.place(np.array([[0.0], [0.25], [0.5], [1.0]]))
+        (first, quarter, middle, last), size = seen.x, float(np.max(np.ptp(seen.x, axis=0)))
+        meets = np.max(np.abs(last - first)) < MEETING * size
+        smooth = seen.normal is not None and np.max(np.abs(seen.normal[-1] - seen.normal[0])) < SMOOTH
+        off = max(np.max(np.abs(middle - 0.5 * (first + last))), np.max(np.abs(quarter - 0.75 * first - 0.25 * last)))
+        return cls(patch, bool(meets and smooth and patch.keeps is None), bool(off < 1e-13 * size))
+
+    def at(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Places and normals for parameters (n,), (n, 2) each."""
+        found: Points = self.patch.place((np.mod(t, 1.0) if self.closed else t)[:, None])
+        assert found.normal is not None
+        return found.x, found.normal
+
+    def within(self, low: FloatArray, high: FloatArray) -> list[Interval]:
+        """The intervals of t on which the line lies in a box; those of a segment to rounding."""
+        room = SLACK * (high - low)
+        if not self.straight:
+            near = self._nearest(0.5 * (low + high))
+            found = intervals(lambda t: _in_box(self.at(t)[0], low - room, high + room) & self._kept(t), near)
+            return _joined(found) if self.closed else found
+        first, last = self.at(np.array([0.0, 1.0]))[0]
+        found = _straight(first, last, low - room, high + room)
+        if self.patch.keeps is None:
+            return found
+        inner = [(a, b, intervals(lambda t, a=a, b=b: self._kept(a + (b - a) * t))) for a, b in found]
+        return [(a + (b - a) * c, a + (b - a) * d) for a, b, own in inner for c, d in own]
+
+    def _nearest(self, x: FloatArray) -> float:
+        """The parameter of the point of the line that is nearest to x (2,), by ever finer looks."""
+        t = LOOKS
+        for _ in range(ZOOMS):
+            best = int(np.argmin(np.sum(np.square(self.at(t)[0] - x), axis=1)))
+            t = np.linspace(t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)], 33)
+        return float(t[16])
+
+    def _kept(self, t: FloatArray) -> NDArray[np.bool_]:
+        return np.ones(len(t), dtype=bool) if self.patch.keeps is None else self.patch.keeps(t[:, None])
+
+
+def _in_box(x: FloatArray, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:
+    return np.all((x >= low) & (x <= high), axis=1)
+
+
+def _joined(found: list[Interval]) -> list[Interval]:
+    """Intervals of a closed line: one up to 1 and one from 0 are one."""
+    first = [own for own in found if own[0] == 0.0 and own[1] < 1.0]
+    last = [own for own in found if own[1] == 1.0 and own[0] > 0.0]
+    if not first or not last:
+        return found
+    return [*(own for own in found if own not in (*first, *last)), (last[0][0], 1.0 + first[0][1])]
+
+
+def _straight(first: FloatArray, last: FloatArray, low: FloatArray, high: FloatArray) -> list[Interval]:
+    start, stop = 0.0, 1.0
+    for a, b, c, d in zip(first.tolist(), last.tolist(), low.tolist(), high.tolist(), strict=True):
+        step = b - a
+        if abs(step) <= 1e-15 * max(abs(a), abs(b), d - c):
+            if not c <= a <= d:
+                return []
+            continue
+        one, other = sorted(((c - a) / step, (d - a) / step))
+        start, stop = max(start, one), min(stop, other)
+    length = float(np.linalg.norm(last - first))
+    return [(start, stop)] if (stop - start) * length > 10.0 * SHORTEST * float(np.max(high - low)) else []
+
+
+def intervals(inside: Callable[[FloatArray], NDArray[np.bool_]], near: float | None = None) -> list[Interval]:
+    """The intervals of [0, 1] on which a predicate holds, as far as it is seen at some parameters.
+
+    Arguments:
+        near: a parameter around which it is looked more closely.
+    """
+    t = LOOKS if near is None else np.unique(np.clip([*LOOKS, near, *(near + CLOSER), *(near - CLOSER)], 0.0, 1.0))
+    held = inside(t)
+    if np.all(held):
+        return [(0.0, 1.0)]
+    changes = np.flatnonzero(held[1:] != held[:-1])
+    low, high, upper = t[changes], t[changes + 1], held[changes + 1]
+    for _ in range(HALVINGS if len(changes) else 0):
+        middle = 0.5 * (low + high)
+        same = inside(middle) == upper
+        low, high = np.where(same, low, middle), np.where(same, middle, high)
+    edges = np.where(upper, high, low)
+    marks = [*([0.0] if held[0] else []), *edges.tolist(), *([1.0] if held[-1] else [])]
+    pairs = zip(marks[::2], marks[1::2], strict=True)
+    return [(a, b) for a, b in pairs if b - a > (SHORTEST if near is None else 0.0)]

@@ -1,0 +1,477 @@
+"""Domains: regions with an inside, an outside and a boundary; and what set operations make of them.
+
+    A | B, A & B, A - B
+
+A point of the boundary of a combination lies on the boundary of one of its parts. Whether it does is told by both sides
+of it, just within that part and just outside: it is on the boundary if exactly one side is in the combination, and that
+side says where outward is. Where the boundaries of several parts coincide, the first of them has the point.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FloatArray,
+    check_coordinates,
+    check_integer,
+    describe,
+    fail,
+)
+from kernop.basics.stored import stored
+from kernop.geometry import moments
+from kernop.geometry.corners import Corners, corners_of
+from kernop.geometry.cutting import Signs, cut
+from kernop.geometry.points import Points
+from kernop.geometry.region import Patch, Patchwork, Region, box_patch, check_extent, slack
+
+Mask = NDArray[np.bool_]
+
+#: Surfaces that are nearer than this part of a domain's extent coincide, if the cosine of their normals differs from 1
+#: by less than this.
+COINCIDENT, ALIGNED = 1e-12, 1e-6
+#: A domain that is thinner than this part of its extent, 2 |D| / |∂D|, or that fills less of its box, is a sliver.
+THINNEST, EMPTIEST = 1e-6, 1e-5
+
+
+class Domain(Patchwork):
+    """A region of full dimension with a boundary, which set operations combine: A | B, A & B, A − B."""
+
+    @abstractmethod
+    def height(self, x: FloatArray) -> FloatArray:
+        """`distance`, of an array that needs no check."""
+
+    @property
+    @abstractmethod
+    def boundary(self) -> Patchwork:
+        """The boundary, with normals that point outward."""
+
+    def distance(self, x: Any) -> FloatArray:
+        """The signed distance of each row of x (n, d) from the boundary, negative inside, (n,).
+
+        Where the domain is a combination, or is known by a function, it is right to first order near the boundary.
+        """
+        return self.height(check_coordinates("x", x, self.dim))
+
+    def _contains(self, x: FloatArray) -> Mask:
+        return self.height(x) <= np.max(slack(*self.bounds))
+
+    @cached_property
+    def corners(self) -> Corners:
+        """The corners of a plane domain: places (k, 2), and the angle of the domain at each, (k,)."""
+        if self.dim != 2:
+            raise fail(ArgumentError, "corners", f"a domain in {self.dim} dimensions", "ask a domain of the plane")
+        return corners_of(self.boundary.patches, float(np.max(np.subtract(*self.bounds[::-1]))))
+
+    def __or__(self, other: Any) -> Combination:
+        return _combined("|", self, other)
+
+    def __and__(self, other: Any) -> Combination:
+        return _combined("&", self, other)
+
+    def __sub__(self, other: Any) -> Combination:
+        return _combined("-", self, other)
+
+
+class Carved(Domain):
+    """A domain that is known by its signed distance, carved out of its bounding box."""
+
+    @cached_property
+    def _size(self) -> float:
+        """The measure: to rounding on a line and in the plane, elsewhere to about 1e-3 of it."""
+        return moments.enclosed(self.boundary.patches, 0.5 * np.add(*self.bounds))
+
+    @property
+    def measure(self) -> float:
+        """Length or area, to rounding; a volume, where surfaces are cut, to about 1e-3 of it."""
+        return self._size
+
+    @property
+    def intrinsic_dim(self) -> int:
+        return self.dim
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        return self._patches
+
+    @cached_property
+    def _patches(self) -> tuple[Patch, ...]:
+        box = box_patch(*self.bounds)
+
+        def keeps(t: FloatArray) -> Mask:
+            return self._contains(box.place(t).x)
+
+        return (Patch(self._size, box.sides, box.place, keeps, self._size / box.measure),)
+
+    def quadrature(self, n: int) -> Points:
+        """In the plane quasi-random points with weights that integrate polynomials exactly; else quasi-Monte Carlo."""
+        n = check_integer("n", n, least=1)
+        if self.dim != 2 or n < moments.FEWEST or not self.boundary.whole:
+            return super().quadrature(n)
+        candidates = np.concatenate([self.sample(moments.candidates(n)).x, self._just_inside()])
+        kept, weight = moments.rule(candidates, n, self.boundary.patches, *self.bounds)
+        return Points(candidates[kept], None, False, weight) if len(kept) else super().quadrature(n)
+
+    def _just_inside(self) -> FloatArray:
+        """Points near the boundary, and in corners, where rules need some."""
+        points = self.boundary.sample(moments.AROUND)
+        assert points.normal is not None
+        depth = 0.5 * self._size / self.boundary.measure * np.random.default_rng(0).random((len(points), 1)) ** 3
+        x = points.x - depth * points.normal
+        return x[self.height(x) < 0.0]
+
+    def _check_thickness(self, name: str) -> None:
+        """Raise unless the domain has room for points."""
+        low, high = self.bounds
+        check_extent(name, low, high)
+        size, rim, extent = self._size, self.boundary.measure, float(np.max(high - low))
+        remedy = f"give {name} that overlap, or meet, by more than that" if name == "domains" else "give a thicker one"
+        if self.dim > 1 and 2.0 * size < THINNEST * extent * rim:
+            got = f"a sliver near {_short(low)}, {2.0 * size / rim:.1e} thick where it is {extent:.3g} long"
+            raise fail(ArgumentError, name, got, remedy)
+        if size < EMPTIEST * float(np.prod(high - low)):
+            part = size / float(np.prod(high - low))
+            got = f"a sliver from {_short(low)} to {_short(high)} that fills {part:.1e} of this box"
+            raise fail(ArgumentError, name, got, remedy)
+
+
+@stored("combination")
+@dataclass(frozen=True, eq=False, repr=False)
+class Combination(Carved):
+    """A union, an intersection or a difference of two domains of one dimension. Made by A | B, A & B, A − B.
+
+    Arguments:
+        operation: "|", "&" or "-".
+        first, second: the domains.
+    """
+
+    operation: Literal["|", "&", "-"]
+    first: Domain
+    second: Domain
+
+    def __post_init__(self) -> None:
+        for name in ("first", "second"):
+            domain = getattr(self, name)
+            if not isinstance(domain, Domain):
+                raise fail(ArgumentTypeError, name, describe(domain), _REMEDY)
+        if self.first.dim != self.second.dim:
+            got = f"{self.first!r} in {self.first.dim} and {self.second!r} in {self.second.dim} dimensions"
+            raise fail(ArgumentError, "domains", got, "combine domains of one dimension")
+        if not self.boundary.patches:
+            word = {"|": "union", "&": "intersection", "-": "difference"}[self.operation]
+            got = f"an empty {word}: {self.first!r} {self.operation} {self.second!r}{self._where()}"
+            remedy = "subtract one that leaves a part of the first" if self.operation == "-" else "let them overlap"
+            raise fail(ArgumentError, "domains", got, remedy)
+        self._check_thickness("domains")
+
+    @cached_property
+    def dim(self) -> int:
+        return self.first.dim
+
+    def _where(self) -> str:
+        boxes = (f"{_short(low)} to {_short(high)}" for low, high in (self.first.bounds, self.second.bounds))
+        return ", from {} and from {}".format(*boxes)
+
+    @cached_property
+    def leaves(self) -> tuple[Domain, ...]:
+        """The domains of which it is made, from left to right, none of which is a combination."""
+        return (*_leaves(self.first), *_leaves(self.second))
+
+    def _fold(self, values: Iterator[Any], union: Any, intersection: Any, complement: Any) -> Any:
+        """What the operations make of one value for each leaf."""
+        one, other = (
+            side._fold(values, union, intersection, complement) if isinstance(side, Combination) else next(values)
+            for side in (self.first, self.second)
+        )
+        if self.operation == "|":
+            return union(one, other)
+        return intersection(one, other if self.operation == "&" else complement(other))
+
+    def height(self, x: FloatArray) -> FloatArray:
+        return self._fold((leaf.height(x) for leaf in self.leaves), np.minimum, np.maximum, np.negative)
+
+    def _holds(self, sides: Sequence[Mask]) -> Mask:
+        """Whether points are in the combination, from whether they are in each leaf."""
+        return self._fold(iter(sides), np.logical_or, np.logical_and, np.logical_not)
+
+    @cached_property
+    def room(self) -> float:
+        """What is nearer than this to a surface lies on it."""
+        low, high = (np.array([leaf.bounds[k] for leaf in self.leaves]) for k in (0, 1))
+        return max(COINCIDENT * float(np.max(high - low)), 4e-15 * float(np.max(np.abs([low, high]))))
+
+    def signs(self, points: Points, leaf: int) -> Signs:
+        """For points of the boundary of a leaf, with its normals: 0 where the boundary of the combination is not, or is
+        that of another leaf; +1 where it has the same normal, −1 where it has the opposite one."""
+        assert points.normal is not None
+        here = np.ones(len(points), dtype=bool)
+        within, beyond, mine = list[Mask](), list[Mask](), here.copy()
+        for number, other in enumerate(self.leaves):
+            if number == leaf:
+                within.append(here)
+                beyond.append(~here)
+                continue
+            distance = other.height(points.x)
+            inner = distance < 0.0
+            aligned = self._aligned(other, points, np.abs(distance) <= self.room)
+            within.append(np.where(aligned == 0, inner, aligned > 0))
+            beyond.append(np.where(aligned == 0, inner, aligned < 0))
+            if number < leaf:
+                mine &= aligned == 0
+        back, front = self._holds(within), self._holds(beyond)
+        return np.where(mine & (back != front), np.where(back, 1, -1), 0).astype(np.int8)
+
+    def _aligned(self, other: Domain, points: Points, near: Mask) -> Signs:
+        """Where points lie on the boundary of another leaf: +1 if it has the same normal there, −1 if the opposite."""
+        found = np.zeros(len(points), dtype=np.int8)
+        if near.any() and points.normal is not None:
+            normal = other.boundary.normals(points.x[near])
+            assert normal is not None
+            cosine = np.sum(normal * points.normal[near], axis=1)
+            found[near] = np.where(np.abs(cosine) > 1.0 - ALIGNED, np.sign(cosine), 0)
+        return found
+
+    def nearness(self, x: FloatArray, leaf: int) -> FloatArray:
+        """How far each point is from the boundaries of all other leaves, (n,)."""
+        others = (other for number, other in enumerate(self.leaves) if number != leaf)
+        return reduce(np.minimum, (np.abs(other.height(x)) for other in others))
+
+    @property
+    def boundary(self) -> Pieces:
+        """The boundary; `of` gives the piece of it that comes from one of the domains."""
+        return self._boundary
+
+    @cached_property
+    def _boundary(self) -> Pieces:
+        return Pieces(self, tuple((number, leaf.boundary) for number, leaf in enumerate(self.leaves)))
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        low, high = self._bounds
+        return low.copy(), high.copy()
+
+    @cached_property
+    def _bounds(self) -> tuple[FloatArray, FloatArray]:
+        (low, high), (low_too, high_too) = self.first.bounds, self.second.bounds
+        if self.operation == "|":
+            return np.minimum(low, low_too), np.maximum(high, high_too)
+        if self.operation == "&":
+            low, high = np.maximum(low, low_too), np.minimum(high, high_too)
+        if self.dim > 2:
+            return low, high
+        tight = [_extremes(patch, self.dim) for patch in self.boundary.patches]
+        return np.min([own[0] for own in tight], axis=0), np.max([own[1] for own in tight], axis=0)
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        return self._patches
+
+    @cached_property
+    def _patches(self) -> tuple[Patch, ...]:
+        if self.dim > 1:
+            return super()._patches
+        ends = np.sort([patch.place(np.zeros((1, 0))).x[0, 0] for patch in self.boundary.patches])
+        return tuple(box_patch(ends[k : k + 1], ends[k + 1 : k + 2]) for k in range(0, len(ends), 2))
+
+    @cached_property
+    def _size(self) -> float:
+        if self.dim > 1:
+            return super()._size
+        return float(sum(patch.measure for patch in self.patches))
+
+    def __repr__(self) -> str:
+        return f"({self.first!r} {self.operation} {self.second!r})"
+
+
+@stored("pieces")
+@dataclass(frozen=True, eq=False, repr=False)
+class Pieces(Patchwork):
+    """Pieces of the boundary of a combination: what is left of the boundaries of its leaves.
+
+    Arguments:
+        domain: what is inside.
+        sources: numbers of leaves, each with its boundary or a part of it.
+    """
+
+    domain: Combination
+    sources: tuple[tuple[int, Region], ...]
+
+    def __post_init__(self) -> None:
+        known = range(len(self.domain.leaves))
+        fit = all(k in known and isinstance(piece, Patchwork) for k, piece in self.sources)
+        if not self.sources or not fit:
+            raise fail(ArgumentError, "sources", describe(self.sources), "give numbers of leaves, and their boundaries")
+
+    @property
+    def enclosed(self) -> Combination:
+        return self.domain
+
+    @cached_property
+    def dim(self) -> int:
+        return self.domain.dim
+
+    @property
+    def intrinsic_dim(self) -> int:
+        return self.dim - 1
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        return self._patches
+
+    @cached_property
+    def _patches(self) -> tuple[Patch, ...]:
+        found: list[Patch] = []
+        for number, piece in self.sources:
+            assert isinstance(piece, Patchwork)
+
+            def sign(points: Points, own: int = number) -> Signs:
+                return self.domain.signs(points, own)
+
+            def near(x: FloatArray, own: int = number) -> FloatArray:
+                return self.domain.nearness(x, own)
+
+            for patch in piece.patches:
+                found.extend(cut(patch, sign, near, self.domain.room))
+        return tuple(found)
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        low, high = self._bounds
+        return low.copy(), high.copy()
+
+    @cached_property
+    def _bounds(self) -> tuple[FloatArray, FloatArray]:
+        if self.dim > 2:
+            every = [piece.bounds for _, piece in self.sources]
+            low, high = np.min([own[0] for own in every], axis=0), np.max([own[1] for own in every], axis=0)
+            return np.maximum(low, self.domain.bounds[0]), np.minimum(high, self.domain.bounds[1])
+        tight = [_extremes(patch, self.dim) for patch in self.patches]
+        return np.min([own[0] for own in tight], axis=0), np.max([own[1] for own in tight], axis=0)
+
+    def _outward(self, x: FloatArray) -> tuple[Mask, FloatArray]:
+        """Which points lie on these pieces, and their normals there, (n, d)."""
+        found, normal = np.zeros(len(x), dtype=bool), np.zeros_like(x)
+        for number, piece in self.sources:
+            own = np.flatnonzero(~found & piece.contains(x))
+            if not len(own):
+                continue
+            outward = piece.normals(x[own])
+            signs = self.domain.signs(Points(x[own], outward), number)
+            own, kept = own[signs != 0], signs != 0
+            assert outward is not None
+            found[own], normal[own] = True, signs[kept, None] * outward[kept]
+        return found, normal
+
+    def _contains(self, x: FloatArray) -> Mask:
+        return self._outward(x)[0]
+
+    def normals(self, x: FloatArray) -> FloatArray | None:
+        found, normal = self._outward(x)
+        if not found.all():  # a corner, say, of which no piece is sure: the normal of any that has it
+            for _, piece in self.sources:
+                open_ = np.flatnonzero(~found & piece.contains(x))
+                if len(open_):
+                    own = piece.normals(x[open_])
+                    assert own is not None
+                    found[open_], normal[open_] = True, self._outward_of(x[open_], own)
+        normal[~found, 0] = 1.0
+        return normal
+
+    def _outward_of(self, x: FloatArray, normal: FloatArray) -> FloatArray:
+        """Normals turned so that a small step along them comes farther out of the domain than one back."""
+        step = 1e-6 * float(np.max(np.subtract(*self.domain.bounds[::-1])))
+        rise = self.domain.height(x + step * normal) - self.domain.height(x - step * normal)
+        return np.where(rise[:, None] >= 0.0, normal, -normal)
+
+    def of(self, source: Region) -> Pieces:
+        """The piece of the boundary that comes from ``source``: a domain of the combination, or a part of its boundary.
+
+        ``D.boundary.of(hole)``, ``D.boundary.of(box.face("left"))``, ``D.boundary.of(polygon.edge(2))``.
+        """
+        numbers = _numbers(self.domain, source)
+        if numbers is not None:
+            sources = tuple(own for own in self.sources if own[0] in numbers)
+        else:
+            sources = tuple((number, source) for number, piece in self.sources if _is_part(source, piece))[:1]
+        found = Pieces(self.domain, sources) if sources else None
+        if found is None or not found.patches:
+            made = ", ".join(map(repr, self.domain.leaves))
+            why = f"{source!r}, of which no part is a boundary of {self.domain!r}"
+            raise fail(ArgumentError, "source", why, f"give one of {made}, or a part of its boundary")
+        return found
+
+    def __repr__(self) -> str:
+        if all(piece == self.domain.leaves[number].boundary for number, piece in self.sources):
+            if len(self.sources) == len(self.domain.leaves):
+                return f"{self.domain!r}.boundary"
+            return f"{self.domain!r}.boundary.of({', '.join(repr(self.domain.leaves[k]) for k, _ in self.sources)})"
+        return f"{self.domain!r}.boundary.of({', '.join(repr(piece) for _, piece in self.sources)})"
+
+
+_REMEDY = "combine domains such as Box, Ball, Polygon, Implicit or Solid; for a part of one, D & Implicit(…)"
+
+
+def _combined(operation: Literal["|", "&", "-"], first: Domain, second: Any) -> Combination:
+    if not isinstance(second, Domain):
+        raise fail(ArgumentTypeError, "domains", describe(second), _REMEDY)
+    return Combination(operation, first, second)
+
+
+def _leaves(domain: Domain) -> tuple[Domain, ...]:
+    return domain.leaves if isinstance(domain, Combination) else (domain,)
+
+
+def _numbers(domain: Domain, source: Region, first: int = 0) -> set[int] | None:
+    """The numbers of the leaves of a part of a tree that is, or equals, the source; None if there is none."""
+    if domain is source or domain == source:
+        return set(range(first, first + len(_leaves(domain))))
+    if not isinstance(domain, Combination):
+        return None
+    left = _numbers(domain.first, source, first)
+    right = _numbers(domain.second, source, first + len(_leaves(domain.first)))
+    return None if left is None and right is None else (left or set()) | (right or set())
+
+
+def _is_part(source: Region, piece: Region) -> bool:
+    """Is a region a part of a boundary, made of patches that can be cut?"""
+    fits = isinstance(source, Patchwork) and source.dim == piece.dim and source.intrinsic_dim == piece.intrinsic_dim
+    return fits and bool(np.all(piece.contains(source.sample(16).x)))
+
+
+def _extremes(patch: Patch, dim: int) -> tuple[FloatArray, FloatArray]:
+    """The corners of the bounding box of a point or a line, (d,) each."""
+    if not patch.sides:
+        x = patch.place(np.zeros((1, 0))).x[0]
+        return x, x
+    t = np.linspace(0.0, 1.0, 65)
+    x = patch.place(t[:, None]).x
+    low, high = (np.array([s * _least(patch, t, s * x[:, k], k, s) for k in range(dim)]) for s in (1.0, -1.0))
+    return low, high
+
+
+def _least(patch: Patch, t: FloatArray, values: FloatArray, axis: int, sign: float) -> float:
+    """The least of a coordinate along a line, times a sign: at an end, or near the least of some values."""
+    best = int(np.argmin(values))
+    if best in (0, len(t) - 1):
+        return float(values[best])
+    found = minimize_scalar(
+        lambda s: sign * patch.place(np.array([[s]])).x[0, axis],
+        bounds=(t[best - 1], t[best + 1]),
+        method="bounded",
+        options={"xatol": 1e-12},
+    )
+    return min(float(found.fun), float(values[best]))
+
+
+def _short(x: FloatArray) -> str:
+    return "(" + ", ".join(f"{value:.3g}" for value in x) + ")"

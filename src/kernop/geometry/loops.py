@@ -1,0 +1,103 @@
+"""Closed lines on which a function of the plane vanishes: found on a grid, and parametrised by their length."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from kernop.basics.errors import FloatArray
+from kernop.geometry.levelset import LevelSet
+from kernop.geometry.points import Points
+from kernop.geometry.region import Patch
+from kernop.geometry.sequences import gauss
+
+#: Nodes of a spline for each crossing of the grid, at least so many, and the patches into which a line is divided.
+DENSER, FEWEST, PATCHES = 2, 512, 8
+#: The corners of a cell in order around it; edge k joins corner k and the next.
+CORNERS = ((0, 0), (1, 0), (1, 1), (0, 1))
+
+Key = tuple[int, int, int]
+
+
+def crossings(inside: NDArray[np.bool_]) -> list[list[Key]]:
+    """Closed chains of edges of a grid along which ``inside`` (nx, ny) changes; outside surrounds the inside.
+
+    An edge is (i, j, axis): from node (i, j) to the next along the axis. Where a cell is crossed twice, the inside is
+    not joined through its middle.
+    """
+    nx, ny = inside.shape
+    mixed = np.zeros((nx - 1, ny - 1), dtype=int)
+    for di, dj in CORNERS:
+        mixed += inside[di : nx - 1 + di, dj : ny - 1 + dj]
+    joins: dict[Key, list[Key]] = {}
+    for i, j in np.argwhere((mixed > 0) & (mixed < 4)):
+        edges: tuple[Key, ...] = ((i, j, 0), (i + 1, j, 1), (i, j + 1, 0), (i, j, 1))
+        signs = [bool(inside[i + di, j + dj]) for di, dj in CORNERS]
+        crossed = [k for k in range(4) if signs[k] != signs[(k + 1) % 4]]
+        if (
+            len(crossed) == 4 and signs[0]
+        ):  # each inner corner has the edges on both of its sides: 3 and 0 for the first
+            crossed = [3, 0, 1, 2]
+        for one, other in zip(crossed[::2], crossed[1::2], strict=True):
+            joins.setdefault(edges[one], []).append(edges[other])
+            joins.setdefault(edges[other], []).append(edges[one])
+    return _chains(joins)
+
+
+def _chains(joins: dict[Key, list[Key]]) -> list[list[Key]]:
+    chains: list[list[Key]] = []
+    while joins:
+        here = next(iter(joins))
+        chain = [here]
+        while joins[here]:
+            there = joins[here].pop()
+            joins[there].remove(here)
+            if not joins[here]:
+                del joins[here]
+            here = there
+            if here == chain[0]:
+                break
+            chain.append(here)
+        if here in joins and not joins[here]:
+            del joins[here]
+        chains.append(chain)
+    return chains
+
+
+def loop(nodes: FloatArray, level: LevelSet) -> list[Patch]:
+    """A closed line through nodes near the zero set, (k, 2), as patches of equal length with normals.
+
+    A periodic spline through points of the zero set tells the length, to about 1e-9; what is drawn from it is moved to
+    the zero set itself.
+    """
+    spacing = float(np.max(np.linalg.norm(np.roll(nodes, -1, axis=0) - nodes, axis=1)))
+    count = max(FEWEST, DENSER * len(nodes))
+    line = _spline(level.projected(nodes, spacing))
+    even = line(np.linspace(0.0, line.x[-1], count, endpoint=False))
+    line = _spline(level.projected(even, spacing))
+    t, w = gauss((1.0,), 6)
+    u = line.x[:-1, None] + np.diff(line.x)[:, None] * t[:, 0]
+    speed = np.linalg.norm(line(u.ravel(), 1), axis=1).reshape(u.shape)
+    length = np.concatenate([[0.0], np.cumsum(np.diff(line.x) * (speed @ w))])
+    back = CubicSpline(length, line.x)
+
+    def part(k: int) -> Patch:
+        def place(t: FloatArray) -> Points:
+            at = line(back(length[-1] * (k + t[:, 0]) / PATCHES))
+            x = level.projected(at, spacing)
+            return Points(x, level.normals(x))
+
+        own = float(length[-1]) / PATCHES
+        return Patch(own, (own,), place)
+
+    return [part(k) for k in range(PATCHES)]
+
+
+def _spline(nodes: FloatArray) -> CubicSpline:
+    closed = np.concatenate([nodes, nodes[:1]])
+    steps = np.linalg.norm(np.diff(closed, axis=0), axis=1)
+    kept = np.concatenate([[True], steps[:-1] > 1e-3 * np.median(steps), [True]])
+    closed = closed[kept]
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(closed, axis=0), axis=1))])
+    return CubicSpline(along, closed, bc_type="periodic")

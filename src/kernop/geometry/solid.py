@@ -1,0 +1,138 @@
+"""Solids: what a closed surface of triangles encloses, from a file or from arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, check_array, check_coordinates, fail
+from kernop.basics.frozen import frozen
+from kernop.basics.stored import stored
+from kernop.geometry.domain import Carved
+from kernop.geometry.mesh import Mesh
+from kernop.geometry.meshfiles import read
+from kernop.geometry.points import Points
+from kernop.geometry.region import Patch, Patchwork, check_extent, slack
+from kernop.geometry.repair import closed
+from kernop.geometry.triangles import Triangles
+
+
+@stored("solid")
+class Solid(Carved):
+    """What a closed surface of triangles encloses: ``Solid("part.stl")``, or ``Solid(vertices, faces)``.
+
+    Triangles may be wound in any direction; normals are turned outward, and into cavities. A surface that is open
+    anywhere is refused with the place; one that cuts through itself is not detected: there, what is enclosed twice is
+    outside.
+
+    Arguments:
+        source: the path of an STL, PLY, OBJ or OFF file; or the vertices, (n, 3).
+        faces: the triangles, (m, 3), as numbers of vertices; None with a file.
+    """
+
+    def __init__(self, source: Any, faces: Any = None) -> None:
+        if isinstance(source, str | Path):
+            if faces is not None:
+                raise fail(ArgumentError, "faces", "some with a file", "leave them out: the file has them")
+            source, faces = read(Path(source))
+        vertices = check_coordinates("vertices", source, 3)
+        numbers = check_array("faces", faces, remedy="give the numbers of three vertices for each triangle")
+        if numbers.ndim != 2 or numbers.shape[1] != 3 or len(numbers) < 4:
+            got = f"an array of shape {numbers.shape}"
+            raise fail(ShapeError, "faces", got, "give at least 4 triangles, as an array (m, 3)")
+        if np.any(numbers != np.round(numbers)) or numbers.min() < 0 or numbers.max() >= len(vertices):
+            got = f"numbers from {numbers.min():g} to {numbers.max():g}"
+            raise fail(ArgumentError, "faces", got, f"give whole numbers of vertices, 0 to {len(vertices) - 1}")
+        check_extent("vertices", vertices.min(axis=0), vertices.max(axis=0))
+        self._mesh = closed(vertices, numbers.astype(np.intp))
+        self._check_thickness("surface")
+
+    def stored_arguments(self) -> dict[str, Any]:
+        """The arguments of the constructor: arrays, whatever file they came from."""
+        return {"source": frozen(self._mesh.vertices), "faces": self._mesh.faces.astype(np.float64)}
+
+    @property
+    def mesh(self) -> Mesh:
+        """The surface, with outward normals."""
+        return self._mesh
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        return self._mesh.vertices.min(axis=0), self._mesh.vertices.max(axis=0)
+
+    @cached_property
+    def _size(self) -> float:
+        return self._mesh.volume
+
+    @property
+    def measure(self) -> float:
+        """The volume within the triangles, to rounding."""
+        return self._size
+
+    def height(self, x: FloatArray) -> FloatArray:
+        distance, _ = self._mesh.nearest(x)
+        return np.where(self._mesh.inside(x), -distance, distance)
+
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        inside = self._mesh.inside(x)
+        low, high = self.bounds
+        room = float(np.max(slack(low, high)))
+        beyond = np.flatnonzero(~inside & np.all((x >= low - room) & (x <= high + room), axis=1))
+        if len(beyond):
+            inside[beyond] = self._mesh.nearest(x[beyond])[0] <= room
+        return inside
+
+    @property
+    def boundary(self) -> Surface:
+        """The triangles."""
+        return Surface(self)
+
+    def __repr__(self) -> str:
+        low, high = (", ".join(f"{value:.3g}" for value in corner) for corner in self.bounds)
+        return f"Solid(<{len(self._mesh.faces)} triangles from ({low}) to ({high})>)"
+
+
+@stored("surface")
+@dataclass(frozen=True, eq=False, repr=False)
+class Surface(Patchwork):
+    """The surface of a solid: a point has the normal of its triangle."""
+
+    solid: Solid
+
+    @property
+    def enclosed(self) -> Solid:
+        return self.solid
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        return self.solid.bounds
+
+    @cached_property
+    def _net(self) -> Triangles:
+        return Triangles.ordered(self.solid.mesh.triangles.corners)
+
+    @property
+    def patches(self) -> tuple[Patch, ...]:
+        net = self._net
+        normals = net.crosses / (2.0 * net.areas[:, None])
+        area = float(np.sum(net.areas))
+
+        def place(t: FloatArray) -> Points:
+            x, number = net.place(t)
+            return Points(x, normals[number])
+
+        return (Patch(area, (area**0.5, area**0.5), place, smooth=False),)
+
+    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        return self.solid.mesh.nearest(x)[0] <= np.max(slack(*self.bounds))
+
+    def normals(self, x: FloatArray) -> FloatArray | None:
+        return self.solid.mesh.normals[self.solid.mesh.nearest(x)[1]]
+
+    def __repr__(self) -> str:
+        return f"{self.solid!r}.boundary"

@@ -1,0 +1,224 @@
+"""Interfaces: inner surfaces across which u, or its flux, may jump."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, OperatorError, describe, fail, naming
+from kernop.basics.precision import eagerly
+from kernop.geometry import Points, Region
+from kernop.language.calculus import collecting_fluxes
+from kernop.language.conditions import Compound, Condition
+from kernop.language.ops import coefficient_values, itself, linear_forms
+from kernop.language.piecewise import Piecewise
+from kernop.language.problem import Problem
+from kernop.language.sides import LOOK, Bounded, between, sides
+from kernop.language.unknowns import Operator, Unknowns
+
+#: Points by which factors on the two sides are compared, and how far they may be apart.
+FEW, SAME = 32, 1e-6
+
+
+@dataclass(frozen=True)
+class Interface(Compound):
+    """u⁺ − u⁻ = jump and q⁺ − q⁻ = flux_jump across an inner surface, on whose sides u has functions of its own.
+
+    u⁺ is u on the side to which the normals of the surface point: outside of an inclusion whose boundary it is. The
+    flux q is the argument of ``div`` in the equation, along the normal: a ∂u/∂n for −div(a grad u). Coefficients, and
+    equations, may differ on the two sides; ko.Piecewise tells a jump of a.
+
+    Arguments:
+        on: the surface: the boundary of a domain, or a part of it, such as ``inclusion.boundary``. What of it does not
+            lie inside the domain of the equation is left out.
+        jump: u⁺ − u⁻: a number, a function of x, or the name of an input of T.
+        flux_jump: q⁺ − q⁻, likewise.
+        flux: the flux, an operator such as ``lambda u: a * normal_derivative(u)``; None takes it from the equation.
+        name: the conditions are called ``name_jump`` and ``name_flux``.
+        of: the unknown, if there are several.
+    """
+
+    on: Region
+    jump: Any = 0.0
+    flux_jump: Any = 0.0
+    _: KW_ONLY
+    flux: Operator | None = None
+    name: str = "interface"
+    of: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.on, Region):
+            raise fail(ArgumentTypeError, "on", describe(self.on), "give a surface, such as inclusion.boundary")
+        if self.on.enclosed is None:
+            remedy = "give the boundary of a domain, or a part of it, such as Ball([0, 0], 0.5).boundary"
+            raise fail(ArgumentError, "on", f"{self.on!r}, which bounds no domain", remedy)
+
+    def conditions(self, others: Sequence[Condition], unknowns: Unknowns) -> tuple[Condition, ...]:
+        top = max((c.on.intrinsic_dim for c in others), default=0)
+        equations = [c for c in others if c.on.intrinsic_dim == top and top == self.on.dim]
+        if not equations:
+            remedy = "state an equation on the whole domain, or one on each side"
+            raise fail(ArgumentError, self.name, "an interface without an equation around it", remedy)
+        with naming(self.name):
+            on = _inner(self.on, [c.on for c in equations])
+        flux = self.flux or self._flux(equations, on, unknowns)
+        return (
+            self._condition(itself, on, "jump", self.jump),
+            self._condition(flux, on, "flux", self.flux_jump),
+        )
+
+    def _condition(self, op: Operator, on: Region, what: str, data: Any) -> Condition:
+        """One of the two, with data that are fixed, or an input of that name."""
+        name, fixed = (data, None) if isinstance(data, str) else (f"{self.name}_{what}", data)
+        return Condition(op, on, name, data=fixed, of=self.of, across=True)
+
+    def _flux(self, equations: Sequence[Condition], on: Region, unknowns: Unknowns) -> Flux:
+        if unknowns.single is None:
+            remedy = "give flux=, such as lambda u, p: normal_component(2 * mu * sym(grad(u)) - p * identity(u))"
+            raise fail(ArgumentError, self.name, "no flux, which equations of several unknowns do not tell", remedy)
+        flux = Flux(tuple((c.op, c.on) for c in equations))
+        if unknowns.components is None:
+            _check_factor(flux, on, self.name)
+        return flux
+
+
+@dataclass(frozen=True)
+class Flux:
+    """The flux of an equation through a surface: what stands in its ``div``, or the gradient in its ``laplacian``.
+
+    Arguments:
+        equations: operators and where they hold; on each side of the surface one of them is asked.
+    """
+
+    equations: tuple[tuple[Operator, Region], ...]
+
+    def __call__(self, *fields: Any, **named: Any) -> Any:
+        """The flux of the first equation."""
+        return flux_of(self.equations[0][0])(*fields, **named)
+
+    def beside(self, points: Points, name: str) -> list[tuple[Operator, NDArray[np.bool_]]]:
+        """The equations that hold at points near the surface, and at which of them, (n,) each."""
+        free, found = np.ones(len(points), dtype=bool), list[tuple[Operator, NDArray[np.bool_]]]()
+        for equation, region in self.equations:
+            here = free & region.contains(points.x)
+            if np.any(here):
+                found.append((equation, here))
+                free &= ~here
+        if np.any(free):
+            got = f"a point of an interface, {points.x[np.argmax(free)]}, without an equation beside it"
+            raise fail(ArgumentError, name, got, "state an equation on either side")
+        return found
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """That of the first equation: by its parameters a problem knows which unknowns it takes."""
+        return inspect.signature(self.equations[0][0])
+
+
+def flux_of(op: Operator) -> Operator:
+    """The flux of one equation, as an operator."""
+
+    @wraps(op)
+    def flux(*fields: Any, **named: Any) -> Any:
+        with collecting_fluxes() as found:
+            op(*fields, **named)
+        if len(found) != 1:
+            got = f"an equation with {len(found)} divergences, whose flux is not plain"
+            remedy = "write it with one div or laplacian, or give the flux: Interface(…, flux=lambda u: …)"
+            raise fail(OperatorError, "flux", got, remedy)
+        return found[0]
+
+    return flux
+
+
+def choices(op: Operator, points: Points, name: str) -> list[tuple[Operator, NDArray[np.bool_]]]:
+    """The operators that are meant at points near a surface, and at which of them, (n,) each."""
+    if not isinstance(op, Flux):
+        return [(op, np.ones(len(points), dtype=bool))]
+    return [(flux_of(equation), here) for equation, here in op.beside(points, name)]
+
+
+def _check_factor(flux: Flux, surface: Region, name: str) -> None:
+    """Raise if what multiplies the divergence jumps: a * laplacian(u) does not tell what is continuous."""
+    points = surface.sample(FEW)
+    found: list[FloatArray] = []
+    for side in sides(surface, points, name):
+        factor = np.ones(len(points))
+        for equation, here in flux.beside(side.near[0], name):
+            whole, inner = (_leading(op, side.near[0], name) for op in (equation, flux_of(equation)))
+            factor[here] = np.divide(whole, inner, out=np.ones_like(whole), where=inner != 0.0)[here]
+        found.append(factor)
+    apart = np.abs(found[0] - found[1]) > SAME * np.maximum(np.abs(found[0]), np.abs(found[1]))
+    if np.any(apart):
+        row = int(np.argmax(apart))
+        got = f"a factor before div or laplacian that jumps from {found[1][row]:.4g} to {found[0][row]:.4g}"
+        remedy = "write -div(a * grad(u)), whose flux is a ∂u/∂n, or give flux="
+        raise fail(OperatorError, name, got, remedy)
+
+
+def _leading(op: Operator, points: Points, name: str) -> FloatArray:
+    """What an operator of order m makes of (n·(x − x_i))^m / m! at the points, the coefficient along the normal: (n,).
+
+    Only real parts are looked at.
+    """
+    with eagerly():
+        forms, _ = linear_forms(op, points, name=name)
+        (table,) = coefficient_values(forms, points, name)
+    present = {alpha: np.real(values) for (_, alpha), values in table.items() if np.any(values)}
+    order = max((sum(alpha) for alpha in present), default=0)
+    leading = [(np.asarray(alpha), values) for alpha, values in present.items() if sum(alpha) == order]
+    assert points.normal is not None
+    return np.sum([values * np.prod(points.normal**alpha, axis=1) for alpha, values in leading], axis=0)
+
+
+def _inner(surface: Region, domains: Sequence[Region]) -> Region:
+    """What of a surface has the domain on both sides."""
+
+    def within(x: FloatArray) -> NDArray[np.bool_]:
+        found = surface.contains(x)
+        if np.any(found):
+            found[found] = between(surface, surface.adopt(x[found]), domains)
+        return found
+
+    here = within(surface.sample(LOOK).x)
+    if np.all(here):
+        return surface
+    if not np.any(here):
+        got = f"{surface!r}, of which no point has the domain of the equation on both sides"
+        raise fail(ArgumentError, "on", got, "give a surface inside the domain")
+    return surface.where(within)
+
+
+def completed(problem: Problem, functions: Sequence[Piecewise]) -> Problem:
+    """The problem with an interface on every surface where one of these functions jumps, inside the domain.
+
+    It is left as it is if it has interfaces, several unknowns, or pieces whose boundaries are not known.
+    """
+    regions = list({id(region): region for function in functions for region in function.regions}.values())
+    bounded = [region.boundary for region in regions if isinstance(region, Bounded)]
+    if problem.cuts or problem.unknowns.single is None or not regions or len(bounded) < len(regions):
+        return problem
+    equations = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
+    interfaces: list[Interface] = []
+    for k, surface in enumerate(bounded):
+        new = _first_time(surface, bounded[:k])
+        points = surface.sample(LOOK)
+        if np.any(between(surface, points, [c.on for c in equations]) & new.contains(points.x)):
+            interfaces.append(Interface(new, name=f"piece{k}"))
+    return Problem(*problem.conditions, *interfaces, unknowns=problem.unknowns) if interfaces else problem
+
+
+def _first_time(surface: Region, before: Sequence[Region]) -> Region:
+    """What of a surface is not on one of others."""
+
+    def new(x: FloatArray) -> NDArray[np.bool_]:
+        return ~np.any([other.contains(x) for other in before], axis=0)
+
+    seen = new(surface.sample(LOOK).x) if before else np.ones(1, dtype=bool)
+    return surface if np.all(seen) or not np.any(seen) else surface.where(new)

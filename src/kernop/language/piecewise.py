@@ -1,0 +1,205 @@
+"""Functions that jump, and say where: coefficients of layered and mixed materials."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from numpy.typing import NDArray
+
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FloatArray,
+    KernopError,
+    OutsideDomainError,
+    ShapeError,
+    check_array,
+    check_scalar,
+    describe,
+    fail,
+)
+from kernop.basics.precision import float64
+from kernop.basics.stored import stored
+from kernop.geometry import Region
+from kernop.language.functions import Function, evaluate
+
+#: Points of each region that are looked for in the others.
+LOOKED_AT = 512
+
+
+@stored("piecewise")
+class Piecewise:
+    """One number or function on each of several regions, with jumps between them that kernop knows of.
+
+    Of x (…, d) it gives (…,). Inside a piece its derivatives are those of the piece. A point that two regions share
+    with their boundaries belongs to the first of them.
+
+    Under ``div`` or ``grad`` it is the coefficient of a physical problem: `learn` puts an `Interface` on the boundaries
+    of its regions, so that u and its flux a ∂u/∂n are continuous there. Where it cannot, it says so (`JumpWarning`).
+
+    Arguments:
+        pieces: {region: number or function of x}, or pairs of them. The regions do not overlap.
+        otherwise: number or function where there is no region; None: such points are an error.
+    """
+
+    def __init__(
+        self,
+        pieces: tuple[tuple[Region, Any], ...] | Mapping[Region, Any],
+        otherwise: Any = None,
+    ) -> None:
+        self.pieces = _read(pieces)
+        self.otherwise = None if otherwise is None else _value("otherwise", otherwise)
+        _check_apart([region for region, _ in self.pieces])
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """The regions, in order."""
+        return tuple(region for region, _ in self.pieces)
+
+    @property
+    def dim(self) -> int:
+        """The number d of coordinates."""
+        return self.pieces[0][0].dim
+
+    def which(self, x: Any) -> NDArray[np.intp]:
+        """The number of the piece of each point x (n, d), and −1 where ``otherwise`` holds: (n,).
+
+        A point that lies inside two regions, or in none without ``otherwise``, is an error.
+        """
+        inside = np.stack([region.contains(x) for region in self.regions])
+        self._check_overlap(inside, np.asarray(x))
+        none = ~np.any(inside, axis=0)
+        if self.otherwise is None and np.any(none):
+            first = np.asarray(x)[none][0]
+            got = f"{int(none.sum())} of {len(none)} points in none of the regions, the first at {first}"
+            raise fail(OutsideDomainError, "Piecewise", got, "cover the domain with regions, or give otherwise=")
+        return np.where(none, -1, np.argmax(inside, axis=0))
+
+    def __call__(self, x: Any) -> Any:
+        """The values at x (…, d): (…,), in NumPy or, for arrays of JAX, in JAX."""
+        if isinstance(x, Tracer | jax.Array):
+            return self._values(x)
+        places = check_array("x", x, remedy="give points of shape (…, d)", copy=False)
+        with float64():
+            found = np.asarray(self._values(jnp.asarray(places)))
+        return check_array("Piecewise", found, remedy="make it finite where it holds", copy=False, complex_too=True)
+
+    def _values(self, x: Any) -> Any:
+        if x.ndim == 0 or x.shape[-1] != self.dim:
+            got = f"points of shape {x.shape} for regions in {self.dim} dimensions"
+            raise fail(ShapeError, "Piecewise", got, f"give points of shape (…, {self.dim})")
+        flat = x.reshape(-1, self.dim)
+        number = self._numbers(flat)
+        first = 0 if self.otherwise is None else -1
+        values = [self._piece(flat, number == k, k) for k in range(first, len(self.pieces))]
+        return reduce(operator.add, values).reshape(x.shape[:-1])
+
+    def _numbers(self, x: Any) -> Any:
+        """`which`, at points that JAX may trace: known now, or when the compiled function runs."""
+        still = jax.lax.stop_gradient(x)
+        try:
+            with jax.ensure_compile_time_eval():
+                return jnp.asarray(self.which(np.asarray(still, dtype=np.float64)))
+        except jax.errors.TracerArrayConversionError:
+            shape = jax.ShapeDtypeStruct(x.shape[:-1], np.int32)
+            return jax.pure_callback(self._looked_up, shape, still, vmap_method="broadcast_all")
+
+    def _looked_up(self, x: Any) -> NDArray[np.int32]:
+        """`which` for points (…, d) of a compiled function."""
+        places = np.asarray(x, dtype=np.float64)
+        return self.which(places.reshape(-1, self.dim)).reshape(places.shape[:-1]).astype(np.int32)
+
+    def _piece(self, x: Any, mine: Any, k: int) -> Any:
+        """The values of piece k at its points, and 0 at others, (n,).
+
+        The function of a piece is asked at its own points only: elsewhere it may be infinite, or not known.
+        """
+        value: Any = self.otherwise if k < 0 else self.pieces[k][1]
+        if not callable(value):
+            return jnp.where(mine, value, 0.0)
+        if isinstance(mine, Tracer):
+            own = _some_point(self.pieces[k][0]) if k >= 0 else x[0]
+        elif not np.any(np.asarray(mine)):
+            return jnp.zeros(len(x))
+        else:
+            own = jax.lax.stop_gradient(x)[int(np.argmax(np.asarray(mine)))]
+        places, name = jnp.where(mine[:, None], x, own), "otherwise" if k < 0 else f"pieces, value {k}"
+        if isinstance(mine, Tracer):
+            traced: Any = value(places)
+            return jnp.where(mine, traced, 0.0)
+        return jnp.where(mine, evaluate(name, value, places, ()), 0.0)
+
+    def _check_overlap(self, inside: NDArray[np.bool_], x: FloatArray) -> None:
+        """Raise if a point lies in two regions, and on the boundary of neither, as far as that is known."""
+        for place in np.flatnonzero(np.sum(inside, axis=0) > 1).tolist():
+            own = [self.regions[k] for k in np.flatnonzero(inside[:, place]).tolist()]
+            # Where a boundary is not known, as of .where(…), a point that two of them hold may well lie on it.
+            if not any(_boundary(r) is None or _on_boundary(r, x[place : place + 1]) for r in own):
+                raise _overlapping(own[0], own[1], x[place])
+
+    def __repr__(self) -> str:
+        shown = [f"{region!r}: {describe(value)}" for region, value in self.pieces]
+        rest = "" if self.otherwise is None else f", otherwise {describe(self.otherwise)}"
+        return f"Piecewise({{{', '.join(shown)}}}{rest})"
+
+
+_WANTED = "give {region: value}, such as {ko.Box([0, 0], [0.5, 1]): 1.0, ko.Box([0.5, 0], [1, 1]): 10.0}"
+
+
+def _read(pieces: Any) -> tuple[tuple[Region, float | complex | Function], ...]:
+    pairs = list(pieces.items() if isinstance(pieces, Mapping) else pieces if isinstance(pieces, Iterable) else ())
+    if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        raise fail(ArgumentTypeError, "pieces", describe(pieces), _WANTED)
+    found: list[tuple[Region, Any]] = []
+    for k, (region, value) in enumerate(pairs):
+        if not isinstance(region, Region):
+            raise fail(ArgumentTypeError, f"pieces, region {k}", describe(region), _WANTED)
+        if region.dim != pairs[0][0].dim or region.intrinsic_dim != region.dim:
+            got = f"{region!r}, of dimension {region.intrinsic_dim} in {region.dim} coordinates"
+            raise fail(ShapeError, f"pieces, region {k}", got, "give domains in the same space, and no boundaries")
+        found.append((region, _value(f"pieces, value {k}", value)))
+    return tuple(found)
+
+
+def _value(name: str, value: Any) -> Any:
+    return value if callable(value) else check_scalar(name, value, "give a number or a function of x")
+
+
+def _check_apart(regions: list[Region]) -> None:
+    """Raise if sampled points of one region lie within another, and not on the boundary of either."""
+    for k, region in enumerate(regions):
+        x = region.sample(LOOKED_AT).x if region.known else None
+        for other in regions[k + 1 :]:
+            low, high = np.maximum(region.bounds[0], other.bounds[0]), np.minimum(region.bounds[1], other.bounds[1])
+            if x is None or np.any(low > high):
+                continue
+            for place in x[other.contains(x)]:
+                if not (_on_boundary(region, place[None]) or _on_boundary(other, place[None])):
+                    raise _overlapping(region, other, place)
+
+
+def _on_boundary(region: Region, x: FloatArray) -> bool:
+    """Does a point (1, d) lie on the boundary? False where the region does not know its boundary."""
+    boundary = _boundary(region)
+    return boundary is not None and bool(boundary.contains(x)[0])
+
+
+def _boundary(region: Region) -> Region | None:
+    found = getattr(region, "boundary", None)
+    return found if isinstance(found, Region) else None
+
+
+def _overlapping(one: Region, other: Region, x: FloatArray) -> KernopError:
+    got = f"{one!r} and {other!r}, which overlap: both hold {np.array2string(x, precision=4)}"
+    return fail(ArgumentError, "Piecewise", got, "give regions that have no more than boundaries in common")
+
+
+def _some_point(region: Region) -> Any:
+    return jnp.asarray(region.sample(1).x[0])

@@ -1,0 +1,44 @@
+"""Traces on faces: orthonormal polynomials on a box of one dimension less, and nodes that see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from math import comb
+
+import numpy as np
+
+from kernop.basics.errors import FloatArray
+from kernop.collocation.mosaic import trace_nodes
+from kernop.methods.spaces.polynomials import legendre, total_degree
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Polynomials of degree < q on [0, 1]^(d−1), orthonormal in the mean.
+
+    Arguments:
+        nodes: (n, d − 1), a Gauss rule with twice as many nodes along each axis as the degree asks for.
+        values: of the polynomials at the nodes, (n, k).
+        project: from values at the nodes to coefficients, (k, n); project @ values = I.
+    """
+
+    nodes: FloatArray
+    values: FloatArray
+    project: FloatArray
+
+    def __len__(self) -> int:
+        return self.values.shape[1]
+
+
+@cache
+def trace(axes: int, degree: int) -> Trace:
+    """Polynomials of total degree < ``degree`` on a face with so many axes; a point has a number."""
+    if axes == 0:
+        one = np.ones((1, 1))
+        return Trace(np.zeros((1, 0)), one, one)
+    nodes, weights = trace_nodes(axes, degree)
+    degrees = total_degree(axes, comb(degree - 1 + axes, axes))
+    tables = [legendre(2.0 * nodes[:, j] - 1.0, degree - 1, 0)[0] for j in range(axes)]
+    values = np.prod([table[own] for table, own in zip(tables, degrees.T, strict=True)], axis=0).T
+    return Trace(nodes, np.ascontiguousarray(values), values.T * weights)

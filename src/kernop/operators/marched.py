@@ -1,0 +1,243 @@
+"""The solution over slabs of time one after the other: a function of space and of the time of all slabs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import ArgumentError, FloatArray, OutsideDomainError, ShapeError, check_integer, fail
+from kernop.collocation.ansatz import Tabulated
+from kernop.collocation.data import known_everywhere, some_places
+from kernop.collocation.functionals import Functionals, Indices
+from kernop.collocation.sampling import can_be_fresh
+from kernop.collocation.slabs import Later, Slab, by_slab, data_of_slabs, slab_numbers
+from kernop.geometry import Points
+from kernop.language.unknowns import Operator
+from kernop.methods.repeated import Repetition
+from kernop.operators.evaluated import Evaluated, OneUnknown
+from kernop.operators.shapes import by_unknown
+from kernop.operators.solution import Solution
+from kernop.trust.estimates import Learned
+from kernop.trust.estimates.chain import ChainData, ChainEstimate, chain_estimate
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MarchedSolution(Evaluated[OneUnknown]):
+    """A solution over slabs of time, one after the other: a function of x = (…, t) with its derivatives.
+
+    The slabs are [t0 + kτ, t0 + (k + 1)τ], k < steps, where T was learned on [t0, t0 + τ]. Where two meet, the later
+    one is evaluated.
+
+    Attributes:
+        problem: that of a slab.
+        slabs: the solution of each, in the time of T: from t0 to t0 + τ.
+        slab: the problem of one, and what is handed on.
+        repetition: the map that is repeated.
+        given: what `march` was given, by name.
+        data: what T was given in all slabs at its points, (N, steps · B).
+        function: u in all slabs; the columns are those of the first, then of the second, ….
+        misfits: what least squares left of the data on the worst slab, relative to the largest data, (B,).
+        sizes: the norm ‖√W h‖ of the largest data, (B,).
+    """
+
+    slabs: tuple[Solution, ...]
+    slab: Slab
+    repetition: Repetition
+    given: Mapping[str, Any]
+    learned: Learned
+    data: FloatArray
+
+    @property
+    def steps(self) -> int:
+        """The number of slabs."""
+        return len(self.slabs)
+
+    @property
+    def times(self) -> tuple[float, float]:
+        """The first and the last time."""
+        return self.slab.times[0], self.slab.times[0] + self.steps * self.slab.duration
+
+    @property
+    def width(self) -> int:
+        """The number B of inputs."""
+        return self.slabs[0].width
+
+    @property
+    def spectral_radius(self) -> float:
+        """ρ of the map from what a slab begins with to what it ends with, all other data being 0.
+
+        Above 1, errors grow in every slab. Modes that grow but are no solutions, which the space does not resolve, are
+        taken out of what is handed on: `removed` tells how many.
+        """
+        return self.repetition.radius
+
+    @property
+    def removed(self) -> int:
+        """The number of modes that are taken out between slabs."""
+        return self.repetition.removed
+
+    @cached_property
+    def growth(self) -> float:
+        """The largest ‖M^k‖, k ≤ steps, of that map: how often an error may be multiplied on the way.
+
+        In the norm of balanced data, in which a few tens are common: data that no solution has are among them.
+        """
+        return float(np.max(self.repetition.powers))
+
+    def _unknown(self, name: str) -> OneUnknown:
+        return OneUnknown(self, name)
+
+    def __repr__(self) -> str:
+        first, last = self.times
+        return self._described(f"{self.steps} slabs from t = {first:g} to {last:g}", self._map())
+
+    def _map(self) -> str:
+        removed = f" without {self.removed} unresolved modes" if self.removed else ""
+        return f"spectral radius {self.spectral_radius:.6g}{removed}, growth at most {self.growth:.2g}"
+
+    def __call__(self, x: Any, *, outside: str = "raise") -> Any:
+        """u(x) for x of shape (M, d), whose last coordinate is the time of all slabs: as `Solution.__call__`."""
+        _, own, numbers = self._places(x, outside)
+        found = self._values(self.ansatz.evaluations(own.x), numbers)
+        return self._blank(by_unknown(found, self.problem.unknowns), own, outside)
+
+    def gradient(self, name: str, x: Any, outside: str) -> FloatArray:
+        _, own, numbers = self._places(x, outside)
+        found = self._each(numbers, lambda k, rows: self.slabs[k].gradient(name, own[rows], "extrapolate"))
+        return self._blank(found, own, outside)
+
+    def apply(self, op: Operator, x: Any, *, outside: str = "raise", of: str | None = None) -> FloatArray:
+        """(P u)(x) for any linear operator P, whose coefficients are functions of the time of all slabs."""
+        points, own, numbers = self._places(x, outside)
+        found = self._each(numbers, lambda k, rows: self._applied(op, of, points[rows], own[rows], k))
+        return self._blank(found, own, outside)
+
+    def _applied(self, op: Operator, of: str | None, points: Points, own: Points, k: int) -> Any:
+        """P u at points of one slab: coefficients there, u in the time of the slab."""
+        if isinstance(op, Tabulated):
+            return self.slabs[k].apply(op, own, outside="extrapolate", of=of)
+        ansatz = self.ansatz
+        if ansatz.envelope is not None:
+            ansatz = replace(ansatz, envelope=Later(ansatz.envelope, -k * self.slab.duration))
+        rows = ansatz.functionals(op, points, of=of)
+        blocks = tuple(replace(block, x=own.x) for block in rows.blocks)
+        return self._evaluated(self.slabs[k].function, Functionals(blocks, rows.layouts))
+
+    def residual(self, name: str, points: Any, data: Any = None) -> FloatArray:
+        """(P_k u − h_k) at points of condition ``name``, in the time of all slabs: (n,), or (n, B).
+
+        As `Solution.residual`; points of a condition at the initial time are those of the first slab. The points of an
+        integral lie in one slab.
+        """
+        condition = self.problem[name]
+        if name in self.slab.initial:
+            return self.slabs[0].residual(name, points, data)
+        _, own, numbers = self._places(points, "raise")
+        if condition.integral and len(set(numbers.tolist())) > 1:
+            raise fail(ArgumentError, "points", "those of several slabs for an integral", "ask for one slab at a time")
+
+        def at(k: int, rows: Indices) -> Any:
+            h = data
+            if callable(data):
+                h = Later(data, k * self.slab.duration)
+            elif np.shape(data)[:1] == (len(own),) and not condition.integral:
+                h = np.asarray(data)[rows]
+            return self.slabs[k].residual(name, own[rows], h)
+
+        return self._each(numbers, at)
+
+    def error_estimate(self, *values: Any, search: int | None = None, **named: Any) -> ChainEstimate:
+        """How wrong u is on all slabs together, and on each: what each adds, and what the following make of it.
+
+        Arguments:
+            values, named: inputs that `march` was given as arrays, as functions or numbers; or as values at
+                ``T.test_points[name].x`` for each slab, (steps, n) or (steps, n, B).
+            search: the number of values in all slabs together of an input that is a function, which is searched for
+                what the points do not see; None for no search, which takes about a second for each slab.
+        """
+        sought = None if search is None else check_integer("search", search, least=16)
+        known = self._known(values, named)
+        return chain_estimate(
+            self.learned,
+            self.slab,
+            self.repetition,
+            self.function,
+            known,
+            single=self.single,
+            paired=self.paired,
+            search=sought,
+        )
+
+    def report(self) -> str:
+        """What `error_estimate` says and how the map grows, for a person: ``print(u.report())``."""
+        return f"{self.error_estimate()}\nThe map of one slab: {self._map()}."
+
+    def _known(self, values: tuple[Any, ...], named: dict[str, Any]) -> ChainData:
+        """Where the data of all conditions are known."""
+        added = self._added(values, named)
+        layouts = dict(zip(self.problem.names, self.learned.layouts, strict=True))
+        whole = {**self.given, **added}
+        arrays = [
+            name
+            for name in self.problem.inputs
+            if name not in added and not known_everywhere(self.problem[name], whole[name], layouts[name])
+        ]
+        tests = None
+        functions: Sequence[Mapping[str, Any]] = [{}] * self.steps
+        if not arrays and (added or can_be_fresh(self.problem)):
+            points = self.learned.test_points
+            inputs = by_slab(self.slab, whole, points, layouts, self.steps)
+            functions = [{name: value for name, value in own.items() if callable(value)} for own in inputs]
+            columns, single, paired = data_of_slabs(self.slab, inputs, points, self.learned.layouts)
+            width = columns.shape[2]
+            if (paired and not self.paired) or (width != self.data.shape[1] // self.steps and not single):
+                raise fail(ShapeError, "error_estimate", f"data for {width} inputs", f"u is a batch of {self.width}")
+            if self.paired and not paired:
+                columns = np.concatenate([columns, np.zeros_like(columns)], axis=2)
+            tests = np.broadcast_to(columns, (*columns.shape[:2], self.data.shape[1] // self.steps))
+            tests = tests.reshape(len(columns), -1)
+        return ChainData(self.data, tests, functions)
+
+    def _places(self, x: Any, outside: str) -> tuple[Points, Points, Indices]:
+        """Points in the time of all slabs, in the time of their own, and the numbers of their slabs, (M,).
+
+        Points outside the domain have the number of the nearest slab.
+        """
+        points = some_places(self.problem, x, outside)
+        numbers, times, inside = slab_numbers(points.x[:, -1], self.slab, self.steps)
+        own = replace(points, x=np.column_stack([points.x[:, :-1], times]))
+        if outside == "raise":
+            beyond = ~(inside & self.problem.contains(own.x))
+            if np.any(beyond):
+                first, last = self.times
+                got = f"{int(beyond.sum())} of {len(points)} points outside, the first at {points.x[np.argmax(beyond)]}"
+                remedy = f"give points of the domain, with times from {first:g} to {last:g}, or outside='nan'"
+                raise fail(OutsideDomainError, "x", got, remedy)
+        return points, own, numbers
+
+    def _values(self, rows: Functionals, numbers: Indices) -> Any:
+        """What the functionals of one operator, in the time of slabs, say of u."""
+
+        def at(k: int, chosen: Indices) -> Any:
+            own = Functionals(tuple(block[chosen] for block in rows.blocks), rows.layouts)
+            return self._evaluated(self.slabs[k].function, own)
+
+        return self._each(numbers, at)
+
+    def _each(self, numbers: Indices, at: Callable[[int, Indices], Any]) -> Any:
+        """Values at all points, from those of each slab: ``at`` takes its number, and those of its points."""
+        found: NDArray[Any] | None = None
+        for k in np.unique(numbers).tolist():
+            rows = np.flatnonzero(numbers == k)
+            values = at(k, rows)
+            if found is None:
+                found = np.empty((len(numbers), *values.shape[1:]), dtype=values.dtype)
+            if len(values) != len(rows):  # an integral, which is one value
+                return values
+            found[rows] = values
+        return found

@@ -1,0 +1,89 @@
+"""Residuals that are concentrated in few places: there u is not smooth, and smooth fields say little of its error.
+
+At a re-entrant corner the residual of u is not even square integrable. Least squares then bend û everywhere for the
+sake of a few points, more so with more functions; and a richer operator errs in the same way. A coarser one does less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import FloatArray
+from kernop.collocation.functionals import Block, Functionals
+
+#: Residuals are concentrated if their root mean square, in units of their median, exceeds that of every smooth field
+#: by this factor …
+BEYOND = 1.3
+#: … at so many points at least.
+FEWEST = 64
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Concentrated:
+    """What a richer operator leaves of the residuals of a condition is large at few points alone.
+
+    Attributes:
+        name: of the condition.
+        input: which of the inputs of a batch; 0 for one.
+        place: where it is largest, (d,).
+    """
+
+    name: str
+    input: int
+    place: FloatArray
+
+    def __str__(self) -> str:
+        """What it means, in one sentence."""
+        place = ", ".join(f"{x:.3g}" for x in self.place)
+        return (
+            f"the residual of {self.name} is concentrated near x = ({place}), as at a corner, a jump or a narrow "
+            "front: u is probably not resolved there, and more centres may not help"
+        )
+
+
+def tails(rows: Functionals, left: FloatArray) -> FloatArray:
+    """The root mean square of residuals (n, B) in units of their median, block by block: (blocks, B); 0 for few."""
+    found = [_tail(np.abs(left[part])) if _many(block) else np.zeros(left.shape[1]) for block, part in _parts(rows)]
+    return np.array(found)
+
+
+def concentrated(rows: Functionals, left: FloatArray, usual: FloatArray) -> NDArray[np.bool_]:
+    """Are residuals (n, B) concentrated, beyond what is usual (blocks,)? By block, (blocks, B)."""
+    found = tails(rows, left)
+    return (found > 0.0) & (found > BEYOND * usual[:, None])
+
+
+def where_concentrated(
+    rows: Functionals, left: FloatArray, found: NDArray[np.bool_], names: Mapping[int, str]
+) -> tuple[Concentrated, ...]:
+    """What `concentrated` found, for people; ``names`` has the condition of the first row of each of its parts."""
+    told: dict[tuple[str, int], Concentrated] = {}
+    for (block, part), flags in zip(_parts(rows), found, strict=True):
+        name = names[max(start for start in names if start <= part.start)]
+        for b in map(int, np.flatnonzero(flags)):
+            place = block.x[int(np.argmax(np.abs(left[part, b])))].copy()
+            told.setdefault((name, b), Concentrated(name=name, input=b, place=place))
+    return tuple(told.values())
+
+
+def _parts(rows: Functionals) -> Iterator[tuple[Block, slice]]:
+    start = 0
+    for block in rows.blocks:
+        yield block, slice(start, start + len(block))
+        start += len(block)
+
+
+def _many(block: Block) -> bool:
+    return block.starts is None and len(block) >= FEWEST
+
+
+def _tail(moduli: FloatArray) -> FloatArray:
+    middle, largest = np.median(moduli, axis=0), np.max(moduli, axis=0)
+    scaled = moduli / np.where(largest > 0.0, largest, 1.0)  # squares of small numbers leave the range
+    return np.where(
+        middle > 0.0, largest * np.sqrt(np.mean(scaled**2, axis=0)) / np.where(middle > 0.0, middle, 1.0), 0.0
+    )

@@ -1,0 +1,60 @@
+"""Cells, their faces, and where points lie."""
+
+import numpy as np
+import pytest
+
+from kernop.geometry.cells import Cells, grid_lines, grown
+
+
+def ell(depth):
+    """[−1, 1]² without its upper right quarter, graded at the origin."""
+    lines = [np.array([-1.0, 0.0, 1.0])] * 2
+    inside = lambda low, high: not np.all(low >= 0.0)
+    rule = lambda low, high, level: level < depth and bool(np.all((low <= 1e-12) & (high >= -1e-12)))
+    return Cells(grown(lines, inside, rule))
+
+
+def test_cells_fill_the_domain():
+    cells = ell(5)
+    assert len(cells.leaves) == 3 + 5 * 9
+    assert np.sum(np.prod(cells.high - cells.low, axis=1)) == pytest.approx(3.0)
+    assert [leaf.number for leaf in cells.leaves] == list(range(len(cells.leaves)))
+
+
+def test_faces_cover_every_side_once():
+    cells = ell(4)
+    for axis in (0, 1):
+        other = 1 - axis
+        length = np.zeros((len(cells.leaves), 2))
+        for face in cells.faces:
+            if face.axis == axis:
+                for side, leaf in ((1, face.below), (0, face.above)):
+                    if leaf >= 0:
+                        length[leaf, side] += (face.high - face.low)[other]
+        np.testing.assert_allclose(length, np.tile((cells.high - cells.low)[:, [other]], (1, 2)), rtol=1e-12)
+    outer = [face for face in cells.faces if not face.inner]
+    assert sum(float(np.sum(face.high - face.low)) for face in outer) == pytest.approx(8.0)
+
+
+def test_points_lie_where_they_are_found():
+    cells = ell(6)
+    x = np.random.default_rng(0).uniform(-1, 1, size=(500, 2)) * np.random.default_rng(1).uniform(size=(500, 1)) ** 4
+    x = x[~np.all(x > 0, axis=1)]
+    own = cells.locate(x)
+    assert np.all((x >= cells.low[own] - 1e-12) & (x <= cells.high[own] + 1e-12))
+
+
+def test_in_three_dimensions():
+    lines = [np.array([0.0, 0.5, 1.0])] * 3
+    cells = Cells(grown(lines, lambda low, high: True, lambda low, high, level: level < 1 and bool(np.all(low == 0))))
+    assert len(cells.leaves) == 7 + 8
+    inner = [face for face in cells.faces if face.inner]
+    areas = [np.prod((face.high - face.low)[np.arange(3) != face.axis]) for face in inner]
+    assert sum(areas) == pytest.approx(3.0 + 3 * 0.25)
+
+
+def test_lines_go_through_marks_and_are_not_far_apart():
+    first, second = grid_lines([np.array([0.0, 4.0, 1.0]), np.array([0.0, 1.0])])
+    assert {0.0, 1.0, 4.0} <= set(first.tolist())
+    assert np.max(np.diff(first)) <= 2.0 + 1e-12
+    assert second.tolist() == [0.0, 1.0]
