@@ -103,7 +103,7 @@ class Mosaic:
         owners: the cell and the piece of each part, (P, 2).
         boxes: around each part, lower and upper corners (P, d).
         sewn: the seams between two parts.
-        points: of each condition, by name, part after part.
+        points: of each condition, by name, part after part; none in a file, which has them elsewhere.
         starts: of each condition, where the points of each part begin, (P + 1,).
     """
 

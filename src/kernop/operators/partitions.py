@@ -120,9 +120,9 @@ def parts_record(found: PartsFactorisation) -> PartsRecord:
     groups, parents = _in_a_row(found.root)
     space = found.expansion
     assert isinstance(space, PartsSpace)
-    pieces = replace(space.mosaic.pieces, domain=None)
+    placed = replace(space.mosaic, pieces=replace(space.mosaic.pieces, domain=None), points={}, starts={})
     return PartsRecord(
-        replace(space, mosaic=replace(space.mosaic, pieces=pieces)),
+        replace(space, mosaic=placed),
         found.regularization,
         found.weights,
         tuple(distinct.values()),
