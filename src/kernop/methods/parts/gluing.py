@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from scipy.linalg import lu_factor, lu_solve
 
 from kernop.basics.errors import FloatArray, SingularGramError, fail
+from kernop.basics.stored import stored
 from kernop.geometry.cells import Cell
 
 #: The numbers of some unknowns.
 Numbers = NDArray[np.intp]
 
 
+@stored("group", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Group:
     """A group of parts, of which inner traces are eliminated.
@@ -43,7 +45,7 @@ class Group:
     part: int
     inner: Numbers
     outer: Numbers
-    factor: tuple[FloatArray, NDArray[np.int32], FloatArray] | None = None
+    factor: tuple[FloatArray, Numbers, FloatArray] | None = None
     down: FloatArray | None = None
     up: FloatArray | None = None
 
@@ -101,8 +103,9 @@ def _merged(pairs: Sequence[tuple[Group, FloatArray]]) -> tuple[Group, FloatArra
     if n == 0:
         return Group(children, -1, inner, outer), whole
     scale = 1.0 / np.maximum(np.max(np.abs(whole[:n]), axis=1), 1e-300)
-    factor = (*lu_factor(scale[:, None] * whole[:n, :n], check_finite=False), scale)
-    if not np.all(np.abs(np.diag(factor[0])) > 1e-14):
+    lu, pivots = lu_factor(scale[:, None] * whole[:n, :n], check_finite=False)
+    factor = (lu, pivots.astype(np.intp), scale)
+    if not np.all(np.abs(np.diag(lu)) > 1e-14):
         got = "parts whose fluxes cannot be balanced: a resonance of a part, or conditions that do not determine u"
         raise fail(SingularGramError, "method", got, "use cells of another size, or one space, ko.Subspace()")
     group = Group(children, -1, inner, outer, factor)
