@@ -54,6 +54,7 @@ def test_the_transpose(puzzle):
     assert sum(float(np.sum(a * b)) for a, b in zip(back, fluxes, strict=True)) == pytest.approx(forward, rel=1e-11)
 
 
+@pytest.mark.filterwarnings("error")  # the refusal is all that users see
 def test_a_singular_balance_is_said(puzzle):
     cells, owned, maps, parts, _, _ = puzzle
     with pytest.raises(SingularGramError, match="cannot be balanced"):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lu_factor, lu_solve
+from scipy.linalg import lapack, lu_solve
 
 from kernop.basics.errors import FloatArray, SingularGramError, fail
 from kernop.geometry.cells import Cell
@@ -101,10 +101,11 @@ def _merged(pairs: Sequence[tuple[Group, FloatArray]]) -> tuple[Group, FloatArra
     if n == 0:
         return Group(children, -1, inner, outer), whole
     scale = 1.0 / np.maximum(np.max(np.abs(whole[:n]), axis=1), 1e-300)
-    factor = (*lu_factor(scale[:, None] * whole[:n, :n], check_finite=False), scale)
-    if not np.all(np.abs(np.diag(factor[0])) > 1e-14):
+    lu, pivots, _ = lapack.dgetrf(scale[:, None] * whole[:n, :n])  # not lu_factor, which warns before we refuse
+    if not np.all(np.abs(np.diag(lu)) > 1e-14):
         got = "parts whose fluxes cannot be balanced: a resonance of a part, or conditions that do not determine u"
         raise fail(SingularGramError, "method", got, "use cells of another size, or one space, ko.Subspace()")
+    factor = lu, pivots, scale
     group = Group(children, -1, inner, outer, factor)
     down = group.solve_inner(whole[:n, n:])
     up = whole[n:, :n]
