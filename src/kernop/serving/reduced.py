@@ -30,7 +30,7 @@ MOST, POINTS_PER_VECTOR = 420, 1.75
 #: What keeps V small, relative to the data.
 RIDGE = 1e-7
 #: Widths of sources as parts of the shortest side: the narrowest by the number of coordinates, and the widest.
-NARROW, WIDE = {1: 0.03, 2: 0.1, 3: 0.12}, 0.3  # of all, time too
+NARROW, WIDE = {1: 0.05, 2: 0.1, 3: 0.12}, 0.3
 #: Derivatives count so much beside values: arrows need fewer digits.
 SLOPES = 0.1
 
@@ -60,7 +60,7 @@ class Reduced:
 
 def reduced(operator: SolutionOperator, channel: Channel, stage: Stage, solved: int = SOLVED) -> Reduced:
     """The matrices of one channel."""
-    narrow = stage.side * NARROW[len(stage.low)]
+    narrow = stage.side * NARROW[1 if stage.space == 1 else len(stage.low)]
     wide = WIDE * stage.side
     centres = _centres(operator, stage, narrow, solved)
     # Two of three are the narrowest, which need most; so are all that test.

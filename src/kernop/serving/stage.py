@@ -94,9 +94,7 @@ def stage_of(problem: Problem, nodes: int | None = None) -> Stage:
     stride = STRIDE_IN_FRAMES if played else STRIDE
     chosen = np.zeros_like(inside)
     chosen[stride // 2 :: stride, stride // 2 :: stride] = True
-    return Stage(
-        low, high, shown, timed, shape, frames, mask, np.flatnonzero(near), np.flatnonzero(inside & chosen)
-    )
+    return Stage(low, high, shown, timed, shape, frames, mask, np.flatnonzero(near), np.flatnonzero(inside & chosen))
 
 
 def _bounds(problem: Problem) -> tuple[FloatArray, FloatArray]:

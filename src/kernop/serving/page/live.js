@@ -41,7 +41,7 @@ class LivePage {
       const at = [x, y, z].slice(0, operator.space).map((s, a) => low[a] + s * (high[a] - low[a]));
       const { widths, strength } = operator.channels[channel];
       if (!operator.inside(at[0], at[1], Math.floor(operator.frameCount / 2))) continue;
-      sources.push({ channel, at, width: widths[0] + 0.15 * (widths[1] - widths[0]), strength: part * strength });
+      sources.push({ channel, at, width: widths[0] + 0.1 * (widths[1] - widths[0]), strength: part * strength });
     }
     if (!sources.length && operator.channels.length) sources.push(this.fresh(channel));
     const t = operator.frames.length && !operator.timed ? Math.floor(operator.frameCount / 2) : 0;
