@@ -14,13 +14,14 @@ from kernop.basics.errors import FloatArray, SingularGramError, check_number
 from kernop.basics.linalg import norms
 from kernop.basics.progress import Stages
 from kernop.basics.versions import now
-from kernop.collocation.ansatz import collocate
 from kernop.collocation.data import inputs_in_advance
-from kernop.collocation.fluxes import flux_rows
+from kernop.collocation.fluxes import exchange
+from kernop.collocation.functionals import Functionals
 from kernop.collocation.grading import cells_of, pieces_of, singular_places, unsupported
 from kernop.collocation.mosaic import Mosaic
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.sampling import interior
+from kernop.collocation.scales import fitted
 from kernop.collocation.tiling import tiled
 from kernop.language.problem import Problem
 from kernop.learning.heldout import OnProbes
@@ -108,10 +109,10 @@ def _learned(
         inside = 2 * comb(degree + problem.dim, problem.dim)
         placed = tiled(problem, pieces, cells, inside, q, task.seed)
     with stage("collocate"):
-        rows = collocate(problem, placed.points)
-        fluxes = flux_rows(problem, placed) if placed.seams else None
+        ansatz, rows = fitted(problem, placed.points, task.frame, cut=False)
     with stage("factorise"):
-        factorisation = factorised(placed, method, rows, _part_rows(placed, problem.names), fluxes)
+        crossing = exchange(problem, placed, ansatz, method.gluing or "values") if placed.seams else None
+        factorisation = factorised(placed, method, rows, _part_rows(placed, problem, rows), crossing, ansatz)
     return SolutionOperator(
         problem=problem,
         points=placed.points,
@@ -125,14 +126,22 @@ def _learned(
     )
 
 
-def _part_rows(placed: Mosaic, names: tuple[str, ...]) -> list[PartRows]:
-    """Which rows each part has."""
-    first = np.cumsum([0, *(len(placed.points[name]) for name in names)])
+def _part_rows(placed: Mosaic, problem: Problem, rows: Functionals) -> list[PartRows]:
+    """Which rows each part has. An integral over several parts belongs to none."""
+    names = [name for name in problem.names if name in placed.points]
+    owners = [name for name, own in zip(names, rows.conditions, strict=True) for _ in own.blocks]
+    first = np.cumsum([0, *map(len, rows.blocks)])
+    alone = len(placed.owners) == 1
     found: list[PartRows] = []
     for part in range(len(placed.owners)):
-        ends = [(int(placed.starts[name][part]), int(placed.starts[name][part + 1])) for name in names]
-        slices = [(c, slice(a, b)) for c, (a, b) in enumerate(ends) if b > a]
-        numbers = np.concatenate([first[c] + np.arange(own.start, own.stop) for c, own in slices])
+        slices: list[tuple[int, slice]] = []
+        for k, (name, block) in enumerate(zip(owners, rows.blocks, strict=True)):
+            if block.starts is not None:
+                slices += [(k, slice(0, len(block)))] if alone else []
+                continue
+            a, b = placed.starts[name][part : part + 2].tolist()
+            slices += [(k, slice(a, b))] if b > a else []
+        numbers = np.concatenate([first[k] + np.arange(own.start, own.stop) for k, own in slices])
         found.append(PartRows(tuple(slices), numbers))
     return found
 
