@@ -26,7 +26,7 @@ from kernop.collocation.tiling import tiled
 from kernop.language.problem import Problem
 from kernop.learning.heldout import OnProbes
 from kernop.learning.task import Task
-from kernop.methods.partition import Partition, PartRows, factorised
+from kernop.methods.partition import BESIDE_SINGULARITIES, Partition, PartRows, factorised
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report, Status
 from kernop.operators.solution import Solution
@@ -104,10 +104,11 @@ def _learned(
 ) -> SolutionOperator:
     problem = task.problem
     degree, q = method.degrees_for(problem.dim)
+    _, least = Partition(degree=min(degree, BESIDE_SINGULARITIES)).degrees_for(problem.dim)
     with stage("sample"):
-        cells, _ = cells_of(problem, pieces, number, target, method.levels)
+        cells, places = cells_of(problem, pieces, number, target, method.levels)
         inside = 2 * comb(degree + problem.dim, problem.dim)
-        placed = tiled(problem, pieces, cells, inside, q, task.seed)
+        placed = tiled(problem, pieces, cells, places, inside, (q, least), task.seed)
     with stage("collocate"):
         ansatz, rows = fitted(problem, placed.points, task.frame, cut=False)
     with stage("factorise"):

@@ -31,6 +31,10 @@ from kernop.methods.spaces.polynomials import total_degree
 DEGREES, TRACES = (24, 19, 10), (1, 16, 8)
 #: The traces of a cell with six faces in the plane, as a part of its functions, at most.
 MOST_TRACES = 0.68
+#: The degree of polynomials on parts in which u is singular: more of them only follow what they cannot resolve.
+BESIDE_SINGULARITIES = 7
+#: By so much coefficients of others are held down there, in units of weighted rows.
+HELD = 1e3
 #: What may be exchanged between parts.
 GLUINGS = ("values", "robin", "impedance")
 #: How far the normalised coefficients of two parts may be apart so that they count as equal.
@@ -297,6 +301,7 @@ class _Builder:
         tables = [_table(b, half, middle, s) for b, s in zip(every, units, strict=True)]
         numbers = np.concatenate([own.ravel() for own in tables])
         shape = (tuple(b.terms for b in every), tuple(map(len, every)), tuple(side for _, side in owned))
+        shape = (*shape, int(self._space.mosaic.singular[k]))
         known = self._known.setdefault(shape, [])
         near = EQUAL + 32.0 * EPS * float(np.max(np.abs(middle) / half))
         equal = next(((own, norms) for seen, own, norms in known if np.max(np.abs(seen - numbers)) < near), None)
@@ -333,6 +338,8 @@ class _Builder:
             shift = self._space.components // 2
             twins = [polynomials.matrix(Functionals((_shifted(block, shift),))) for block in blocks]
             weighted += [own / w for own, w in zip(twins, weights, strict=True)]
+        if self._space.mosaic.singular[k]:
+            weighted.append(self._held())
         if not into:
             empty, none = np.zeros((0, weighted[0].shape[1])), np.zeros((0, 0))
             return local(np.concatenate(weighted), empty, empty, none, none, data), weights
@@ -343,6 +350,15 @@ class _Builder:
         own = [self._traces[f] for f, _ in owned for _ in range(channels)]
         basis, project = block_diag(*(t.values for t in own)), block_diag(*(t.project for t in own))
         return local(np.concatenate(weighted), taken / size, given, basis / size, project, data), weights
+
+    def _held(self) -> FloatArray:
+        """Rows that keep the coefficients of polynomials of higher degrees near 0."""
+        high = np.flatnonzero(np.sum(self._space.degrees, axis=1) > BESIDE_SINGULARITIES)
+        m = len(self._space.degrees)
+        columns = np.concatenate([high + k * m for k in range(self._space.components)])
+        rows = np.zeros((len(columns), self._space.each))
+        rows[np.arange(len(columns)), columns] = HELD
+        return rows
 
     def _weight(self, rows: FloatArray) -> float:
         """The size of rows, for the components that are traced: pressures have none of their own."""
