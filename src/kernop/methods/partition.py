@@ -140,7 +140,9 @@ class PartsFactorisation(Factorisation):
         if len(self.integrals):
             outgoing[0][-len(self.integrals) :] -= h[self.integrals]
         incoming = balanced(self.root, outgoing, self.glue)
-        y = [mine + own.from_trace @ incoming[k] for (own, _, _), mine, k in zip(parts, y, self.glue.owned, strict=True)]
+        y = [
+            mine + own.from_trace @ incoming[k] for (own, _, _), mine, k in zip(parts, y, self.glue.owned, strict=True)
+        ]
         left = [data - own.q @ mine for (own, _, _), data, mine in zip(parts, weighted, y, strict=True)]
         together = np.concatenate(y)
         return Answer(
@@ -155,7 +157,9 @@ class PartsFactorisation(Factorisation):
             incoming[k] += own.from_trace.T @ mine
         outgoing = balanced_transposed(self.root, incoming, self.glue)
         found = np.zeros((len(e), self.number))
-        parts = zip(self.locals, self.part_rows, self.roots, pulls, outgoing, self.strengths, self.integrands, strict=True)
+        parts = zip(
+            self.locals, self.part_rows, self.roots, pulls, outgoing, self.strengths, self.integrands, strict=True
+        )
         for own, rows, roots, mine, out, s, integrand in parts:
             flux, share = out[: len(own.out)], out[len(own.out) :]
             y = mine + own.out.T @ (s * flux) + integrand.T @ share
@@ -223,7 +227,7 @@ def factorised(
         len(functionals),
         integrals,
         integrands,
-        min(condition, *(own.local.condition for own in found)),
+        condition,
     )
 
 

@@ -58,9 +58,7 @@ class PartsSpace(Expansion):
         """Φ of a part, component after component."""
         low, high = self.mosaic.boxes[0][part], self.mosaic.boxes[1][part]
         middle, half = 0.5 * (low + high), 0.5 * (high - low)
-        return DirectSum.of(
-            [Polynomials(middle, half, self.degrees, k, self.ansatz) for k in range(self.components)]
-        )
+        return DirectSum.of([Polynomials(middle, half, self.degrees, k, self.ansatz) for k in range(self.components)])
 
     def _by_parts(self, block: Block) -> Iterator[tuple[NDArray[np.intp], int, FloatArray]]:
         """Points of a block, the part in which they lie, and what is made there of its functions, (points, m)."""
