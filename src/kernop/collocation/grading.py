@@ -24,6 +24,8 @@ END = 1e-7
 JUMP = 0.6
 #: Grid lines go through corners if they have at most so many different coordinates along an axis.
 LINES = 9
+#: Coordinates that differ by less than this part of the extent are the same.
+SAME = 1e-12
 #: Points of a cell, along each axis, by which it is seen whether something of the domain is in it.
 LOOKS = 17
 
@@ -61,15 +63,17 @@ def pieces_of(problem: Problem) -> Pieces:
     return Pieces(domain, jump_parts(problem))
 
 
-def cells_of(problem: Problem, pieces: Pieces, number: int, target: float, depth: int | None = None) -> Cells:
-    """The cells of a domain, graded at its corners and where lines of jumps end, turn or cross.
+def cells_of(
+    problem: Problem, pieces: Pieces, number: int, target: float, depth: int | None = None
+) -> tuple[Cells, FloatArray]:
+    """The cells of a domain, graded at its corners and where lines of jumps end, turn or cross; and these places.
 
     Arguments:
         number: about so many along the longest side.
         target: the error at which the grading aims.
         depth: how often cells are halved there; None chooses.
     """
-    domain = pieces.domain
+    domain = pieces.whole
     low, high = domain.bounds
     places, exponents = singular_places(problem, pieces)
     levels = np.ceil(np.log2(1.0 / target) / (2.0 * exponents)) if depth is None else np.full(len(places), depth)
@@ -81,6 +85,7 @@ def cells_of(problem: Problem, pieces: Pieces, number: int, target: float, depth
     lines = grid_lines(marks)
     longest = max(float(own[-1] - own[0]) for own in lines) / number
     lines = [filled(own, longest) for own in lines]
+    places = _snapped(places, lines)
     looks = np.stack(np.meshgrid(*[(np.arange(LOOKS) + 0.5) / LOOKS] * problem.dim, indexing="ij"), axis=-1)
     looks = looks.reshape(-1, problem.dim)
 
@@ -96,7 +101,17 @@ def cells_of(problem: Problem, pieces: Pieces, number: int, target: float, depth
         here = np.all((places >= a - slack) & (places <= b + slack), axis=1)
         return bool(np.any(levels[here] > depth))
 
-    return Cells(grown(lines, inside, rule))
+    return Cells.of(grown(lines, inside, rule)), places
+
+
+def _snapped(places: FloatArray, lines: list[FloatArray]) -> FloatArray:
+    """Places, on the grid lines where they are on them to rounding: deep in a tree, rounding is more than a cell."""
+    found = places.copy()
+    for j, own in enumerate(lines if len(places) else ()):
+        nearest = own[np.argmin(np.abs(places[:, j, None] - own), axis=1)]
+        close = np.abs(places[:, j] - nearest) < SAME * (own[-1] - own[0])
+        found[close, j] = nearest[close]
+    return found
 
 
 def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray]:
@@ -105,7 +120,7 @@ def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, Float
     At a corner of angle ω that is π/ω, or π/(2ω) where values of u are given on one side and something else on the
     other: Δu = 0 has solutions r^(π/ω) sin(π θ/ω).
     """
-    domain = pieces.domain
+    domain = pieces.whole
     if problem.dim != 2:
         return np.empty((0, problem.dim)), np.empty(0)
     kinds = _Kinds(problem, domain)

@@ -105,7 +105,7 @@ def _learned(
     problem = task.problem
     degree, q = method.degrees_for(problem.dim)
     with stage("sample"):
-        cells = cells_of(problem, pieces, number, target, method.levels)
+        cells, _ = cells_of(problem, pieces, number, target, method.levels)
         inside = 2 * comb(degree + problem.dim, problem.dim)
         placed = tiled(problem, pieces, cells, inside, q, task.seed)
     with stage("collocate"):

@@ -25,6 +25,7 @@ from scipy.linalg import lu_solve, solve_triangular
 from scipy.linalg.lapack import dgecon, dgetrf
 
 from kernop.basics.errors import FloatArray, SingularGramError, fail
+from kernop.basics.stored import stored
 from kernop.geometry.cells import Cell
 
 #: The numbers of some unknowns.
@@ -33,6 +34,7 @@ Numbers = NDArray[np.intp]
 SINGULAR = 1e-15
 
 
+@stored("group", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Group:
     """A group of parts, of which inner unknowns are eliminated.
