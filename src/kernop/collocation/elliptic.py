@@ -80,8 +80,8 @@ def kind_of(problem: Problem) -> Kind | str:
     square = len(tables) == count and len(traced) == len(balanced)
     if not square or any(orders[k] > 1 for k in pressures) or any(0 < r < order and r > 1 for r in rows):
         return f"equations of orders {sorted(set(rows))} for {count} unknowns, whose fluxes are not plain"
-    if order == 4 and (pressures or problem.dim > 2):
-        return "equations of fourth order in three dimensions, or with others of lower order"
+    if order == 4 and (count > 1 or problem.dim > 2):
+        return "equations of fourth order in three dimensions, or several of them"
     found = Kind(order, traced, balanced, pressures)
     if not _elliptic(tables, found, problem.dim):
         return "equations that are not elliptic, as those of heat and waves in space and time"

@@ -1,8 +1,8 @@
 """What parts take in and give out on the seams between them: values and fluxes, or both mixed.
 
 Across a seam the traces u_k and the fluxes F_i of the equations are continuous: A ∇u·n for Σ A_jl ∂_j ∂_l u, less what
-pressures push, and, in equations of fourth order, ∂u/∂n with two fluxes of orders three and two. Where coefficients jump
-the flux is the argument of ``div``. Gluing by *values* takes u in and gives F out. Gluing by *mixed* traces takes
+pressures push; and, in equations of fourth order, ∂u/∂n with two fluxes of orders three and two. Where coefficients
+jump the flux is the argument of ``div``. Gluing by *values* takes u in and gives F out. Gluing by *mixed* traces takes
 F/η + σu in and gives F/η − σu out, with F so normalised that it is ∂u/∂n + … along the outer normal: σ = 1 makes local
 problems of Stokes flow that determine their pressures, σ = ∓i local problems of waves that have no resonances.
 """
@@ -35,6 +35,9 @@ STEP = 1e-4
 LEAST = 1e-11
 #: How often a step is made ten times shorter so that it stays in its piece.
 SHORTER = 4
+
+#: What is mixed with u is its slope over the thickness of a part, divided by this, for equations of order 2 and 4.
+SLOPE = {2: 1.0, 4: 4.0}
 
 #: How parts are glued: by values, or by mixed traces with σ = 1, −i or i.
 Gluing = Literal["values", "robin", "impedance", "conjugate"]
@@ -76,9 +79,7 @@ def exchange(problem: Problem, found: Mosaic, ansatz: Ansatz, gluing: Gluing) ->
             _blocks(ansatz, nodes, [_times(t, sign) for t in own]) for own, sign in zip(fluxes, (1, -1), strict=True)
         ]
         return Exchange((into, into), (out[0], out[1]), True, leading)
-    if kind.order != 2:
-        raise fail(ArgumentError, "gluing", f"{gluing!r} for equations of order {kind.order}", "use 'values'")
-    unit = _units(problem, kind, nodes, fluxes)
+    unit = _units(problem, kind, nodes, fluxes) if kind.order == 2 else _plate_units(problem, kind, nodes)
     sigma = SIGMA[gluing]
     sides = [_normalised(own, unit, sign) for own, sign in zip(fluxes, (1.0, -1.0), strict=True)]
     mixed = [
@@ -121,7 +122,7 @@ class _Nodes:
         thickness = np.minimum.reduceat(along, np.cumsum([0, *counts[:-1]]))
         return cls(x, normal, number, np.repeat(thickness, counts), below, above)
 
-    def mean(self, values: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    def mean(self, values: NDArray[Any]) -> NDArray[Any]:
         """The mean over the nodes of each seam, given to each of them: (n, …)."""
         first = np.flatnonzero(np.diff(self.seam, prepend=-1))
         counts = np.diff(np.append(first, len(self.seam)))
@@ -257,7 +258,7 @@ def _units(problem: Problem, kind: Kind, nodes: _Nodes, fluxes: list[list[Table]
 
     N = U H is its polar decomposition, so that Uᴴ F has the sign of the slopes of u, and S for the components of one
     unknown the least eigenvalue of H: of elastic bodies that hardly change their volume the softer one. η is the wave
-    number there, or one over the thickness of parts if that is more.
+    number there, or `SLOPE` over the thickness of parts if that is more.
     """
     points, r = Points(nodes.x, nodes.normal, problem.timed), len(kind.traced)
     d = points.dim
@@ -279,7 +280,24 @@ def _units(problem: Problem, kind: Kind, nodes: _Nodes, fluxes: list[list[Table]
         if places:
             soft[:, places] = np.linalg.eigvalsh(stretch[:, places][:, :, places])[:, :1]
     waves = np.sqrt(np.linalg.norm(np.linalg.inv(slopes) @ nodes.mean(zeroth), ord=2, axis=(1, 2)))
-    return turned / (soft * np.maximum(waves, 1.0 / nodes.thickness)[:, None])[:, :, None]
+    return turned / (soft * np.maximum(waves, SLOPE[2] / nodes.thickness)[:, None])[:, :, None]
+
+
+def _plate_units(problem: Problem, kind: Kind, nodes: _Nodes) -> NDArray[np.complex128]:
+    """−h³/(a κ³) for u and −h³/(a κ) for h ∂u/∂n, κ/h the wave number, or more than `SLOPE` / h: (n, 2, 2)."""
+    (k,), (row,), d = kind.traced, kind.balanced, nodes.x.shape[1]
+    table = tables_of(problem, Points(nodes.x, nodes.normal, problem.timed))[row]
+    along = np.zeros(len(nodes.x), dtype=complex)
+    for (own, alpha), values in table.items():
+        if own == k and sum(alpha) == 4:
+            along += values * np.prod(nodes.normal ** np.array(alpha), axis=1)
+    along = nodes.mean(along)
+    zeroth = nodes.mean(np.zeros(len(along)) + table.get((k, (0,) * d), 0.0j))
+    turns = np.maximum(SLOPE[4], nodes.thickness * np.abs(zeroth / along) ** 0.25)
+    found = np.zeros((len(nodes.x), 2, 2), dtype=complex)
+    found[:, 0, 0] = -(nodes.thickness**3) / (along * turns**3)
+    found[:, 1, 1] = -(nodes.thickness**3) / (along * turns)
+    return found
 
 
 def _adjoint(matrices: NDArray[np.complex128]) -> NDArray[np.complex128]:

@@ -15,7 +15,6 @@ from kernop.basics.linalg import norms
 from kernop.basics.progress import Stages
 from kernop.basics.versions import now
 from kernop.collocation.data import inputs_in_advance
-from kernop.collocation.fluxes import exchange
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.grading import cells_of, pieces_of, singular_places, unsupported
 from kernop.collocation.mosaic import Mosaic
@@ -25,8 +24,9 @@ from kernop.collocation.scales import fitted
 from kernop.collocation.tiling import tiled
 from kernop.language.problem import Problem
 from kernop.learning.heldout import OnProbes
+from kernop.learning.joining import glued_operator
 from kernop.learning.task import Task
-from kernop.methods.partition import BESIDE_SINGULARITIES, Partition, PartRows, factorised
+from kernop.methods.partition import BESIDE_SINGULARITIES, Partition, PartRows
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report, Status
 from kernop.operators.solution import Solution
@@ -112,8 +112,7 @@ def _learned(
     with stage("collocate"):
         ansatz, rows = fitted(problem, placed.points, task.frame, cut=False)
     with stage("factorise"):
-        crossing = exchange(problem, placed, ansatz, method.gluing or "values") if placed.seams else None
-        factorisation = factorised(placed, method, rows, _part_rows(placed, problem, rows), crossing, ansatz)
+        factorisation = glued_operator(problem, placed, method, rows, _part_rows(placed, problem, rows), ansatz)
     return SolutionOperator(
         problem=problem,
         points=placed.points,
@@ -172,7 +171,7 @@ def _refined(
             probes = OnProbes(task.problem, task.frame, task.seed, operator.ansatz, operator.collocated)
             error, measured = probes(operator).error, probes.known
         answers = _answers(operator, known)
-        values.append(np.column_stack([u(x) for u in answers]))
+        values.append(np.column_stack([_flat(u(x)) for u in answers]))
         changes = None if len(values) == 1 else _changes(values[-1], values[-2])
         operators.append(operator)
         levels.append(
@@ -217,9 +216,16 @@ def _answers(operator: SolutionOperator, known: Sequence[Any] | None) -> tuple[S
     return operator.answers(known or [{name: float(name == own) for name in names} for own in names])
 
 
+def _flat(values: Any) -> FloatArray:
+    """The values of all unknowns at all places, in one column; each unknown in units of its largest value."""
+    fields = values if isinstance(values, tuple) else (values,)
+    sizes = [float(np.max(np.abs(field))) or 1.0 for field in fields]
+    return np.concatenate([np.ravel(field) / size for field, size in zip(fields, sizes, strict=True)])
+
+
 def _changes(now_: FloatArray, before: FloatArray) -> tuple[float, ...]:
     """How far solutions are from those before, relative, in L2 or L∞."""
-    apart = now_ - before
+    apart, now_ = np.abs(now_ - before), np.abs(now_)
     pairs = [(norms(apart), norms(now_)), (np.max(np.abs(apart), axis=0), np.max(np.abs(now_), axis=0))]
     found = np.max([a / np.where(b > 0.0, b, 1.0) for a, b in pairs], axis=0)
     return tuple(map(float, found))

@@ -235,7 +235,7 @@ def factorised(
         len(functionals),
         integrals,
         integrands,
-        min(condition, *(own.local.condition for own in found)),
+        condition,
     )
 
 

@@ -1,6 +1,6 @@
 """Gluing: what parts give out and take in agrees on every face between them. Faces are eliminated up a tree.
 
-A part, or a group of them, turns what comes in on its outer faces, t, into what goes out, S t + r, with r from the data.
+A part, or a group of them, turns what comes in on its outer faces, t, into what goes out, S t + r, with r from data.
 There are two ways to glue. Either both sides share t, the values of u, and what goes out is the flux, which cancels
 (the Steklov–Poincaré equation); or each side has a t of its own, flux + η u, and what goes out, flux − η u, comes in on
 the other side with its sign changed. With i the unknowns inside a group, b those on its outside, and P the swap of the
@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lu_factor, lu_solve, qr, solve_triangular
-from scipy.linalg.lapack import dgecon
+from scipy.linalg import lu_solve, solve_triangular
+from scipy.linalg.lapack import dgecon, dgetrf
 
 from kernop.basics.errors import FloatArray, SingularGramError, fail
 from kernop.basics.stored import stored
@@ -104,7 +104,7 @@ class Glue:
         return np.arange(self.count, self.count + self.sums)
 
     def split(self, numbers: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """The unknowns inside and outside of groups that have these on their outsides, and what is across the former."""
+        """The unknowns inside and outside of groups that have these on their outsides, and across those inside."""
         if self.partner is None:
             found, times = np.unique(numbers, return_counts=True)
             return found[times == 2], found[times == 1], found[times == 2]
@@ -170,7 +170,7 @@ def _merged(
         return _least(children, inner, outer, np.concatenate([across, sums]), whole), whole[:0]
     scale = 1.0 / np.maximum(np.max(np.abs(whole[:n]), axis=1), 1e-300)
     scaled = scale[:, None] * whole[:n, :n]
-    lu, pivots = lu_factor(scaled, check_finite=False)
+    lu, pivots, _ = dgetrf(scaled)
     _note(seen, lu, scaled)
     group = Group(children, -1, inner, outer, across, sums, (lu, pivots.astype(np.intp), scale))
     down, up = group.solve_inner(whole[:n, n:]), whole[n:, :n]
@@ -188,21 +188,22 @@ def _note(seen: Conditions, lu: FloatArray, scaled: FloatArray) -> None:
     found, _ = dgecon(lu, float(np.max(np.sum(np.abs(scaled), axis=0))))
     seen.worst = min(seen.worst, float(found))
     if not found > SINGULAR:
-        raise _singular()
+        raise unglued()
 
 
 def _least(children: tuple[Group, ...], inner: Numbers, outer: Numbers, across: Numbers, whole: FloatArray) -> Group:
     """The last group, whose equations and sums hold by least squares."""
     scale = 1.0 / np.maximum(np.max(np.abs(whole), axis=1), 1e-300)
-    q, upper = qr(scale[:, None] * whole, mode="economic", check_finite=False)
+    q, upper = np.linalg.qr(scale[:, None] * whole)
     size = np.abs(np.diagonal(upper))
     if not np.min(size) > SINGULAR * np.max(size):
-        raise _singular()
+        raise unglued()
     none = np.zeros((len(inner), 0))
     return Group(children, -1, inner, outer, across, np.arange(0), None, (q, upper, scale), none, none.T)
 
 
-def _singular() -> SingularGramError:
+def unglued() -> SingularGramError:
+    """The error of parts of which no way of gluing determines u."""
     got = "parts that cannot be glued: a resonance of a part, or conditions that do not determine u"
     error = fail(SingularGramError, "method", got, "use cells of another size, or one space, ko.Subspace()")
     assert isinstance(error, SingularGramError)

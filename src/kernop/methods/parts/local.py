@@ -14,7 +14,7 @@ from kernop.basics.stored import stored
 @stored("local", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Local:
-    """u = Φ R⁻¹ y on a part, with y = Qᵀ (w h) + C t for data h at its points and with what comes in on its inner faces, t.
+    """u = Φ R⁻¹ y on a part, with y = Qᵀ (w h) + C t with data h at its points, and t coming in on inner faces.
 
     Equal parts share one.
 
@@ -23,14 +23,12 @@ class Local:
         upper: R, (m, m).
         from_trace: C, (m, b).
         out: from y to the coefficients of what goes out, (b, m), in units of the part.
-        condition: the reciprocal condition number of R, with columns of size 1.
     """
 
     q: FloatArray
     upper: FloatArray
     from_trace: FloatArray
     out: FloatArray
-    condition: float = 1.0
 
 
 def local(
