@@ -81,7 +81,7 @@ def cells_of(problem: Problem, pieces: Pieces, number: int, target: float, depth
         target: the error at which the grading aims.
         depth: how often cells are halved there; None chooses.
     """
-    domain = pieces.domain
+    domain = pieces.whole
     low, high = domain.bounds
     places, exponents = singular_places(problem, pieces)
     levels = np.ceil(np.log2(1.0 / target) / (2.0 * exponents)) if depth is None else np.full(len(places), depth)
@@ -108,7 +108,7 @@ def cells_of(problem: Problem, pieces: Pieces, number: int, target: float, depth
         here = np.all((places >= a - slack) & (places <= b + slack), axis=1)
         return bool(np.any(levels[here] > depth))
 
-    return Cells(grown(lines, inside, rule))
+    return Cells.of(grown(lines, inside, rule))
 
 
 def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray]:
@@ -117,7 +117,7 @@ def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, Float
     At a corner of angle ω that is π/ω, or π/(2ω) where values of u are given on one side and something else on the
     other: Δu = 0 has solutions r^(π/ω) sin(π θ/ω).
     """
-    domain = pieces.domain
+    domain = pieces.whole
     if problem.dim != 2:
         return np.empty((0, problem.dim)), np.empty(0)
     kinds = _Kinds(problem, domain)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
-from kernop.collocation.mosaic import Mosaic, Seam, trace_nodes
+from kernop.collocation.mosaic import Mosaic, Seam, Seams, trace_nodes
 from kernop.collocation.pieces import Pieces
 from kernop.geometry import Points
 from kernop.geometry.cells import Cells, Face
@@ -118,7 +118,7 @@ class _Builder:
                     cell = max(face.below, face.above)
                     self._around[self._numbers[cell, int(self._pieces.which(x[:1])[0])]].append((x, normal))
             return
-        for line, cell, a, b in self._clipped(self._pieces.domain.boundary.patches):
+        for line, cell, a, b in self._clipped(self._pieces.whole.boundary.patches):
             for part, x, normal in self._split(line, cell, a, b):
                 self._around[part].append((x, normal))
 
@@ -185,7 +185,7 @@ class _Builder:
 
     def _deep(self, face: Face, middle: FloatArray) -> bool:
         """Is a face far from the boundary?"""
-        return float(self._pieces.domain.height(middle)[0]) < -0.5 * float(np.max(face.high - face.low)) * (1 + 1e-9)
+        return float(self._pieces.whole.height(middle)[0]) < -0.5 * float(np.max(face.high - face.low)) * (1 + 1e-9)
 
     def _within(self, line: Line, cell: int, a: float, b: float) -> list[_Line]:
         """Seams on a line in a cell that has the cell on either side, and parts of the domain."""
@@ -233,7 +233,7 @@ class _Builder:
             for x, normal in self._around[part]:
                 rows.add(part, x, normal, self._problem.dim - 1)
         owners = np.array(self._owners, dtype=np.intp)
-        seams = tuple(self._sewn(seam, high - low) for seam in self._seams)
+        seams = Seams.of([self._sewn(seam, high - low) for seam in self._seams], low.shape[1])
         return Mosaic(self._cells, self._pieces, owners, (low, high), seams, *rows.done())
 
     def _sewn(self, seam: _Line, sides: FloatArray) -> Seam:

@@ -26,6 +26,8 @@ from kernop.methods.spaces.polynomials import total_degree
 
 #: Degrees of the polynomials on a part, and of the traces on its faces, for d = 1, 2, 3.
 DEGREES, TRACES = (24, 19, 10), (1, 16, 8)
+#: The traces of a cell with six faces in the plane, as a part of its functions, at most.
+MOST_TRACES = 0.68
 #: How far the normalised coefficients of two parts may be apart so that they count as equal.
 EQUAL = 1e-13
 #: Parts with which a part is compared.
@@ -63,7 +65,9 @@ class Partition(Method):
     def degrees_for(self, dim: int) -> tuple[int, int]:
         """The degree of polynomials on a part, and the number of degrees of traces."""
         degree = self.degree or DEGREES[dim - 1]
-        return degree, 1 if dim == 1 else max(2, round(degree * TRACES[dim - 1] / DEGREES[dim - 1]))
+        traces = 1 if dim == 1 else max(2, round(degree * TRACES[dim - 1] / DEGREES[dim - 1]))
+        # A cell beside smaller ones has six faces, and must have more functions than they have traces.
+        return degree, min(traces, max(2, int(MOST_TRACES * comb(degree + 2, 2) / 6))) if dim == 2 else traces
 
     def factorise(self, setting: Setting) -> Factorisation:
         raise fail(ArgumentError, "method", "a Partition without cells", "use ko.learn(problem, method=ko.Partition())")

@@ -16,15 +16,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lu_factor, lu_solve
+from scipy.linalg import lapack, lu_solve
 
 from kernop.basics.errors import FloatArray, SingularGramError, fail
+from kernop.basics.stored import stored
 from kernop.geometry.cells import Cell
 
 #: The numbers of some unknowns.
 Numbers = NDArray[np.intp]
 
 
+@stored("group", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Group:
     """A group of parts, of which inner traces are eliminated.
@@ -43,7 +45,7 @@ class Group:
     part: int
     inner: Numbers
     outer: Numbers
-    factor: tuple[FloatArray, NDArray[np.int32], FloatArray] | None = None
+    factor: tuple[FloatArray, Numbers, FloatArray] | None = None
     down: FloatArray | None = None
     up: FloatArray | None = None
 
@@ -101,10 +103,11 @@ def _merged(pairs: Sequence[tuple[Group, FloatArray]]) -> tuple[Group, FloatArra
     if n == 0:
         return Group(children, -1, inner, outer), whole
     scale = 1.0 / np.maximum(np.max(np.abs(whole[:n]), axis=1), 1e-300)
-    factor = (*lu_factor(scale[:, None] * whole[:n, :n], check_finite=False), scale)
-    if not np.all(np.abs(np.diag(factor[0])) > 1e-14):
+    lu, pivots, _ = lapack.dgetrf(scale[:, None] * whole[:n, :n])  # not lu_factor, which warns before we refuse
+    if not np.all(np.abs(np.diag(lu)) > 1e-14):
         got = "parts whose fluxes cannot be balanced: a resonance of a part, or conditions that do not determine u"
         raise fail(SingularGramError, "method", got, "use cells of another size, or one space, ko.Subspace()")
+    factor = lu, pivots.astype(np.intp), scale
     group = Group(children, -1, inner, outer, factor)
     down = group.solve_inner(whole[:n, n:])
     up = whole[n:, :n]

@@ -8,8 +8,10 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from kernop.basics.errors import FloatArray
+from kernop.basics.stored import stored
 
 
+@stored("local", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Local:
     """u = Φ R⁻¹ y on a part, with y = Qᵀ (w h) + C t for data h at its points and traces t on its inner faces.

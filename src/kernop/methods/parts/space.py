@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.linalg import right_solve_upper
+from kernop.basics.stored import stored
 from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Block, Functionals, evaluations
 from kernop.collocation.mosaic import Mosaic
@@ -17,6 +19,7 @@ from kernop.methods.expansion import Expansion, Order
 from kernop.methods.spaces.polynomials import Polynomials
 
 
+@stored("polynomials on parts", by_value=False)
 @dataclass(frozen=True, eq=False)
 class PartsSpace(Expansion):
     """Functions that live on one part each: Φ R⁻¹ with the polynomials Φ of the part.
@@ -32,6 +35,16 @@ class PartsSpace(Expansion):
     degrees: NDArray[np.int64]
     uppers: tuple[FloatArray, ...]
     ansatz: Ansatz = field(default=PLAIN)
+
+    def check(self) -> None:
+        check_shape("degrees", self.degrees, None, self.mosaic.cells.corners.shape[2])
+        if np.min(self.degrees) < 0 or np.max(self.degrees) >= len(self.degrees):  # with a degree come all lower ones
+            raise fail(ArgumentError, "degrees", "negative ones, or too large ones", REMEDY)
+        check_shape("uppers", np.empty(len(self.uppers)), len(self.mosaic.owners))
+        for upper in self.uppers:
+            check_shape("uppers", upper, len(self.degrees), len(self.degrees))
+            if not np.all(np.diagonal(upper)):
+                raise fail(ArgumentError, "uppers", "a triangle with a zero on its diagonal", REMEDY)
 
     def __len__(self) -> int:
         return len(self.uppers) * len(self.degrees)
