@@ -1,7 +1,7 @@
-"""The gallery: which example stands in which section, and where its pictures are.
+"""The gallery: examples laid out by section, and their pictures.
 
-Examples are short scripts in one folder, `examples/`. sphinx-gallery wants a folder for each section, so `settings` lays them out
-that way below `docs/_build` before it begins.
+Examples are short scripts in one folder, `examples/`. sphinx-gallery wants a folder for each section: `settings` lays
+them out that way below `docs/_build` before it begins.
 """
 
 import shutil
@@ -11,33 +11,7 @@ from typing import Any
 from sphinx_gallery.scrapers import figure_rst
 from sphinx_gallery.sorting import ExplicitOrder
 
-#: Sections in order: title, what is said of it, and its examples in order. Every example stands in exactly one.
-SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "First steps": (
-        "One operator, many inputs.",
-        ("darcy", "poisson_disk", "heat", "helmholtz", "own_kernel"),
-    ),
-    "Geometry": (
-        "Holes, outlines from files, surfaces given by a function, corners.",
-        ("annulus", "holes", "gear", "torus", "solid", "l_shape"),
-    ),
-    "Materials": (
-        "Coefficients that jump, and coefficients from arrays.",
-        ("layers", "wall", "inclusion", "groundwater"),
-    ),
-    "Waves and time": (
-        "Space–time, absorbing boundaries, and long times slab by slab.",
-        ("damped_wave", "march", "periodic_flow", "impedance"),
-    ),
-    "Systems": (
-        "Several unknowns: flow, elasticity, electromagnetism, chemistry.",
-        ("stokes", "cavity", "elasticity", "reaction_diffusion", "maxwell"),
-    ),
-    "Data and uncertainty": (
-        "Sensors, noise, and sources found by their gradient.",
-        ("noisy_sensors", "unknown_boundary", "find_the_source"),
-    ),
-}
+from sections import SECTIONS, folder
 
 
 def settings(docs: Path) -> dict[str, Any]:
@@ -59,15 +33,11 @@ def settings(docs: Path) -> dict[str, Any]:
     }
 
 
-def folder(title: str) -> str:
-    """The folder of a section."""
-    return title.lower().replace(" ", "_")
-
-
 def lay_out(examples: Path, staged: Path) -> None:
     """Copy the examples into a folder for each section, with a heading; files that have not changed stay."""
     sections = {folder(title): (title, text, names) for title, (text, names) in SECTIONS.items()}
-    write(staged / "GALLERY_HEADER.rst", heading("Gallery", "Each example is a script in `examples/` that asserts its own accuracy."))
+    text = "Each example is a script in `examples/` of the repository, with its truth; it asserts its own accuracy."
+    write(staged / "GALLERY_HEADER.rst", heading("Gallery", text))
     for name, (title, text, names) in sections.items():
         write(staged / name / "GALLERY_HEADER.rst", heading(title, text))
         for example in names:

@@ -56,7 +56,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
 
     @property
     def steps(self) -> int:
-        """The number of slabs."""
+        """The number of slabs of time."""
         return len(self.slabs)
 
     @property
