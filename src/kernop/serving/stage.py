@@ -62,10 +62,6 @@ class Stage:
         """The shortest side of the box around the domain in space."""
         return float(np.min((self.high - self.low)[: self.space]))
 
-    def slopes_at(self, fields: int) -> int:
-        """The number of rows of a page before those of derivatives."""
-        return max(len(self.frames), 1) * fields * len(self.nodes)
-
     def places(self, numbers: NDArray[np.intp]) -> FloatArray:
         """The coordinates of nodes in all frames, frame by frame: (F n, d)."""
         return _places(self.low, self.high, self.shape, self.frames, numbers)
