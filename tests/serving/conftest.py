@@ -16,8 +16,10 @@ def operator():
         return ko.learn(problem, method=ko.Subspace(centers=220), points={"f": 500, "g": 160})
 
 
-@pytest.fixture
-def wide(monkeypatch):
+@pytest.fixture(scope="module")
+def wide():
     """Sources that a small operator resolves, so that a few of them tell of all."""
-    monkeypatch.setattr("kernop.serving.reduced.NARROW", {1: 0.2, 2: 0.2, 3: 0.2})
-    monkeypatch.setattr("kernop.serving.reduced.WIDE", 0.5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernop.serving.reduced.NARROW", {1: 0.2, 2: 0.2, 3: 0.2})
+        patch.setattr("kernop.serving.reduced.WIDE", 0.5)
+        yield

@@ -22,7 +22,7 @@ def stage(operator):
     return stage_of(operator.problem, 25)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def model(operator, stage, wide):
     return reduced(Responses(operator, stage), Channel("f"), 300)
 
@@ -111,8 +111,8 @@ def test_channels_of_space_and_time_and_of_vectors():
     assert [mode.name for mode in modes(T, rest[0], stage, False)] == ["constant", "slope"]
     u = T.answer({"f": 0.0, "g": 0.0, "u0": lambda x: np.sin(np.pi * x[..., 0])})
     responses = Responses(T, stage)
-    rows = responses(Channel("u0"), np.sin(np.pi * T.points["u0"].x[:, :1])).reshape(41, 81)
-    assert np.allclose(rows[10, 40], u([[0.5, 0.25]])[0], rtol=1e-9)  # frame by frame
+    rows = responses(Channel("u0"), np.sin(np.pi * T.points["u0"].x[:, :1])).reshape(41, 121)
+    assert np.allclose(rows[10, 60], u([[0.5, 0.25]])[0], rtol=1e-9)  # frame by frame
     assert Channel("f", 1, 2).data(np.ones((3, 4)))[:, :, 0].tolist() == [[0, 1]] * 3
 
 

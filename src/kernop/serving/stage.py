@@ -12,7 +12,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.language.problem import Problem
 
 #: Nodes along the longest side of a map, or of a curve; fewer if there are frames too.
-MAP, MAP_IN_FRAMES, CURVE, CURVE_IN_FRAMES, FRAMES = 49, 23, 401, 81, 13
+MAP, MAP_IN_FRAMES, CURVE, CURVE_IN_FRAMES, FRAMES = 49, 23, 401, 121, 13
 CURVE_FRAMES = 41
 #: Pixels of the mask for each cell of the grid.
 FINE = 10
