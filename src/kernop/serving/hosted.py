@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray, KernopError
+from kernop.basics.errors import FloatArray, KernopError, MissingFunctionError
+from kernop.collocation.data import values_at
 from kernop.operators.fixed import FixedOperator
 from kernop.operators.known import shown
 from kernop.operators.operator import SolutionOperator
@@ -103,7 +104,7 @@ class Hosted:
         told["misfit"] = None if u.misfit is None else np.asarray(u.misfit).tolist()
         told["warnings"] = self._warnings(u)
         if "error" in asked.want:
-            told["error"] = _error(u)
+            told["error"] = self._error(u, asked)
         return Answered(shaped, told)
 
     def _values(self, u: Solution, asked: Question) -> dict[str, NDArray[Any]]:
@@ -158,17 +159,29 @@ class Hosted:
             )
         return found
 
+    def _error(self, u: Solution, asked: Question) -> dict[str, Any]:
+        """The estimate of the error of u, for JSON; infinite figures are null.
 
-def _error(u: Solution) -> dict[str, Any]:
-    """The estimate of the error of u, for JSON; infinite figures are null."""
-    found = u.error_estimate(covering=None, search=None)
+        If the file of the operator does not hold what fresh points need, from leave-one-out residuals at its own.
+        """
+        try:
+            found = u.error_estimate(covering=None, search=None)
+        except MissingFunctionError:
+            arrays = {name: self._at_points(name, value) for name, value in asked.inputs.items()}
+            found = self.operator.answer(arrays).error_estimate(covering=None, search=None)
 
-    def figure(value: Any) -> Any:
-        values = [v if np.isfinite(v) else None for v in np.atleast_1d(value).tolist()]
-        return values[0] if u.single else values
+        def figure(value: Any) -> Any:
+            values = [v if np.isfinite(v) else None for v in np.atleast_1d(value).tolist()]
+            return values[0] if u.single else values
 
-    names = ("relative_l2", "relative_linf", "l2", "linf")
-    return {**{name: figure(getattr(found, name)) for name in names}, "source": found.source, "points": found.points}
+        figures = {name: figure(getattr(found, name)) for name in ("relative_l2", "relative_linf", "l2", "linf")}
+        return {**figures, "source": found.source, "points": found.points}
+
+    def _at_points(self, name: str, value: Any) -> Any:
+        """Data of one condition as values at the points of T."""
+        operator, condition = self.operator, self.operator.problem[name]
+        layouts = dict(zip(operator.problem.names, operator.layouts, strict=True))
+        return value if condition.integral else values_at(condition, value, operator.points[name], layouts[name])
 
 
 def _bytes(made: FixedOperator) -> int:
