@@ -40,14 +40,14 @@ class _Strips:
         # JAX takes a few numbers faster than we could give it an array of its own.
         held = np.ascontiguousarray if n <= SMALL else _held
         padded = -(-n // self.side) * self.side
-        x = np.concatenate([block.x, np.repeat(block.x[-1:], padded - n, axis=0)])
-        phi = np.concatenate([block.coefficients, np.zeros((padded - n, len(block.terms)))])
+        x, phi = np.empty((block.x.shape[1], padded)), np.zeros((len(block.terms), padded))
+        x[:, :n], x[:, n:], phi[:, :n] = block.x.T, block.x[-1:].T, block.coefficients.T
         alphas = {k: tuple(block.terms[j][1] for j in own) for k, own in block.components.items()}
 
         def strip(i: int) -> tuple[slice, Any, Part]:
             along, inside = slice(start + i, start + min(i + self.side, n)), slice(i, i + self.side)
-            parts = {k: (alphas[k], held(phi[inside, own].T)) for k, own in block.components.items()}
-            return along, held(x[inside].T), parts
+            parts = {k: (alphas[k], held(phi[own, inside])) for k, own in block.components.items()}
+            return along, held(x[:, inside]), parts
 
         self.parts = [strip(i) for i in range(0, padded, self.side)]
 

@@ -41,7 +41,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
         given: what `march` was given, by name.
         data: what T was given in all slabs at its points, (N, steps · B).
         function: u in all slabs; the columns are those of the first, then of the second, ….
-        misfits: what least squares left of the data on the worst slab, relative to the largest data, (B,).
+        left: what least squares left of the data on the worst slab, relative to the largest data, (B,).
         sizes: the norm ‖√W h‖ of the largest data, (B,).
     """
 

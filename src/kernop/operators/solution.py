@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,15 @@ class Solution(Evaluated["UnknownSolution"]):
     inputs: Input | None = None
 
     def __post_init__(self) -> None:
-        frozen((self.function.y, self.data, self.misfits, self.sizes))
+        frozen((self.function.y, self.data, self.left, self.sizes))
+
+    @cached_property
+    def misfits(self) -> FloatArray | None:
+        """What least squares left of the data, relative, (B,); measured now if T saw only that it is little."""
+        if self.left is not None or self.learned is None or self.data is None:
+            return self.left
+        answer = self.learned.factorisation.answer(self.data)
+        return frozen((answer.paired() if self.paired else answer).misfit)
 
     @property
     def expansion(self) -> Expansion:
@@ -308,7 +317,7 @@ def solution_of(
         learned=learned,
         data=data,
         inputs=inputs,
-        misfits=found.misfit,
+        left=found.misfit if found.exact else None,
         sizes=found.size,
         paired=columns.paired,
     )
