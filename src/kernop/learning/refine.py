@@ -26,6 +26,8 @@ LEAP, STEP, GROWTH = 2.56, 1.3, 1.6
 #: A level that does not improve on the best one by this factor has stagnated; two in a row end the search, once the
 #: inputs are resolved at all.
 IMPROVEMENT, RESOLVED = 1.5, 1e-2
+#: Errors below this tell how fast they fall.
+BEGUN = 0.1
 #: An estimate is a change times the rate at which changes fall, and this, for rates that get worse; where they fall as
 #: slowly as a power of the number of centres, it is the sum of all changes to come, up to so many times the last one.
 SAFETY, SLOWEST, FASTEST = 1.5, 4.0, 64.0
@@ -62,7 +64,7 @@ def _next(levels: list[Level], tol: float, budget: int, dim: int) -> int:
     last, factor = levels[-1], LEAP
     if last.error <= tol:  # what is followed now are solutions of constant data
         factor = GROWTH
-    elif len(levels) > 1 and last.error < min(RESOLVED, levels[-2].error):
+    elif len(levels) > 1 and last.error < min(BEGUN, levels[-2].error):
         sides = [level.centers ** (1.0 / dim) for level in levels[-2:]]
         rate = np.log(min(1.0, levels[-2].error) / last.error) / (sides[1] - sides[0])
         needed = (sides[1] + np.log(last.error / tol) / rate) ** dim
