@@ -19,7 +19,7 @@ from kernop.basics.precision import eagerly
 from kernop.basics.progress import Tick
 from kernop.collocation.functionals import Block, Functionals
 from kernop.kernels import Kernel
-from kernop.kernels.derivatives import diagonal, pairwise
+from kernop.kernels.derivatives import diagonal, pairwise, pairwise_in_numpy
 from kernop.language.fields import MultiIndex
 
 #: Tile sides: for a point or two, for a few, and for many.
@@ -137,11 +137,27 @@ def cross(
         parts = cross(kernel, left.pointwise, right.pointwise)
         out[:] = right.collected(left.collected(parts).T).T
         return out
+    if n <= TINY and kernel.in_numpy:
+        for rows, block in left:
+            for cols, other in right:
+                out[rows, cols] = _few(kernel, block, other)
+        return out
     with eagerly():
         for tile in _tiles(kernel, _strips(left), _strips(right), upper=False):
             rows, cols, _ = tile
             out[rows, cols] = _trimmed(tile)
     return out
+
+
+def _few(kernel: Kernel, block: Block, other: Block) -> FloatArray | float:
+    """The entries of two blocks in NumPy."""
+    values: FloatArray | float = 0.0
+    x, y, phi, psi = block.x.T, other.x.T, block.coefficients.T, other.coefficients.T
+    for k in block.components.keys() & other.components.keys():
+        one, two = block.components[k], other.components[k]
+        alphas, betas = tuple(block.terms[j][1] for j in one), tuple(other.terms[j][1] for j in two)
+        values = values + pairwise_in_numpy(kernel, x, phi[one], alphas, y, psi[two], betas)
+    return values
 
 
 def apply(kernel: Kernel, left: Functionals, right: Functionals, c: FloatArray) -> FloatArray:

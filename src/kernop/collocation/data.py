@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import jax
@@ -94,7 +95,7 @@ def all_values(
         for condition, layout in zip(problem.conditions, layouts, strict=True)
     }
     traced = any(isinstance(own, jax.Array) for own in values.values())
-    with float64():
+    with float64() if traced else nullcontext():
         library = jnp if traced else np
         columns = [layout.rows(own, library) for own, layout in zip(values.values(), layouts, strict=True)]
         widths = {name: c.shape[1] for name, c in zip(problem.names, columns, strict=True) if c.ndim == 2}
