@@ -19,11 +19,11 @@ from kernop.learning.refine import level_of
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report
 
-#: Numbers of functions that are tried, on a line and beyond.
-LEVELS = ((100, 400, 800, 1600), (250, 1100, 1800, 3000))
+#: Numbers of functions that are tried, on a line, in the plane, and beyond.
+LEVELS = ((100, 400, 800, 1600), (250, 1100, 1800, 3000), (250, 1800, 3000))
 #: From so many functions on, what is good on all known solutions is not improved further, nor what is excellent in the
 #: mean over them, nor what is good in the mean and does not get better on the worst.
-ENOUGH = (400, 1100)
+ENOUGH = (400, 1100, 1800)
 GOOD, EXCELLENT = 1e-6, 1e-10
 #: What is excellent in the mean, but above this on the worst known solution (of waves that are just resolved, say), is
 #: tried once more with as many functions as that needs, at most so many times more.

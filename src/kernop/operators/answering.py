@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import AccuracyWarning
 from kernop.collocation.batches import StreamPoints
-from kernop.collocation.data import all_values, concrete, listed_inputs, named_inputs, real_columns
-from kernop.collocation.rows import Columns, Input, StreamedRows
+from kernop.collocation.data import all_values, concrete, listed_inputs, named_inputs
+from kernop.collocation.rows import Input, StreamedRows
 from kernop.kernels import Kernel
 from kernop.methods import Answer, Method
 from kernop.operators.march import MarchedSolution, march
 from kernop.operators.readings import doubts
 from kernop.operators.report import Report
 from kernop.operators.shapes import InputValue
-from kernop.operators.solution import Solution, solution_of
+from kernop.operators.solution import Solution, answered, solution_of
 from kernop.trust.estimates import Learned
 
 #: The part of the data that a solution may leave without a word, and with a penalty that the user asked for.
@@ -112,7 +112,7 @@ class Answering(Learned):
         """
         rows = self.factorisation.rows
         if rows is None:
-            return tuple(self._held_answer(given, again) for given in inputs)
+            return tuple(answered(self, given, self.promise if again else None) for given in inputs)
         rows.stream.check_again()
         known = rows.given(inputs)
         return self._split(self.factorisation.passed(known), known)
@@ -123,12 +123,6 @@ class Answering(Learned):
         if rows is None or not rows.inputs:
             return self
         return replace(self, solutions=self._split(self.factorisation.passed(rows), rows))
-
-    def _held_answer(self, given: Input, again: bool) -> Solution:
-        data, learned = self._columns(given), self.factorisation
-        columns, shape = real_columns(data), Columns(None if data.ndim == 1 else data.shape[1], np.iscomplexobj(data))
-        answer = learned.answer_again(columns, self.promise) if again else learned.answer(columns)
-        return solution_of(self, answer, shape, given, columns)
 
     def _split(self, answer: Answer, rows: StreamedRows) -> tuple[Solution, ...]:
         """One solution for each input of the rows."""

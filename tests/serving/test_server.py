@@ -1,0 +1,138 @@
+"""A server as a process: it serves the page and the interface, is not held up by the slow, and ends when told to."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from browser import Browser, chromium
+
+START = """
+import sys, time
+import kernop as ko
+from kernop.serving import hosted, reduced
+from kernop.serving.refusal import Limits
+from kernop.serving.server import serve
+reduced.NARROW, reduced.WIDE, reduced.SOLVED = {2: 0.2}, 0.5, 200
+answer = hosted.Hosted.answer
+def slowly(self, asked):
+    time.sleep(1.0 if asked.count == 3 else 0.0)
+    return answer(self, asked)
+hosted.Hosted.answer = slowly
+serve({"disk": ko.load(sys.argv[1])}, port=int(sys.argv[2]), limits=Limits(arriving=1.0))
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def served(operator, tmp_path_factory):
+    path, port = tmp_path_factory.mktemp("served") / "disk.kernop", free_port()
+    operator.save(path)
+    process = subprocess.Popen([sys.executable, "-c", START, str(path), str(port)])
+    try:
+        for _ in range(600):
+            try:
+                assert ask(port, "GET", "/health")[0] == 200
+                break
+            except OSError:
+                assert process.poll() is None
+                time.sleep(0.1)
+        yield port, process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def ask(port, method, path, told=None):
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    link.request(method, path, None if told is None else json.dumps(told), {"content-type": "application/json"})
+    found = link.getresponse()
+    body = found.read()
+    link.close()
+    return found.status, body
+
+
+def asked(count):
+    return {"inputs": [{"f": 1.0, "g": 0.0}] * count, "at": {"points": [[0.3, 0.3]]}}
+
+
+def test_the_slow_are_sent_away_while_others_are_served(served):
+    port, _ = served
+    head = b"POST /operators/disk/solve HTTP/1.1\r\nhost: localhost\r\n"
+    rest = b"content-type: application/json\r\ncontent-length: 1000\r\n\r\n{"
+    links = [socket.create_connection(("127.0.0.1", port)) for _ in range(40)]
+    for k, link in enumerate(links):
+        link.sendall((b"", head, head + rest)[k % 3])
+    begun = time.monotonic()
+    assert ask(port, "POST", "/operators/disk/solve", asked(1))[0] == 200
+    for k, link in enumerate(links):
+        link.settimeout(10)
+        said = link.recv(10_000)
+        assert said.startswith(b"HTTP/1.1 408") if k % 3 == 2 else said == b""
+        link.close()
+    assert time.monotonic() - begun < 8
+
+
+def test_heads_that_are_too_long_are_refused(served):
+    port, _ = served
+    with socket.create_connection(("127.0.0.1", port)) as link:
+        link.sendall(b"GET /health HTTP/1.1\r\nx: " + b"a" * 100_000 + b"\r\n\r\n")
+        link.settimeout(10)
+        try:
+            said = link.recv(1000)
+        except ConnectionResetError:
+            said = b""
+    assert said == b"" or b" 400 " in said
+    assert ask(port, "GET", "/health")[0] == 200
+
+
+def test_the_loop_answers_while_threads_work(served):
+    port, _ = served
+    worker = threading.Thread(target=ask, args=(port, "POST", "/operators/disk/solve", asked(3)))
+    worker.start()
+    time.sleep(0.2)
+    begun = time.monotonic()
+    assert ask(port, "GET", "/health")[0] == 200
+    assert time.monotonic() - begun < 0.7
+    worker.join()
+
+
+@pytest.mark.skipif(chromium() is None, reason="BROWSER TEST SKIPPED: there is no Chromium here")
+def test_the_page_runs_under_its_policy(served):
+    port, _ = served
+    with Browser() as browser:
+        browser.open(f"http://127.0.0.1:{port}/", "window.kernop && window.kernop.range")
+        browser.settle()
+        assert browser.complaints() == []
+        assert np.isfinite(browser.run("kernop.value()"))
+        assert len(browser.requests()) == 1
+
+
+def test_sigterm_finishes_what_is_under_way(served):
+    """The last test of this process."""
+    port, process = served
+    found = []
+    worker = threading.Thread(target=lambda: found.append(ask(port, "POST", "/operators/disk/solve", asked(3))))
+    worker.start()
+    time.sleep(0.4)
+    os.kill(process.pid, signal.SIGTERM)
+    worker.join()
+    status, body = found[0]
+    assert status == 200
+    assert len(json.loads(body)["values"]["u"][0]) == 3
+    process.wait(20)
+    with pytest.raises(OSError, match="refused"):
+        ask(port, "GET", "/health")
