@@ -23,4 +23,5 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     """What takes longest begins first, so that all workers end together."""
-    items.sort(key=lambda item: item.path.name not in ("test_examples.py", "test_march.py", "test_cluster.py"))
+    first = ("test_examples.py", "test_documents.py", "test_march.py", "test_cluster.py")
+    items.sort(key=lambda item: item.path.name not in first)

@@ -57,7 +57,7 @@ class OperatorError(ArgumentError):
 
 
 class NonlinearOperatorError(OperatorError):
-    """An operator violates superposition."""
+    """An operator is not linear: it violates superposition."""
 
 
 class JumpError(OperatorError):

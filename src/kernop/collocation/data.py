@@ -17,6 +17,7 @@ from kernop.basics.errors import (
     InputNameError,
     OutsideDomainError,
     ShapeError,
+    as_array,
     check_array,
     check_choice,
     check_coordinates,
@@ -203,6 +204,31 @@ def check_untraced(name: str, x: Any) -> None:
             " S = T.on(x) with fixed x, then S(f, g)"
         )
         raise fail(ArgumentTypeError, name, "coordinates that JAX traces, as inside jit, grad or vmap", remedy)
+
+
+def flattened(name: str, x: Any, dim: int) -> tuple[Any, tuple[int, ...]]:
+    """Points of shape (…, d) in a row, (n, d), and the shape (…) of what belongs to them.
+
+    One point is (d,). On a line also a number, or (n,). What does not fit is left to those who check it.
+    """
+    if isinstance(x, Points):
+        return x, (len(x),)
+    check_untraced(name, x)
+    array = as_array(name, x, f"give points as an array of shape (…, {dim})")
+    if dim == 1 and array.ndim < 2:
+        return array.reshape(-1, 1), array.shape
+    if array.ndim in (0, 2) or array.shape[-1] != dim:
+        return array, array.shape[:1]
+    return array.reshape(-1, dim), array.shape[:-1]
+
+
+def reshaped(values: Any, shape: tuple[int, ...]) -> Any:
+    """Values (n, …) at points that had another shape: (*shape, …); of a named tuple, of every entry."""
+    if len(shape) == 1:
+        return values
+    if isinstance(values, tuple):
+        return type(values)(*(reshaped(part, shape) for part in values))
+    return values.reshape((*shape, *values.shape[1:]))[()]
 
 
 def some_places(problem: Problem, x: Any, outside: str | None, name: str = "x") -> Points:

@@ -66,7 +66,7 @@ class Block:
 
     @property
     def order(self) -> int:
-        """The order max |α|."""
+        """The order max |α| of the functionals."""
         return max(map(sum, self.alphas))
 
     @cached_property
@@ -87,7 +87,7 @@ class Block:
         return replace(self, coefficients=self.coefficients * self.repeated(factors)[:, None])
 
     def __getitem__(self, rows: Any) -> Block:
-        """Some of the rows."""
+        """The functionals of some of the rows."""
         if self.starts is None:
             return Block(self.x[rows], self.terms, self.coefficients[rows])
         chosen = np.arange(len(self))[rows]
@@ -231,7 +231,7 @@ class Functionals:
 
     @cached_property
     def conditions(self) -> tuple[Functionals, ...]:
-        """Those of each operator."""
+        """The functionals of each operator, apart."""
         ends = np.cumsum([layout.parts for layout in self.layouts]).tolist()
         own = zip(self.layouts, ends, strict=True)
         return tuple(Functionals(self.blocks[end - layout.parts : end], (layout,)) for layout, end in own)

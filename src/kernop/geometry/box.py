@@ -76,7 +76,7 @@ class Box(Domain):
 
     @property
     def boundary(self) -> Faces:
-        """All 2d faces."""
+        """All 2d faces, with outward normals."""
         return Faces(self, tuple((axis, side) for axis in range(self.dim) for side in (0, 1)))
 
     def face(self, *names: str) -> Faces:
@@ -100,7 +100,11 @@ class Box(Domain):
 
 @stored("interval")
 class Interval(Box):
-    """The interval [a, b]."""
+    """The interval [a, b]: a domain of one dimension, whose boundary is its two ends.
+
+    Arguments:
+        a, b: the ends, a < b.
+    """
 
     def __init__(self, a: float, b: float) -> None:
         first, last = check_number("a", a), check_number("b", b)
@@ -109,12 +113,12 @@ class Interval(Box):
 
     @property
     def a(self) -> float:
-        """The lower end."""
+        """The lower end a of the interval."""
         return float(self.lo[0])
 
     @property
     def b(self) -> float:
-        """The upper end."""
+        """The upper end b of the interval."""
         return float(self.hi[0])
 
     def __repr__(self) -> str:

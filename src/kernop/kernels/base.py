@@ -242,7 +242,7 @@ class Pair(Composite):
 
 @stored("sum")
 class Sum(Pair):
-    """K₁ + K₂."""
+    """The sum K₁ + K₂ of two kernels."""
 
     def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
         first, second = self._both(z, gammas)

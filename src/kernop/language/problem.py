@@ -73,7 +73,7 @@ class Problem:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The conditions, in order."""
+        """The conditions, in the order of the data of T."""
         return self._conditions
 
     @property
@@ -88,7 +88,7 @@ class Problem:
 
     @property
     def dim(self) -> int:
-        """The number of coordinates."""
+        """The number d of coordinates, with time if there is one."""
         return self._conditions[0].on.dim
 
     @property

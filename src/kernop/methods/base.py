@@ -166,7 +166,7 @@ class Factorisation(ABC):
         raise self._unknown()
 
     def log_determinant(self) -> float:
-        """log det Σ."""
+        """log det Σ of the covariance Σ of the data."""
         raise self._unknown()
 
     @property
@@ -258,7 +258,7 @@ class Method(ABC):
 
     @abstractmethod
     def factorise(self, setting: Setting) -> Factorisation:
-        """Learn."""
+        """Solve the equations of this method for a problem at points: the map from data to coefficients."""
 
 
 def woven(old: FloatArray, fresh: FloatArray, new: RowNumbers) -> FloatArray:

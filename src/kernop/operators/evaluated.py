@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, InputNameError, describe, fail
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FloatArray,
+    InputNameError,
+    ShapeError,
+    check_scalar,
+    describe,
+    fail,
+)
 from kernop.collocation.ansatz import Ansatz
+from kernop.collocation.data import flattened, reshaped
 from kernop.collocation.functionals import Functionals
 from kernop.geometry import Points
 from kernop.language.ops import itself
@@ -18,12 +28,18 @@ from kernop.language.problem import Problem
 from kernop.language.unknowns import Operator
 from kernop.methods import Combination
 from kernop.operators.shapes import InputValue, PointsLike, blanked, values_of
+from kernop.operators.snapshot import Snapshot
+from kernop.views.scene import Scene, scene
+from kernop.views.sight import Sight
+from kernop.views.viewed import Viewed
 
 One = TypeVar("One")
 
+_FACTOR = "give a number, real or complex"
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluated(ABC, Generic[One]):
+class Evaluated(Viewed, Generic[One]):
     """A function u of x, or B of them, with its derivatives; of several unknowns, each is one by its name.
 
     Attributes:
@@ -67,8 +83,20 @@ class Evaluated(ABC, Generic[One]):
     def _unknown(self, name: str) -> One:
         """The solution of one unknown."""
 
-    def __getitem__(self, name: str) -> One:
-        """The solution of one unknown, by name."""
+    @overload
+    def __getitem__(self, name: str) -> One: ...
+
+    @overload
+    def __getitem__(self, name: int) -> Self: ...
+
+    def __getitem__(self, name: str | int) -> One | Self:
+        """The solution of one unknown, by name; or of one input of a batch, by number."""
+        if isinstance(name, int | np.integer) and not isinstance(name, bool):
+            if self.single or not -self.width <= name < self.width:
+                got, last = f"the number {name}", self.width - 1
+                remedy = "u is one input, no batch" if self.single else f"give a number from 0 to {last}"
+                raise fail(ArgumentError, "u", got, remedy)
+            return self.pick(int(name) % self.width)
         if name not in self.problem.unknowns.names:
             known = ", ".join(self.problem.unknowns.names)
             raise fail(InputNameError, "u", f"the unknown {describe(name)}", f"the unknowns are {known}")
@@ -79,23 +107,129 @@ class Evaluated(ABC, Generic[One]):
             return self._unknown(name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def scene(self) -> Scene:
+        """Where u is defined, as pictures and tables see it."""
+        return scene_of(self.problem)
+
+    def sight(self, name: str) -> Sight:
+        """One unknown as a function on the domain."""
+        alone = self.problem.unknowns.single is not None
+
+        def evaluate(op: Any, points: Points, outside: str) -> Any:
+            if op is None and alone:
+                return self(points, outside=outside)
+            return self.apply(itself if op is None else op, points, outside=outside, of=name)
+
+        return Sight(name, self.scene(), evaluate, self.single, lambda: [own.sight(name) for own in self._inputs()])
+
+    def _whole(self) -> Sight:
+        return Sight(
+            ", ".join(self.problem.unknowns.names),
+            self.scene(),
+            lambda op, points, outside: self.apply(op, points, outside=outside),
+            self.single,
+            lambda: [own._whole() for own in self._inputs()],
+        )
+
+    def _inputs(self) -> list[Self]:
+        """The solution of each input of a batch."""
+        return [self.pick(number) for number in range(self.width)]
+
+    @abstractmethod
+    def pick(self, number: int) -> Self:
+        """The solution of one input of a batch."""
+
+    @abstractmethod
+    def combined(self, terms: Sequence[tuple[complex, Any]]) -> Self:
+        """Σ a_i u_i for solutions of the same operator: the solution of the combined data."""
+
+    def __add__(self, other: Any) -> Self:
+        return self.combined([(1.0, self), (1.0, self._partner(other))])
+
+    def __sub__(self, other: Any) -> Self:
+        return self.combined([(1.0, self), (-1.0, self._partner(other))])
+
+    def __neg__(self) -> Self:
+        return self.combined([(-1.0, self)])
+
+    def __mul__(self, factor: Any) -> Self:
+        return self.combined([(check_scalar("factor", factor, _FACTOR), self)])
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> Self:
+        number = check_scalar("divisor", divisor, _FACTOR)
+        if number == 0.0:
+            raise fail(ArgumentError, "divisor", "0", "divide by another number")
+        return self.combined([(1.0 / number, self)])
+
+    #: numpy.float64(2) * u is ours.
+    __array_ufunc__ = None
+
+    def _partner(self, other: Any) -> Self:
+        """Another solution of the same operator, of as many inputs."""
+        remedy = "give a solution of the same operator T"
+        if not isinstance(other, type(self)):
+            raise fail(ArgumentTypeError, "u + v", describe(other), remedy)
+        if other.function.expansion is not self.function.expansion:
+            raise fail(ArgumentError, "u + v", "solutions of two operators", remedy)
+        if not self.single and not other.single and self.width != other.width:
+            raise fail(ShapeError, "u + v", f"batches of {self.width} and {other.width}", "add batches of one size")
+        return other
+
+    def _sights(self) -> tuple[Sight, ...]:
+        return tuple(map(self.sight, self.problem.unknowns.names))
+
+    def at(self, t: float) -> Snapshot:
+        """u(·, t) on a SpaceTime: a function of x (…, d − 1), which can be drawn, integrated and handed on."""
+        return Snapshot(self, self._sights(), self._whole(), t)
+
+    def __call__(self, x: PointsLike, *, outside: str = "raise") -> Any:
+        """u(x) for x of shape (M, d): (M,), or (M, B); (M, k) or (M, k, B) for an unknown with k components.
+
+        x may also be one point, (d,), or have more axes, (…, d), which the values then have in place of M; on a line
+        plain numbers will do. With several unknowns it is a named tuple with an entry for each: ``s(x).u``.
+        ``outside`` says what to do with points outside the domain: "raise", "nan", or "extrapolate".
+        """
+        flat, shape = flattened("x", x, self.problem.dim)
+        return reshaped(self._valued(flat, outside), shape)
+
+    @abstractmethod
+    def _valued(self, x: PointsLike, outside: str) -> Any:
+        """u(x) for x of shape (M, d)."""
+
     def grad(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """The derivatives of u along all coordinates: (M, d), or (M, d, B). On a SpaceTime the last is ∂u/∂t.
 
-        Of an unknown with k components: (M, k, d), or (M, k, d, B).
+        Of an unknown with k components: (M, k, d), or (M, k, d, B). x is as for u(x).
         """
         if self.problem.unknowns.single is None:
             names = " and ".join(f"s.{name}.grad(x)" for name in self.problem.unknowns.names)
             raise fail(ArgumentError, "u.grad", "a solution with several unknowns", f"ask each of them: {names}")
         return self.gradient(self.problem.unknowns.single, x, outside)
 
-    @abstractmethod
     def gradient(self, name: str, x: PointsLike, outside: str) -> FloatArray:
         """The derivatives of one unknown along all coordinates, as `grad` gives them."""
+        flat, shape = flattened("x", x, self.problem.dim)
+        return reshaped(self._derived(name, flat, outside), shape)
 
     @abstractmethod
+    def _derived(self, name: str, x: PointsLike, outside: str) -> FloatArray:
+        """The derivatives of one unknown for x of shape (M, d)."""
+
     def apply(self, op: Operator, x: PointsLike, *, outside: str = "raise", of: str | None = None) -> FloatArray:
-        """(P u)(x) for any linear operator P."""
+        """(P u)(x) for any linear operator P; give `Points` with normals where P needs them. x is as for u(x).
+
+        With several unknowns P takes them by the names of its parameters, or the one that ``of`` names. The values are
+        (M,), (M, k) of a vector field, (M, k, l) of a matrix field such as a stress; with a last axis B for B inputs.
+        On slabs of time, coefficients are functions of the time of all slabs.
+        """
+        flat, shape = flattened("x", x, self.problem.dim)
+        return reshaped(self._applied(op, flat, outside, of), shape)
+
+    @abstractmethod
+    def _applied(self, op: Operator, x: PointsLike, outside: str, of: str | None) -> FloatArray:
+        """(P u)(x) for x of shape (M, d)."""
 
     def _added(self, values: tuple[InputValue, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """Some of the inputs of T by name, in the order of the problem or by name, each once."""
@@ -123,15 +257,33 @@ class Evaluated(ABC, Generic[One]):
         return f"{type(self).__name__}({what}; {', '.join((*number, *parts, *left))})"
 
 
+def scene_of(problem: Problem) -> Scene:
+    """The regions of full dimension on which conditions are stated."""
+    regions = [condition.on for condition in problem.conditions]
+    top = max(region.intrinsic_dim for region in regions)
+    return scene([region for region in regions if region.intrinsic_dim == top], problem.contains)
+
+
 @dataclass(frozen=True, eq=False)
-class OneUnknown:
+class OneUnknown(Viewed):
     """One unknown of several: a function of x with its derivatives."""
 
     solution: Evaluated[Any]
     name: str
 
+    def _sights(self) -> tuple[Sight, ...]:
+        return (self.solution.sight(self.name),)
+
+    def error_sights(self) -> list[tuple[Sight, str]]:
+        names = self.solution.problem.unknowns.names
+        return [own for name, own in zip(names, self.solution.error_sights(), strict=True) if name == self.name]
+
+    def at(self, t: float) -> Snapshot:
+        """The same at one time, a function of x (…, d − 1); see `Evaluated.at`."""
+        return Snapshot(self, self._sights(), self._whole(), t)
+
     def __call__(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
-        """u(x) for x of shape (M, d): (M,) or (M, k), and with a last axis B for B inputs."""
+        """u(x) for x of shape (…, d): (…) or (…, k), and with a last axis B for B inputs."""
         return self.apply(itself, x, outside=outside)
 
     def grad(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:

@@ -16,14 +16,16 @@ from kernop.collocation.data import known_everywhere, some_places
 from kernop.collocation.functionals import Functionals, Indices
 from kernop.collocation.sampling import can_be_fresh
 from kernop.collocation.slabs import Later, Slab, by_slab, data_of_slabs, slab_numbers
-from kernop.geometry import Points
+from kernop.geometry import Points, SpaceTime
 from kernop.language.unknowns import Operator
 from kernop.methods.repeated import Repetition
+from kernop.operators.combining import Picked, combined_slabs
 from kernop.operators.evaluated import Evaluated, OneUnknown
 from kernop.operators.shapes import by_unknown
 from kernop.operators.solution import Solution
 from kernop.trust.estimates import Learned
 from kernop.trust.estimates.chain import ChainData, ChainEstimate, chain_estimate
+from kernop.views.scene import Scene, scene
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,7 +56,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
 
     @property
     def steps(self) -> int:
-        """The number of slabs."""
+        """The number of slabs of time."""
         return len(self.slabs)
 
     @property
@@ -89,6 +91,47 @@ class MarchedSolution(Evaluated[OneUnknown]):
         """
         return float(np.max(self.repetition.powers))
 
+    def pick(self, number: int) -> MarchedSolution:
+        every = self.width * (2 if self.paired else 1)
+        own = [number, number + self.width] if self.paired else [number]
+        columns = [k * every + column for k in range(self.steps) for column in own]
+        slabs, given = tuple(slab.pick(number) for slab in self.slabs), dict(self.given)
+        layouts = dict(zip(self.problem.names, self.learned.layouts, strict=True))
+        for name, h in self.given.items():  # arrays have an axis for the slabs
+            axes = layouts[name].ndim + (0 if callable(h) else 1)
+            given[name] = (
+                Picked(h, number, axes) if callable(h) else np.asarray(h)[..., number] if np.ndim(h) > axes else h
+            )
+        return replace(
+            self,
+            slabs=slabs,
+            given=given,
+            single=True,
+            data=self.data[:, columns],
+            function=replace(self.function, y=self.function.y[:, columns]),
+            misfits=None if self.misfits is None else self.misfits[[number]],
+            sizes=None if self.sizes is None else self.sizes[[number]],
+        )
+
+    def combined(self, terms: Sequence[tuple[complex, Any]]) -> MarchedSolution:
+        if any(isinstance(a, complex) for a, _ in terms) or len({(u.steps, u.paired, u.single) for _, u in terms}) > 1:
+            got = "slabs that differ in number or kind, or a complex factor"
+            raise fail(ArgumentError, "u + v", got, "march with the combined data: T.march(steps, …)")
+        factors = [float(np.real(a)) for a, _ in terms]
+        fixed = {condition.name: condition.data for condition in self.problem.conditions}
+        return replace(
+            self,
+            slabs=tuple(
+                own[0].combined(list(zip(factors, own, strict=True)))
+                for own in zip(*(u.slabs for _, u in terms), strict=True)
+            ),
+            given=combined_slabs(self.learned, [(a, {**fixed, **u.given}) for a, u in terms]),
+            data=sum(a * u.data for a, (_, u) in zip(factors, terms, strict=True)),
+            function=replace(self.function, y=sum(a * u.function.y for a, (_, u) in zip(factors, terms, strict=True))),
+            misfits=None,
+            sizes=None,
+        )
+
     def _unknown(self, name: str) -> OneUnknown:
         return OneUnknown(self, name)
 
@@ -100,24 +143,32 @@ class MarchedSolution(Evaluated[OneUnknown]):
         removed = f" without {self.removed} unresolved modes" if self.removed else ""
         return f"spectral radius {self.spectral_radius:.6g}{removed}, growth at most {self.growth:.2g}"
 
-    def __call__(self, x: Any, *, outside: str = "raise") -> Any:
-        """u(x) for x of shape (M, d), whose last coordinate is the time of all slabs: as `Solution.__call__`."""
+    def scene(self) -> Scene:
+        regions = [
+            condition.on for condition in self.problem.conditions if condition.on.intrinsic_dim == self.problem.dim
+        ]
+        wholes = [SpaceTime(region.space, self.times) for region in regions if isinstance(region, SpaceTime)]
+        if len(wholes) < len(regions):
+            got = "slabs of a part of space–time, or of a cloud"
+            raise fail(ArgumentError, "u", got, "look at u.slabs[k], each in the time of T")
+        return scene(wholes)
+
+    def _valued(self, x: Any, outside: str) -> Any:
         _, own, numbers = self._places(x, outside)
         found = self._values(self.ansatz.evaluations(own.x), numbers)
         return self._blank(by_unknown(found, self.problem.unknowns), own, outside)
 
-    def gradient(self, name: str, x: Any, outside: str) -> FloatArray:
+    def _derived(self, name: str, x: Any, outside: str) -> FloatArray:
         _, own, numbers = self._places(x, outside)
         found = self._each(numbers, lambda k, rows: self.slabs[k].gradient(name, own[rows], "extrapolate"))
         return self._blank(found, own, outside)
 
-    def apply(self, op: Operator, x: Any, *, outside: str = "raise", of: str | None = None) -> FloatArray:
-        """(P u)(x) for any linear operator P, whose coefficients are functions of the time of all slabs."""
+    def _applied(self, op: Operator, x: Any, outside: str, of: str | None) -> FloatArray:
         points, own, numbers = self._places(x, outside)
-        found = self._each(numbers, lambda k, rows: self._applied(op, of, points[rows], own[rows], k))
+        found = self._each(numbers, lambda k, rows: self._applied_in(op, of, points[rows], own[rows], k))
         return self._blank(found, own, outside)
 
-    def _applied(self, op: Operator, of: str | None, points: Points, own: Points, k: int) -> Any:
+    def _applied_in(self, op: Operator, of: str | None, points: Points, own: Points, k: int) -> Any:
         """P u at points of one slab: coefficients there, u in the time of the slab."""
         if isinstance(op, Tabulated):
             return self.slabs[k].apply(op, own, outside="extrapolate", of=of)

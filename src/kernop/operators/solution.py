@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,18 @@ from kernop.basics.errors import (
 )
 from kernop.basics.frozen import frozen
 from kernop.collocation.ansatz import Ansatz, Tabulated, condition_functionals
-from kernop.collocation.data import check_untraced, concrete, known_everywhere, places, split_pairs, values_at
+from kernop.collocation.data import (
+    all_values,
+    check_untraced,
+    concrete,
+    flattened,
+    known_everywhere,
+    places,
+    real_columns,
+    reshaped,
+    split_pairs,
+    values_at,
+)
 from kernop.collocation.functionals import Functionals, Layout
 from kernop.collocation.rows import Columns, Input
 from kernop.collocation.sampling import can_be_fresh
@@ -31,10 +43,14 @@ from kernop.language.ops import by_rows, matrix_shape
 from kernop.language.unknowns import Operator, Unknowns
 from kernop.methods import Answer, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
+from kernop.operators.combining import combined, picked
 from kernop.operators.evaluated import Evaluated, OneUnknown
 from kernop.operators.shapes import InputValue, PointsLike, by_unknown, deviations, values_of
 from kernop.trust.estimates import ErrorEstimate, KnownData, Learned, error_estimate
+from kernop.trust.estimates.estimate import UnknownError
+from kernop.trust.estimates.stability import from_fresh_points
 from kernop.trust.evidence import data_scale
+from kernop.views.sight import Sight
 
 #: Points that cover the domain for a bound of the error, and values of functions that are searched for peaks.
 COVERING, SEARCH = 10_000, 2**18
@@ -77,20 +93,39 @@ class Solution(Evaluated["UnknownSolution"]):
     def _unknown(self, name: str) -> UnknownSolution:
         return UnknownSolution(self, name)
 
+    def pick(self, number: int) -> Solution:
+        columns = [number, number + self.width] if self.paired else [number]
+        learned = self.learned
+        return replace(
+            self,
+            function=replace(self.function, y=self.function.y[:, columns]),
+            single=True,
+            data=None if self.data is None else self.data[:, columns],
+            inputs=None if self.inputs is None or learned is None else picked(learned, self.inputs, number),
+            misfits=None if self.misfits is None else self.misfits[[number]],
+            sizes=None if self.sizes is None else self.sizes[[number]],
+        )
+
+    def combined(self, terms: Sequence[tuple[complex, Any]]) -> Solution:
+        learned = self._learned()
+        if learned.factorisation.rows is not None:
+            got = "solutions of an operator that was learned from a stream"
+            raise fail(ArgumentError, "u + v", got, "add what T is given, or use T.materialize()")
+        fixed = {condition.name: condition.data for condition in self.problem.conditions}
+        given = [(a, {**fixed, **(own.inputs or {})}) for a, own in terms]
+        if any(value is None for _, own in given for value in own.values()):
+            raise fail(ArgumentError, "u + v", "a solution whose data is not known", "add solutions that T(…) gave")
+        return answered(learned, combined(learned, given))
+
     def __repr__(self) -> str:
         return self._described(f"{len(self.function.y)} functions", repr(self.expansion))
 
-    def __call__(self, x: PointsLike, *, outside: str = "raise") -> Any:
-        """u(x) for x of shape (M, d): (M,), or (M, B); (M, k) or (M, k, B) for an unknown with k components.
-
-        With several unknowns it is a named tuple with an entry for each: ``s(x).u``.
-        ``outside`` says what to do with points outside the domain: "raise", "nan", or "extrapolate".
-        """
+    def _valued(self, x: PointsLike, outside: str) -> Any:
         points = places(self.problem, x, outside)
         found = by_unknown(self._values(self.ansatz.evaluations(points.x)), self.problem.unknowns)
         return self._blank(found, points, outside)
 
-    def gradient(self, name: str, x: PointsLike, outside: str) -> FloatArray:
+    def _derived(self, name: str, x: PointsLike, outside: str) -> FloatArray:
         points = places(self.problem, x, outside)
         own, found = self.problem.unknowns.slices[name], list[FloatArray]()
         for part, k in enumerate(range(own.start, own.stop)):
@@ -100,12 +135,7 @@ class Solution(Evaluated["UnknownSolution"]):
             found.append(self._values(rows))
         return self._blank(found[0] if len(found) == 1 else np.stack(found, axis=1), points, outside)
 
-    def apply(self, op: Operator, x: PointsLike, *, outside: str = "raise", of: str | None = None) -> FloatArray:
-        """(P u)(x) for any linear operator P; give `Points` with normals where P needs them.
-
-        With several unknowns P takes them by the names of its parameters, or the one that ``of`` names. The values are
-        (M,), (M, k) of a vector field, (M, k, l) of a matrix field such as a stress; with a last axis B for B inputs.
-        """
+    def _applied(self, op: Operator, x: PointsLike, outside: str, of: str | None) -> FloatArray:
         points = places(self.problem, x, outside)
         known = isinstance(op, Tabulated)
         matrix = None if known else matrix_shape(op, points, self.problem.unknowns, of=of)
@@ -123,16 +153,18 @@ class Solution(Evaluated["UnknownSolution"]):
         s² = Σ w_i |P_i u − h_i|² / (N − L): the standard error of least squares. It tells how errors in the data are
         felt, not what the subspace cannot express.
         """
-        left, scale, factorisation = self._uncertain(x, op)
+        flat, shape = flattened("x", x, self.problem.dim)
+        left, scale, factorisation = self._uncertain(flat, op)
         found = deviations(factorisation.variance(left), left.layouts[0])[..., None] * scale
         found = found[..., 0] if self.single else found
-        return by_unknown(found, self.problem.unknowns) if op is None else found
+        return reshaped(by_unknown(found, self.problem.unknowns) if op is None else found, shape)
 
     def samples(self, x: PointsLike, number: int, *, op: Operator | None = None, seed: int = 0) -> Any:
         """Draws from the posterior of ``op(u)`` at x: (M, number), or (M, B, number); their deviation is `std`."""
-        left, scale, factorisation = self._uncertain(x, op)
+        flat, shape = flattened("x", x, self.problem.dim)
+        left, scale, factorisation = self._uncertain(flat, op)
         found = self.draws(left, factorisation.posterior(left), number, seed, scale)
-        return by_unknown(found, self.problem.unknowns) if op is None else found
+        return reshaped(by_unknown(found, self.problem.unknowns) if op is None else found, shape)
 
     def draws(
         self, left: Functionals, posterior: Posterior, number: int, seed: int, scale: FloatArray | float = 1.0
@@ -193,6 +225,23 @@ class Solution(Evaluated["UnknownSolution"]):
         return error_estimate(
             learned, self.function, known, single=self.single, paired=self.paired, covering=number, search=sought
         )
+
+    def correction(self) -> Solution:
+        """ê, an estimate of the error u − û as a function, with which `error_estimate` begins; û + ê is nearer to u."""
+        known = self._known((), {})
+        if known.at_tests is None:
+            got = f"a solution whose data is known at the points of T alone ({known.why_not or 'a cloud'})"
+            raise fail(ArgumentError, "u", got, "give inputs as functions or numbers; u.error_estimate() needs neither")
+        knowledge = from_fresh_points(self._learned())
+        found = knowledge.answers.answer(knowledge.residuals(self.function, known.at_tests)).u
+        return Solution(problem=self.problem, function=found, single=self.single, paired=self.paired)
+
+    def error_sights(self) -> list[tuple[Sight, str]]:
+        estimate, error = self.error_estimate(), self.correction()
+        return [
+            (replace(error.sight(name), name="ê" if len(estimate.of) == 1 else f"ê of {name}"), _in_words(own))
+            for name, own in estimate.of.items()
+        ]
 
     def report(self) -> str:
         """What `error_estimate` says, as a table for a person: ``print(u.report())``."""
@@ -280,6 +329,10 @@ class UnknownSolution(OneUnknown):
         return getattr(found, self.name) if self.solution.problem.unknowns.single is None else found
 
 
+def _in_words(error: UnknownError) -> str:
+    return f"relative L2 error {np.max(error.relative_l2):.0e}"
+
+
 def _gradient(part: int, dim: int) -> Operator:
     """The operator u ↦ ∇u of a scalar, or of one component of a vector."""
 
@@ -312,6 +365,14 @@ def solution_of(
         sizes=found.size,
         paired=columns.paired,
     )
+
+
+def answered(learned: Learned, given: Input) -> Solution:
+    """The solution for inputs by name, of an operator that holds what it needs of its rows."""
+    data = all_values(learned.problem, given, learned.points, learned.layouts)
+    data = concrete("T", data, "use S = T.on(x), then S(f, g), which JAX differentiates, jits and vmaps")
+    columns, shape = real_columns(data), Columns(None if data.ndim == 1 else data.shape[1], np.iscomplexobj(data))
+    return solution_of(learned, learned.factorisation.answer(columns), shape, given, columns)
 
 
 def check_unknowns(unknowns: Unknowns) -> None:

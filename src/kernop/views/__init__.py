@@ -1,0 +1,1 @@
+"""Looking at functions on domains: pictures, tables, files for other programs, integrals and extremes."""
