@@ -16,9 +16,13 @@ def small(case, *, seed=0):
     return dataclasses.replace(darcy(case, nets=5, seed=seed), points={"f": 200, "g": 100})
 
 
-def test_demo_prints_the_table_and_draws_the_figure(tmp_path, capsys, monkeypatch):
+def test_demo_prints_the_table_draws_the_figure_and_opens_the_page_if_asked(tmp_path, capsys, monkeypatch):
+    opened = []
     monkeypatch.setattr(cli, "darcy", small)
-    cli.app(["demo", "--out", str(tmp_path / "new")], result_action="return_value")
+    monkeypatch.setattr(cli.webbrowser, "open", opened.append)
+    monkeypatch.setattr(cli, "write_page", lambda operator, path, title: path)
+    cli.app(["demo", "--out", str(tmp_path / "new"), "--live"], result_action="return_value")
+    assert opened == [(tmp_path / "new" / "demo.html").as_uri()]
     printed = capsys.readouterr().out
     assert "paper, as printed" in printed
     assert "4.5e-03" in printed
@@ -121,15 +125,6 @@ def test_page_writes_one_file_beside_that_of_the_operator(saved, capsys):
     html = saved.with_suffix(".html").read_text()
     assert '"title": "line"' in html
     assert "class LivePage" in html
-
-
-def test_demo_opens_the_live_page_if_asked(tmp_path, monkeypatch):
-    opened = []
-    monkeypatch.setattr(cli, "darcy", small)
-    monkeypatch.setattr(cli.webbrowser, "open", opened.append)
-    monkeypatch.setattr(cli, "write_page", lambda operator, path, title: path)
-    cli.app(["demo", "--out", str(tmp_path), "--live"], result_action="return_value")
-    assert opened == [(tmp_path / "demo.html").as_uri()]
 
 
 def test_serve_takes_files_of_different_names_and_hands_on_its_limits(saved, monkeypatch):

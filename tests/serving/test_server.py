@@ -1,5 +1,6 @@
 """A server as a process: it serves the page and the interface, is not held up by the slow, and ends when told to."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -104,11 +105,8 @@ def test_heads_that_are_too_long_are_refused(served):
     with socket.create_connection(("127.0.0.1", port)) as link:
         link.sendall(b"GET /health HTTP/1.1\r\nx: " + b"a" * 100_000 + b"\r\n\r\n")
         link.settimeout(10)
-        try:
-            said = link.recv(1000)
-        except ConnectionResetError:
-            said = b""
-    assert said == b"" or b" 400 " in said
+        with contextlib.suppress(ConnectionResetError):
+            assert link.recv(12).split()[1] in (b"400", b"431")
     assert ask(port, "GET", "/health")[0] == 200
 
 
