@@ -16,7 +16,7 @@ from kernop.basics.stored import stored
 from kernop.collocation.functionals import Functionals
 from kernop.methods.base import Answer, Factorisation
 from kernop.methods.partition import PartRows, PartsFactorisation
-from kernop.methods.parts.gluing import Group
+from kernop.methods.parts.gluing import Glue, Group
 from kernop.methods.parts.local import Local
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.posterior import Posterior
@@ -33,11 +33,15 @@ class PartsRecord(Factorisation):
         rows: the numbers of the rows of each part.
         roots: √w of the rows of each part.
         strengths: the unit of fluxes of each part, (P,).
-        unknowns: the numbers of the trace coefficients of each part.
+        unknowns: the numbers of the unknowns on the faces of each part.
         groups: of the tree, without their children, each behind its children; the last is the root.
         parents: the group of which each is a child, (G,); −1 for the root.
-        count: the number of all trace coefficients.
+        count: the number of all unknowns.
+        partner: the unknown on the other side of each, (count,); None if both sides share it.
         number: of rows, N.
+        integrals: the rows that are integrals over several parts, (k,).
+        integrands: what they make of the functions of each part, (P, k, m).
+        condition: the worst reciprocal condition number in the tree.
     """
 
     locals: tuple[Local, ...]
@@ -49,7 +53,11 @@ class PartsRecord(Factorisation):
     groups: tuple[Group, ...]
     parents: NDArray[np.int64]
     count: int
+    partner: NDArray[np.int64] | None
     number: int
+    integrals: NDArray[np.int64]
+    integrands: FloatArray
+    condition: float
 
     @property
     def size(self) -> int:
@@ -60,13 +68,18 @@ class PartsRecord(Factorisation):
         space = self.expansion
         if not isinstance(space, PartsSpace) or not self.locals or not self.groups:
             raise fail(ArgumentError, "expansion", "one that is not made of parts", REMEDY)
-        parts, width = len(space.uppers), len(space.degrees)
+        parts, width = len(space.uppers), space.each
         check_shape("which", self.which, parts)
         check_positive("strengths", self.strengths, parts)
         _check_numbers("which", self.which, len(self.locals))
         _check_numbers("rows", self.rows_of.values, self.number)
         _check_numbers("unknowns", self.unknowns.values, self.count)
-        check_shape("rows", np.unique(self.rows_of.values), self.number)
+        _check_numbers("integrals", self.integrals, self.number)
+        _check_all("rows, integrals", np.concatenate([self.rows_of.values, self.integrals]), self.number)
+        if self.integrands.shape != (parts, len(self.integrals), width):
+            raise fail(ArgumentError, "integrands", f"an array of shape {self.integrands.shape}", REMEDY)
+        if self.partner is not None:
+            _check_all("partner", self.partner, self.count)
         if {len(self.rows_of), len(self.roots), len(self.unknowns)} != {parts}:
             raise fail(ArgumentError, "rows, roots, unknowns", "those of other parts", REMEDY)
         sizes = zip(self.which.tolist(), self.rows_of.lengths, self.roots.lengths, self.unknowns.lengths, strict=True)
@@ -78,7 +91,8 @@ class PartsRecord(Factorisation):
             for name, found in (("from_trace", own.from_trace.T), ("out", own.out)):
                 if found.shape != (unknowns, width):
                     raise fail(ArgumentError, name, f"an array of shape {found.shape}", REMEDY)
-        _check_tree(self.groups, self.parents, self.unknowns.arrays, self.count)
+        glue = Glue(self.unknowns.arrays, self.count, self.partner, len(self.integrals))
+        _check_tree(self.groups, self.parents, glue)
 
     def answer(self, h: FloatArray) -> Answer:
         raise self._refusal("asked before it is revived")
@@ -105,10 +119,12 @@ class PartsRecord(Factorisation):
             tuple(PartRows((), numbers) for numbers in self.rows_of.arrays),
             self.roots.arrays,
             self.strengths,
-            self.unknowns.arrays,
             whole,
-            self.count,
+            Glue(self.unknowns.arrays, self.count, self.partner, len(self.integrals)),
             self.number,
+            self.integrals,
+            tuple(self.integrands),
+            self.condition,
         )
 
 
@@ -130,11 +146,15 @@ def parts_record(found: PartsFactorisation) -> PartsRecord:
         Ragged.of([rows.numbers for rows in found.part_rows]),
         Ragged.of(found.roots),
         found.strengths,
-        Ragged.of(found.unknowns),
+        Ragged.of(found.glue.owned),
         groups,
         parents,
-        found.count,
+        found.glue.count,
+        found.glue.partner,
         found.number,
+        found.integrals,
+        np.stack(found.integrands),
+        found.condition,
     )
 
 
@@ -156,9 +176,12 @@ def _check_numbers(name: str, numbers: NDArray[Any], below: int) -> None:
         raise fail(ArgumentError, name, "numbers out of range", REMEDY)
 
 
-def _check_tree(
-    groups: Sequence[Group], parents: NDArray[np.int64], unknowns: Sequence[NDArray[np.int64]], count: int
-) -> None:
+def _check_all(name: str, numbers: NDArray[Any], count: int) -> None:
+    if not np.array_equal(np.sort(numbers), np.arange(count)):
+        raise fail(ArgumentError, name, "numbers of which some are missing, or occur twice", REMEDY)
+
+
+def _check_tree(groups: Sequence[Group], parents: NDArray[np.int64], glue: Glue) -> None:
     """Raise unless groups from a file are a tree in which every part, and every unknown, occurs once."""
     check_shape("parents", parents, len(groups))
     numbers = np.arange(len(groups))
@@ -167,34 +190,45 @@ def _check_tree(
     leaf = np.ones(len(groups), dtype=bool)
     leaf[parents[:-1]] = False
     parts = sorted(group.part for group, alone in zip(groups, leaf, strict=True) if alone)
-    if parts != list(range(len(unknowns))):
+    if parts != list(range(len(glue.owned))):
         raise fail(ArgumentError, "groups", "parts that occur twice, or never", REMEDY)
     seen: list[list[NDArray[np.int64]]] = [[] for _ in groups]
     for k, (group, alone, parent) in enumerate(zip(groups, leaf.tolist(), parents.tolist(), strict=True)):
-        outside = [unknowns[group.part]] if alone else seen[k]
-        if not alone:
-            found, times = np.unique(np.concatenate(outside), return_counts=True)
-            if not np.array_equal(found[times == 2], group.inner) or not np.array_equal(found[times == 1], group.outer):
-                raise fail(ArgumentError, "groups", "unknowns that are not between their children", REMEDY)
-            _check_group(group)
-        elif not np.array_equal(outside[0], group.outer):
+        if alone and not np.array_equal(glue.owned[group.part], group.outer):
             raise fail(ArgumentError, "groups", "a part with other unknowns", REMEDY)
+        if not alone:
+            _check_group(group, glue, np.concatenate(seen[k]))
         if parent >= 0:
             seen[parent].append(group.outer)
-    if len(groups[-1].outer) or sum(len(group.inner) for group in groups) != count:
+    if len(groups[-1].outer) or sum(len(group.inner) for group in groups) != glue.count:
         raise fail(ArgumentError, "groups", "unknowns that are left over", REMEDY)
 
 
-def _check_group(group: Group) -> None:
-    inner, outer = len(group.inner), len(group.outer)
-    if inner == 0:
+def _check_group(group: Group, glue: Glue, numbers: NDArray[np.int64]) -> None:
+    """Raise unless a group eliminates what is between its children, which have these unknowns."""
+    inner, outer, across = glue.split(numbers)
+    last = group.least is not None
+    rows = np.concatenate([across, glue.sum_numbers]) if last else across
+    same = zip((inner, outer, rows), (group.inner, group.outer, group.across), strict=True)
+    if not all(np.array_equal(one, other) for one, other in same):
+        raise fail(ArgumentError, "groups", "unknowns that are not between their children", REMEDY)
+    if not np.array_equal(group.sums, glue.sum_numbers[: 0 if last else None]):
+        raise fail(ArgumentError, "sums", "other numbers than those of the integrals", REMEDY)
+    n = len(inner)
+    if n == 0:
         return
-    if group.factor is None or group.down is None or group.up is None:
+    if group.factor is not None:
+        lu, pivots, scale = group.factor
+        check_shape("factor", lu, n, n)
+        check_shape("factor", scale, n)
+        check_shape("factor", pivots, n)
+        _check_numbers("factor", pivots, n)
+    elif group.least is not None:
+        q, upper, scale = group.least
+        check_shape("least", q, len(rows), n)
+        check_shape("least", upper, n, n)
+        check_shape("least", scale, len(rows))
+    if (group.factor is None) == (group.least is None) or group.down is None or group.up is None:
         raise fail(ArgumentError, "groups", "one without its matrices", REMEDY)
-    lu, pivots, scale = group.factor
-    check_shape("factor", lu, inner, inner)
-    check_shape("factor", pivots, inner)
-    check_shape("factor", scale, inner)
-    _check_numbers("factor", pivots, inner)
-    if group.down.shape != (inner, outer) or group.up.shape != (outer, inner):
+    if group.down.shape != (n, len(outer)) or group.up.shape != (len(outer) + len(group.sums), n):
         raise fail(ArgumentError, "groups", "matrices that do not fit", REMEDY)
