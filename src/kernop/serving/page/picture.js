@@ -107,7 +107,7 @@ class Picture {
         let pixel = colours[shade | 0];
         if (inverse) {
           const q = v * inverse - 0.5, off = Math.abs(q - Math.round(q)); // between the round numbers: many boundaries have u = 0
-          if (off < 0.5) {
+          if (off < 0.2) { // contours are more than five pixels apart
             const gx = (values[i + 1 < width ? k + 1 : k] - v) * inverse, gy = (values[j + 1 < height ? k + width : k] - v) * inverse;
             const near = off * off / (gx * gx + gy * gy + 1e-12); // squared distance to the line, in pixels
             if (near < 1) pixel = Picture.shaded(pixel, 0.42 * (1 - near));
