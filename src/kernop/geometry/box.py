@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,8 +72,14 @@ class Box(Domain):
         return np.linalg.norm(np.maximum(beyond, 0.0), axis=1) + np.minimum(np.max(beyond, axis=1), 0.0)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        low, high = self._reach
+        return np.logical_and.reduce((x >= low) & (x <= high), axis=1)
+
+    @cached_property
+    def _reach(self) -> tuple[FloatArray, FloatArray]:
+        """The corners, moved outwards by what rounding may do to points."""
         room = slack(self.lo, self.hi)
-        return np.all((x >= self.lo - room) & (x <= self.hi + room), axis=1)
+        return self.lo - room, self.hi + room
 
     @property
     def boundary(self) -> Faces:

@@ -16,7 +16,7 @@ from kernop.basics.progress import Stages
 from kernop.basics.versions import now
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.grading import cells_of, pieces_of, singular_places, unsupported
+from kernop.collocation.grading import cells_of, pieces_of, singular_places, supported_pieces
 from kernop.collocation.mosaic import Mosaic
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.sampling import interior
@@ -87,9 +87,9 @@ def _rough(problem: Problem) -> bool:
 
     Corners that are convex leave u smooth enough for one space, unless the data are incompatible there.
     """
-    if unsupported(problem) is not None:
+    pieces = supported_pieces(problem)
+    if isinstance(pieces, str):
         return False
-    pieces = pieces_of(problem)
     _, exponents = singular_places(problem, pieces)
     return pieces.parts is not None or bool(np.any(exponents < ROUGH))
 
