@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-lowest check bench clean
+.PHONY: demo test test-lowest check bench docs clean
 
 demo: .venv/plot
 	$(BIN)/kernop demo
@@ -25,6 +25,11 @@ check: .venv/dev
 bench: .venv/test
 	for b in benchmarks/[a-z]*.py; do echo "== $$b" && $(BIN)/python $$b || exit 1; done
 
+# The site, in docs/_build/html; the gallery runs all examples. A warning is an error.
+docs: .venv/docs
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -n -q docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 # A mark for each set of extras; made anew when the dependencies change.
 .venv/%: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
@@ -42,4 +47,4 @@ $(LOWEST)/test: pyproject.toml tools/lowest.py
 	touch $@
 
 clean:
-	rm -rf .venv $(LOWEST) build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv $(LOWEST) build dist docs/_build docs/gallery .pytest_cache .ruff_cache .hypothesis

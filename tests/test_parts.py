@@ -157,40 +157,6 @@ def test_derivatives(small):
     np.testing.assert_allclose(u.apply(lambda v: ko.partial(v, 0, 2), x), 0.0, atol=1e-7)
 
 
-@pytest.mark.parametrize(
-    ("problem", "said"),
-    [
-        (
-            ko.Problem(
-                ko.Equation(lambda u: ko.laplacian(ko.laplacian(u)), on=SQUARE),
-                ko.Dirichlet(on=SQUARE.boundary),
-                ko.Neumann(on=SQUARE.boundary),
-            ),
-            "order 4",
-        ),
-        (
-            ko.Problem(ko.Equation(lambda u: -ko.laplacian(u) - 4j * u, on=SQUARE), ko.Dirichlet(on=SQUARE.boundary)),
-            "complex",
-        ),
-        (
-            ko.Problem(
-                ko.Equation(lambda u: ko.dt(u) - ko.laplacian(u), on=ko.SpaceTime(ko.Interval(0, 1), (0, 1))),
-                ko.Initial(on=ko.SpaceTime(ko.Interval(0, 1), (0, 1)).initial),
-            ),
-            "space and time",
-        ),
-        (
-            ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE), ko.Mean(on=SQUARE)),
-            "integrals",
-        ),
-    ],
-    ids=["plate", "complex", "heat", "mean"],
-)
-def test_what_cannot_be_done_is_refused_by_name(problem, said):
-    with pytest.raises(ko.errors.ArgumentError, match=said):
-        ko.learn(problem, method=ko.Partition())
-
-
 def test_arguments_of_other_methods_are_refused():
     with pytest.raises(ko.errors.ArgumentError, match=r"points.*Partition"):
         ko.learn(poisson(SQUARE), method=ko.Partition(), points=100)

@@ -46,3 +46,35 @@ def test_equations_that_need_less():
     assert look(wave, ko.Dirichlet(on=box.face("left", "right", "bottom"))) is None
     degenerate = ko.Equation(lambda u: -ko.div((lambda x: jnp.maximum(x[..., 0] - 0.5, 0.0)) * ko.grad(u)), on=box)
     assert look(degenerate, ko.Dirichlet(on=box.face("right"))) is None
+
+
+@pytest.mark.parametrize("at", [0.0, 0.7])
+def test_on_an_interval_two_numbers_at_one_point_are_enough(at):
+    """u″ + u = 0 with u and u′ at one place, an end or not: well-posed, though nothing is said at an end."""
+    line = ko.Interval(0, 1)
+    place = line.at(at)
+    problem = ko.Problem(
+        ko.Equation(lambda u: ko.partial(u, 0, 2) + u, on=line, data=0.0),
+        ko.Dirichlet(on=place, name="value"),
+        ko.Condition(lambda u: ko.partial(u, 0), place, "slope"),
+    )
+    T = ko.learn(problem, points=100, method=ko.Subspace(20))
+    assert T.stability < 100.0
+    u, x = T(value=0.0, slope=1.0), np.linspace(0, 1, 50)
+    np.testing.assert_allclose(u(x[:, None]), np.sin(x - at), atol=1e-7)
+    assert u.error_estimate().relative_linf < 1e-4
+    with pytest.warns(ko.IllPosedWarning):  # one number is not
+        ko.learn(ko.Problem(*problem.conditions[:2]), points=100, method=ko.Subspace(20))
+
+
+def test_errors_are_infinite_where_u_is_left_open():
+    """Whatever the residuals are, and even if they are 0: on a boundary where nothing holds u is of any size."""
+    box = ko.Box([0, 0], [1, 1])
+    hole = box - ko.Ball([0.5, 0.5], 0.2)
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=hole), ko.Dirichlet(on=hole.boundary.of(box)))
+    with pytest.warns(ko.IllPosedWarning, match="no condition holds there"):
+        T = ko.learn(problem, points=300, method=ko.Subspace(60))
+    for data in (1.0, 0.0):
+        estimate = T(f=data, g=data).error_estimate()
+        assert [estimate.l2, estimate.linf, estimate.relative_l2, estimate.relative_linf] == [np.inf] * 4
+        assert "no condition holds there" in str(estimate)

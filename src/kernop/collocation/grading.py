@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
-from kernop.basics.precision import eagerly
 from kernop.collocation.ansatz import Tabulated
+from kernop.collocation.elliptic import equations_of, kind_of
 from kernop.collocation.jumps import jumps
 from kernop.collocation.parts import Parts
 from kernop.collocation.pieces import Pieces
@@ -15,8 +15,7 @@ from kernop.geometry import Box
 from kernop.geometry.cells import Cells, filled, grid_lines, grown
 from kernop.geometry.clipping import Line, intervals
 from kernop.geometry.domain import Domain
-from kernop.language.conditions import Condition
-from kernop.language.ops import coefficient_values, itself, linear_forms
+from kernop.language.ops import itself
 from kernop.language.problem import Problem
 
 #: Nearer to the end of a line, conditions of its neighbour are seen.
@@ -25,63 +24,64 @@ END = 1e-7
 JUMP = 0.6
 #: Grid lines go through corners if they have at most so many different coordinates along an axis.
 LINES = 9
+#: Coordinates that differ by less than this part of the extent are the same.
+SAME = 1e-12
 #: Points of a cell, along each axis, by which it is seen whether something of the domain is in it.
 LOOKS = 17
 
 
 def unsupported(problem: Problem) -> str | None:
     """Why a problem cannot be solved on cells, in words; None if it can."""
-    equations = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim and not c.integral]
+    equations = equations_of(problem)
     if problem.timed:
         return "a problem in space and time; learn a slab of time with ko.Subspace() and repeat it, T.march"
-    if problem.unknowns.components is not None:
-        return "several unknowns"
-    if len(equations) != 1 or not isinstance(equations[0].on, Domain) or problem.dim > 3:
-        return "an equation that is not stated once, on a domain of at most three dimensions with a known boundary"
+    if not equations or not isinstance(equations[0].on, Domain) or problem.dim > 3:
+        return "an equation without a domain of at most three dimensions with a known boundary"
+    if any(c.on is not equations[0].on for c in equations):
+        return "equations that are stated on different domains"
     if problem.dim == 3 and not isinstance(equations[0].on, Box):
         return "a domain in three dimensions that is not a box"
-    if any(c.integral or c.on.intrinsic_dim < problem.dim - 1 for c in problem.conditions):
-        return "conditions that are integrals, or hold at single points"
+    if any(isinstance(c.op, Tabulated) for c in problem.conditions):
+        return "an operator that is known at some points only"
+    if any(c.noise is not None or c.paired for c in problem.conditions):
+        return "sensors, or periodic sides"
+    if any(c.on.intrinsic_dim < problem.dim - 1 and not c.integral for c in problem.conditions):
+        return "conditions at single points, or on lines in space"
     if any(c.across and (callable(c.data) or c.data is None or np.any(c.data)) for c in problem.conditions):
         return "interfaces at which u or its flux jumps"
-    return _unsupported_operator(problem, equations[0])
-
-
-def _unsupported_operator(problem: Problem, equation: Condition) -> str | None:
-    for condition in problem.conditions:
-        if isinstance(condition.op, Tabulated):
-            return "an operator that is known at some points only"
-        place = condition.on.sample(1)
-        with eagerly():
-            forms, _ = linear_forms(condition.op, place, problem.unknowns, of=condition.of, name=condition.name)
-            values = coefficient_values(forms, place, condition.name)[0]
-        order = max(sum(alpha) for _, alpha in values)
-        if condition is equation and order != 2:
-            return f"an equation of order {order}"
-        if any(np.iscomplexobj(own) for own in values.values()):
-            return "complex coefficients"
-    return None
+    found = kind_of(problem)
+    return found if isinstance(found, str) else None
 
 
 def pieces_of(problem: Problem) -> Pieces:
     """The domain of a problem, and the pieces between which its coefficients jump; an error if it has no cells."""
+    pieces = supported_pieces(problem)
+    if isinstance(pieces, str):
+        raise fail(ArgumentError, "method", f"a Partition for {pieces}", "use method=ko.Subspace()")
+    return pieces
+
+
+def supported_pieces(problem: Problem) -> Pieces | str:
+    """The same, or why a problem cannot be solved on cells, in words."""
     reason = unsupported(problem)
     if reason is not None:
-        raise fail(ArgumentError, "method", f"a Partition for {reason}", "use method=ko.Subspace()")
+        return reason
     domain = next(c.on for c in problem.conditions if c.on.intrinsic_dim == problem.dim)
     assert isinstance(domain, Domain)
     return Pieces(domain, jump_parts(problem))
 
 
-def cells_of(problem: Problem, pieces: Pieces, number: int, target: float, depth: int | None = None) -> Cells:
-    """The cells of a domain, graded at its corners and where lines of jumps end, turn or cross.
+def cells_of(
+    problem: Problem, pieces: Pieces, number: int, target: float, depth: int | None = None
+) -> tuple[Cells, FloatArray]:
+    """The cells of a domain, graded at its corners and where lines of jumps end, turn or cross; and these places.
 
     Arguments:
         number: about so many along the longest side.
         target: the error at which the grading aims.
         depth: how often cells are halved there; None chooses.
     """
-    domain = pieces.domain
+    domain = pieces.whole
     low, high = domain.bounds
     places, exponents = singular_places(problem, pieces)
     levels = np.ceil(np.log2(1.0 / target) / (2.0 * exponents)) if depth is None else np.full(len(places), depth)
@@ -93,6 +93,7 @@ def cells_of(problem: Problem, pieces: Pieces, number: int, target: float, depth
     lines = grid_lines(marks)
     longest = max(float(own[-1] - own[0]) for own in lines) / number
     lines = [filled(own, longest) for own in lines]
+    places = _snapped(places, lines)
     looks = np.stack(np.meshgrid(*[(np.arange(LOOKS) + 0.5) / LOOKS] * problem.dim, indexing="ij"), axis=-1)
     looks = looks.reshape(-1, problem.dim)
 
@@ -108,7 +109,17 @@ def cells_of(problem: Problem, pieces: Pieces, number: int, target: float, depth
         here = np.all((places >= a - slack) & (places <= b + slack), axis=1)
         return bool(np.any(levels[here] > depth))
 
-    return Cells(grown(lines, inside, rule))
+    return Cells.of(grown(lines, inside, rule)), places
+
+
+def _snapped(places: FloatArray, lines: list[FloatArray]) -> FloatArray:
+    """Places, on the grid lines where they are on them to rounding: deep in a tree, rounding is more than a cell."""
+    found = places.copy()
+    for j, own in enumerate(lines if len(places) else ()):
+        nearest = own[np.argmin(np.abs(places[:, j, None] - own), axis=1)]
+        close = np.abs(places[:, j] - nearest) < SAME * (own[-1] - own[0])
+        found[close, j] = nearest[close]
+    return found
 
 
 def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray]:
@@ -117,7 +128,7 @@ def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, Float
     At a corner of angle ω that is π/ω, or π/(2ω) where values of u are given on one side and something else on the
     other: Δu = 0 has solutions r^(π/ω) sin(π θ/ω).
     """
-    domain = pieces.domain
+    domain = pieces.whole
     if problem.dim != 2:
         return np.empty((0, problem.dim)), np.empty(0)
     kinds = _Kinds(problem, domain)

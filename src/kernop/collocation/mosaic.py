@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.fitting import REMEDY, check_shape
+from kernop.basics.stored import stored
 from kernop.collocation.pieces import Pieces
 from kernop.geometry import Points
 from kernop.geometry.cells import Cells
@@ -34,6 +36,54 @@ class Seam:
     degree: int
 
 
+@stored("seams", by_value=False)
+@dataclass(frozen=True, eq=False)
+class Seams:
+    """All seams, nodes after nodes.
+
+    Arguments:
+        x, normal: of all nodes, (n, d).
+        counts: nodes of each seam, (S,).
+        sides: the parts below and above, (S, 2).
+        degrees: of their traces, (S,).
+    """
+
+    x: FloatArray
+    normal: FloatArray
+    counts: NDArray[np.intp]
+    sides: NDArray[np.intp]
+    degrees: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, seams: Sequence[Seam], dim: int) -> Seams:
+        """Those of some seams in d dimensions."""
+        none = np.empty((0, dim))
+        return cls(
+            np.concatenate([none, *(seam.x for seam in seams)]),
+            np.concatenate([none, *(seam.normal for seam in seams)]),
+            np.array([len(seam.x) for seam in seams], dtype=np.intp),
+            np.array([(seam.below, seam.above) for seam in seams], dtype=np.intp).reshape(-1, 2),
+            np.array([seam.degree for seam in seams], dtype=np.intp),
+        )
+
+    def check(self) -> None:
+        """Raise unless the arrays, which come from a file, fit each other."""
+        count = len(self.counts)
+        fits = self.x.ndim == 2 and self.x.shape == self.normal.shape and self.counts.shape == self.degrees.shape
+        if not fits or self.sides.shape != (count, 2) or self.counts.shape != (count,):
+            raise fail(ArgumentError, "seams", "arrays that do not fit each other", REMEDY)
+        if np.any(self.counts < 1) or np.any(self.degrees < 1) or np.sum(self.counts) != len(self.x):
+            raise fail(ArgumentError, "counts", "numbers that are not those of nodes", REMEDY)
+
+    @cached_property
+    def split(self) -> tuple[Seam, ...]:
+        """Each of them."""
+        ends = np.cumsum(self.counts)[:-1]
+        nodes = zip(np.split(self.x, ends), np.split(self.normal, ends), strict=True) if len(self.counts) else ()
+        about = zip(*self.sides.T.tolist(), self.degrees.tolist(), strict=True)
+        return tuple(Seam(x, n, *own) for (x, n), own in zip(nodes, about, strict=True))
+
+
 def trace_nodes(axes: int, degree: int) -> tuple[FloatArray, FloatArray]:
     """Nodes on a face with so many axes, (n, axes), and weights with sum 1, for polynomials below a degree.
 
@@ -42,6 +92,7 @@ def trace_nodes(axes: int, degree: int) -> tuple[FloatArray, FloatArray]:
     return gauss((1.0,) * axes, (2 * degree if axes == 1 else degree + 2) ** axes)
 
 
+@stored("mosaic", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Mosaic:
     """Where the rows of a problem on cells stand. A part is what of a piece of the domain lies in a cell.
@@ -51,18 +102,40 @@ class Mosaic:
         pieces: the pieces.
         owners: the cell and the piece of each part, (P, 2).
         boxes: around each part, lower and upper corners (P, d).
-        seams: between two parts.
-        points: of each condition, by name, part after part.
+        sewn: the seams between two parts.
+        points: of each condition, by name, part after part; none in a file, which has them elsewhere.
         starts: of each condition, where the points of each part begin, (P + 1,).
+        singular: 1 for parts at places where u is singular, else 0, (P,).
     """
 
     cells: Cells
     pieces: Pieces
     owners: NDArray[np.intp]
     boxes: tuple[FloatArray, FloatArray]
-    seams: tuple[Seam, ...]
+    sewn: Seams
     points: Mapping[str, Points]
     starts: Mapping[str, NDArray[np.intp]]
+    singular: NDArray[np.int64]
+
+    def check(self) -> None:
+        """Raise unless the parts of a mosaic that comes from a file fit each other."""
+        parts, dim = len(self.owners), self.cells.corners.shape[2]
+        check_shape("owners", self.owners, None, 2)
+        check_shape("singular", self.singular, parts)
+        for corners in self.boxes:
+            check_shape("boxes", corners, parts, dim)
+        if not np.all(self.boxes[0] < self.boxes[1]) or self.sewn.x.shape[1] != dim:
+            raise fail(ArgumentError, "boxes", "boxes without inside, or seams in other dimensions", REMEDY)
+        most = (len(self.cells.leaves), len(self.pieces))
+        if np.any(self.owners < 0) or np.any(self.owners >= most) or len(np.unique(self.owners[:, 0])) < most[0]:
+            raise fail(ArgumentError, "owners", "numbers that are not those of all cells, and of pieces", REMEDY)
+        if np.any(self.sewn.sides < 0) or np.any(self.sewn.sides >= parts):
+            raise fail(ArgumentError, "seams", "some of other parts", REMEDY)
+
+    @property
+    def seams(self) -> tuple[Seam, ...]:
+        """Between two parts."""
+        return self.sewn.split
 
     @cached_property
     def of_cells(self) -> tuple[tuple[int, ...], ...]:

@@ -8,22 +8,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
+from kernop.basics.stored import stored
 from kernop.collocation.parts import Parts
 from kernop.geometry.domain import Domain
 from kernop.geometry.region import Patch
 
 
+@stored("pieces of a domain", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Pieces:
     """A domain, and the pieces into which jumps of coefficients cut it.
 
     Arguments:
-        domain: the whole.
+        domain: the whole; None in a file: to find the piece of a point nobody needs it.
         parts: the pieces; None if there are no jumps.
     """
 
-    domain: Domain
+    domain: Domain | None
     parts: Parts | None = None
+
+    @property
+    def whole(self) -> Domain:
+        """The domain, where it is known."""
+        assert self.domain is not None
+        return self.domain
 
     def __len__(self) -> int:
         return 1 if self.parts is None else len(self.parts)
@@ -34,7 +42,7 @@ class Pieces:
 
     def height(self, x: FloatArray, piece: int) -> FloatArray:
         """A function that is negative inside a piece of the domain, and elsewhere not: (n,)."""
-        found = self.domain.height(x)
+        found = self.whole.height(x)
         if self.parts is None:
             return found
         for region, inside in zip(self.parts.domains, self.parts.inside[piece], strict=True):

@@ -27,10 +27,18 @@ SWING = 2.0 * np.pi
 
 
 def fitted(
-    problem: Problem, points: Mapping[str, Points], frame: Frame, envelope: Function | None = None
+    problem: Problem,
+    points: Mapping[str, Points],
+    frame: Frame,
+    envelope: Function | None = None,
+    *,
+    cut: bool = True,
 ) -> tuple[Ansatz, Functionals]:
-    """The ansatz for a problem as it is at these points, and its conditions there as functionals."""
-    ansatz = Ansatz(problem.unknowns, envelope, parts=parts_of(problem))
+    """The ansatz for a problem as it is at these points, and its conditions there as functionals.
+
+    With ``cut`` the unknowns have functions of their own on each side of interfaces.
+    """
+    ansatz = Ansatz(problem.unknowns, envelope, parts=parts_of(problem) if cut else None)
     rows = collocate(problem, points, ansatz)
     found = replace(
         ansatz,

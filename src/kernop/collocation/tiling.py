@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
-from kernop.collocation.mosaic import Mosaic, Seam, trace_nodes
+from kernop.collocation.integrals import rule
+from kernop.collocation.mosaic import Mosaic, Seam, Seams, trace_nodes
 from kernop.collocation.pieces import Pieces
 from kernop.geometry import Points
 from kernop.geometry.cells import Cells, Face
@@ -26,6 +27,9 @@ FEWEST = 4
 #: At most so many points are drawn to fill a part.
 MOST = 2**18
 
+#: Nearer to a corner, in units of the domain, conditions of the other side would be seen.
+NEAR = 1e-6
+
 #: Places and normals on a seam, (n, d) each, for nodes in [0, 1]^(d−1), (n, d − 1).
 Placing = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
@@ -39,14 +43,18 @@ class _Line:
     place: Placing
 
 
-def tiled(problem: Problem, pieces: Pieces, cells: Cells, inside: int, degree: int, seed: int) -> Mosaic:
+def tiled(
+    problem: Problem, pieces: Pieces, cells: Cells, places: FloatArray, inside: int, degrees: tuple[int, int], seed: int
+) -> Mosaic:
     """A domain cut into parts, with points for every condition of a problem.
 
     Arguments:
+        places: where u is singular, (k, d).
         inside: how many points of an equation each part gets.
-        degree: traces are polynomials of a lower degree than this.
+        degrees: traces are polynomials of a lower degree than the first; on seams of parts in which u is singular, than
+            the second.
     """
-    builder = _Builder(problem, pieces, cells, degree)
+    builder = _Builder(problem, pieces, cells, places, degrees)
     builder.fill(inside, seed)
     builder.bound()
     builder.sew()
@@ -56,9 +64,13 @@ def tiled(problem: Problem, pieces: Pieces, cells: Cells, inside: int, degree: i
 class _Builder:
     """Gathers the points of a mosaic."""
 
-    def __init__(self, problem: Problem, pieces: Pieces, cells: Cells, degree: int) -> None:
-        self._problem, self._pieces, self._cells, self._degree = problem, pieces, cells, degree
-        self._nodes, _ = trace_nodes(problem.dim - 1, degree)
+    def __init__(
+        self, problem: Problem, pieces: Pieces, cells: Cells, places: FloatArray, degrees: tuple[int, int]
+    ) -> None:
+        self._problem, self._pieces, self._cells = problem, pieces, cells
+        self._degree, self._least = degrees
+        self._singular = np.array([any(map(leaf.touches, places)) for leaf in cells.leaves])
+        self._nodes, _ = trace_nodes(problem.dim - 1, self._degree)
         self._plane = problem.dim == 2
         self._size = np.max(cells.high - cells.low, axis=1)
         self._owners: list[tuple[int, int]] = []
@@ -118,7 +130,7 @@ class _Builder:
                     cell = max(face.below, face.above)
                     self._around[self._numbers[cell, int(self._pieces.which(x[:1])[0])]].append((x, normal))
             return
-        for line, cell, a, b in self._clipped(self._pieces.domain.boundary.patches):
+        for line, cell, a, b in self._clipped(self._pieces.whole.boundary.patches):
             for part, x, normal in self._split(line, cell, a, b):
                 self._around[part].append((x, normal))
 
@@ -185,7 +197,7 @@ class _Builder:
 
     def _deep(self, face: Face, middle: FloatArray) -> bool:
         """Is a face far from the boundary?"""
-        return float(self._pieces.domain.height(middle)[0]) < -0.5 * float(np.max(face.high - face.low)) * (1 + 1e-9)
+        return float(self._pieces.whole.height(middle)[0]) < -0.5 * float(np.max(face.high - face.low)) * (1 + 1e-9)
 
     def _within(self, line: Line, cell: int, a: float, b: float) -> list[_Line]:
         """Seams on a line in a cell that has the cell on either side, and parts of the domain."""
@@ -227,14 +239,15 @@ class _Builder:
                 # What nearly fills its cell has the cell itself as its box, as all parts of its kind.
                 if np.any(b - a < 0.9 * (high - low)[part]):
                     low[part], high[part] = a, b
-        rows = _Rows(self._problem, count)
+        rows = _Rows(self._problem, self._pieces, self._cells, count)
         for part in range(count):
             rows.add(part, self._inner[part], None, self._problem.dim)
             for x, normal in self._around[part]:
                 rows.add(part, x, normal, self._problem.dim - 1)
         owners = np.array(self._owners, dtype=np.intp)
-        seams = tuple(self._sewn(seam, high - low) for seam in self._seams)
-        return Mosaic(self._cells, self._pieces, owners, (low, high), seams, *rows.done())
+        seams = Seams.of([self._sewn(seam, high - low) for seam in self._seams], low.shape[1])
+        singular = self._singular[owners[:, 0]].astype(np.int64)
+        return Mosaic(self._cells, self._pieces, owners, (low, high), seams, *rows.done(), singular)
 
     def _sewn(self, seam: _Line, sides: FloatArray) -> Seam:
         """With nodes. On a line that is short for both parts, polynomials of a lower degree than elsewhere.
@@ -249,6 +262,8 @@ class _Builder:
             part = min(1.0, float(np.linalg.norm(ends[1] - ends[0])) / size)
             seen = min(1.0, 4.0 / np.pi * float(np.arcsin(np.sqrt(part))))
             degree = min(degree, max(FEWEST, int(np.ceil(degree * (0.4 + 0.6 * seen)))))
+        if any(self._singular[self._owners[part][0]] for part in (seam.below, seam.above)):
+            degree = min(degree, self._least)
         x, normal = seam.place(trace_nodes(self._problem.dim - 1, degree)[0])
         return Seam(x, normal, seam.below, seam.above, degree)
 
@@ -272,17 +287,19 @@ def _on_line(line: Line, a: float, b: float, nodes: FloatArray) -> tuple[FloatAr
 class _Rows:
     """Points of conditions, part after part."""
 
-    def __init__(self, problem: Problem, count: int) -> None:
-        self._problem, self._count = problem, count
+    def __init__(self, problem: Problem, pieces: Pieces, cells: Cells, count: int) -> None:
+        self._problem, self._cells, self._count = problem, cells, count
+        self._corners = pieces.domain.corners.x if problem.dim == 2 else np.empty((0, problem.dim))
         self._found: dict[str, list[tuple[int, FloatArray, FloatArray | None]]] = {n: [] for n in problem.names}
 
     def add(self, part: int, x: FloatArray, normal: FloatArray | None, dim: int) -> None:
         """Give points of a part to the conditions on whose regions, of this dimension, they lie."""
         free = np.ones(len(x), dtype=bool)
+        places = x if normal is None else off_corners(x, self._corners, self._cells)
         for condition in self._problem.conditions:
-            if condition.on.intrinsic_dim != dim or condition.across:
+            if condition.on.intrinsic_dim != dim or condition.across or condition.integral:
                 continue
-            here = free & condition.on.contains(x)
+            here = condition.on.contains(places)
             if np.any(here):
                 self._found[condition.name].append((part, x[here], None if normal is None else normal[here]))
                 free &= ~here
@@ -293,7 +310,13 @@ class _Rows:
     def done(self) -> tuple[dict[str, Points], dict[str, NDArray[np.intp]]]:
         """Points by name, and where those of each part begin."""
         points, starts = dict[str, Points](), dict[str, NDArray[np.intp]]()
-        for name, own in self._found.items():
+        for condition in self._problem.conditions:
+            name, own = condition.name, self._found[condition.name]
+            if condition.integral:
+                points[name] = rule(condition, self._cells)
+                continue
+            if condition.across:
+                continue
             if not own:
                 raise fail(ArgumentError, name, "no point of it in any cell", "state it on a part of the domain")
             normals = [normal for _, _, normal in own if normal is not None]
@@ -322,3 +345,14 @@ def face_nodes(face: Face, nodes: FloatArray) -> FloatArray:
     free = np.arange(len(face.low)) != face.axis
     x[:, free] = face.low[free] + nodes * (face.high - face.low)[free]
     return x
+
+
+def off_corners(x: FloatArray, corners: FloatArray, cells: Cells) -> FloatArray:
+    """Points of a boundary, those next to a corner moved away from it, where their own side is told from the other."""
+    found, least = x.copy(), NEAR * float(np.max(np.max(cells.high, axis=0) - np.min(cells.low, axis=0)))
+    for corner in corners:
+        away = x - corner
+        distance = np.linalg.norm(away, axis=1)
+        close = (distance < least) & (distance > 0.0)
+        found[close] = corner + away[close] * (least / distance[close])[:, None]
+    return found

@@ -10,7 +10,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.fitting import REMEDY, check_shape
+from kernop.basics.stored import stored
 
 #: Cells are not longer than so many times their width, where that can be avoided.
 LONGEST = 2.0
@@ -143,15 +145,55 @@ class Face:
         return self.below >= 0 and self.above >= 0
 
 
+@stored("cells")
 @dataclass(frozen=True, eq=False)
 class Cells:
     """The leaves of a tree of cells, and the faces between them.
 
     Arguments:
-        root: the tree.
+        corners: lower and upper ones of all cells of the tree, (C, 2, d), each before those into which it is cut.
+        parents: the cell of which each is a part, (C,); −1 for the first, the root.
     """
 
-    root: Cell
+    corners: FloatArray
+    parents: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, root: Cell) -> Cells:
+        """Those of a tree."""
+        corners, parents = list[FloatArray](), list[int]()
+        waiting = [(root, -1)]
+        while waiting:
+            cell, parent = waiting.pop()
+            waiting += [(child, len(parents)) for child in reversed(cell.children)]
+            corners.append(np.array([cell.low, cell.high]))
+            parents.append(parent)
+        return cls(np.array(corners), np.array(parents, dtype=np.intp))
+
+    def check(self) -> None:
+        """Raise unless the cells are a tree of boxes, which comes from a file."""
+        check_shape("corners", self.corners, None, 2, None)
+        check_shape("parents", self.parents, len(self.corners))
+        numbers = np.arange(len(self.parents))
+        if self.parents[0] != -1 or np.any(self.parents[1:] < 0) or np.any(self.parents[1:] >= numbers[1:]):
+            raise fail(ArgumentError, "parents", "numbers that are no tree", REMEDY)
+        if not np.all(self.corners[:, 0] < self.corners[:, 1]):
+            raise fail(ArgumentError, "corners", "boxes without inside", REMEDY)
+
+    @cached_property
+    def root(self) -> Cell:
+        """The tree."""
+        children: list[list[Cell]] = [[] for _ in self.parents]
+        leaf = np.ones(len(self.parents), dtype=bool)
+        leaf[self.parents[1:]] = False
+        numbers = np.where(leaf, np.cumsum(leaf) - 1, -1)
+        for k in range(len(self.parents) - 1, -1, -1):
+            low, high = self.corners[k]
+            cell = Cell(low, high, tuple(reversed(children[k])), int(numbers[k]))
+            if k == 0:
+                return cell
+            children[self.parents[k]].append(cell)
+        raise AssertionError("a tree has a root")
 
     @cached_property
     def leaves(self) -> tuple[Cell, ...]:

@@ -14,6 +14,7 @@ from kernop.basics.errors import (
     FloatArray,
     InputNameError,
     ShapeError,
+    check_coordinates,
     describe,
     fail,
 )
@@ -76,7 +77,7 @@ class Problem:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The conditions, in order."""
+        """The conditions, in the order of the data of T."""
         return self._conditions
 
     @property
@@ -91,7 +92,7 @@ class Problem:
 
     @property
     def dim(self) -> int:
-        """The number of coordinates."""
+        """The number d of coordinates, with time if there is one."""
         return self._conditions[0].on.dim
 
     @property
@@ -111,13 +112,17 @@ class Problem:
                 return condition
         raise fail(InputNameError, "name", describe(name), "the conditions are " + ", ".join(map(repr, self.names)))
 
-    def contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def contains(self, x: Any) -> NDArray[np.bool_]:
         """For each row of x (n, d): does it lie in the region of any condition?"""
-        found = self._conditions[0].on.contains(x)
+        return self.inside(check_coordinates("x", x, self.dim))
+
+    def inside(self, x: FloatArray) -> NDArray[np.bool_]:
+        """The same as `contains`, for coordinates that have been checked."""
+        found = self._conditions[0].on.inside(x)
         for condition in self._conditions[1:]:
             if found.all():
                 break
-            found = found | condition.on.contains(x)
+            found = found | condition.on.inside(x)
         return found
 
     def manufacture(self, u: Any, points: Mapping[str, Any]) -> dict[str, NDArray[Any]]:

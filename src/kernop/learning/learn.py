@@ -68,8 +68,8 @@ def learn(
     Arguments:
         problem: the conditions P_k u = h_k.
         tol: add functions (and points, unless they are given) until the error on known solutions, at places that were
-            not used, meets ``tol``; a warning says if it does not. None tries a few numbers of functions, until that
-            error is below 1e-6, and returns the best. ``T.report`` tells what was tried and reached.
+            not used, meets ``tol``; a warning says if it does not. None takes a number of functions that is enough for
+            most problems, and tries others if that error is not small. ``T.report`` tells what was tried and reached.
         kernel: a `Kernel`, or a function K(x, y) of two points; None lets the method choose.
         points: how many points in all, or for each condition by name, or the `Points` themselves by name. With
             ``Subspace(batch=…)`` also arrays on disk by name, `Batches`, or an iterator of batches.

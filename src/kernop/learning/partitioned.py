@@ -14,18 +14,19 @@ from kernop.basics.errors import FloatArray, SingularGramError, check_number
 from kernop.basics.linalg import norms
 from kernop.basics.progress import Stages
 from kernop.basics.versions import now
-from kernop.collocation.ansatz import collocate
 from kernop.collocation.data import inputs_in_advance
-from kernop.collocation.fluxes import flux_rows
-from kernop.collocation.grading import cells_of, pieces_of, singular_places, unsupported
+from kernop.collocation.functionals import Functionals
+from kernop.collocation.grading import cells_of, pieces_of, singular_places, supported_pieces
 from kernop.collocation.mosaic import Mosaic
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.sampling import interior
+from kernop.collocation.scales import fitted
 from kernop.collocation.tiling import tiled
 from kernop.language.problem import Problem
 from kernop.learning.heldout import OnProbes
+from kernop.learning.joining import glued_operator
 from kernop.learning.task import Task
-from kernop.methods.partition import Partition, PartRows, factorised
+from kernop.methods.partition import BESIDE_SINGULARITIES, Partition, PartRows
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report, Status
 from kernop.operators.solution import Solution
@@ -86,9 +87,9 @@ def _rough(problem: Problem) -> bool:
 
     Corners that are convex leave u smooth enough for one space, unless the data are incompatible there.
     """
-    if unsupported(problem) is not None:
+    pieces = supported_pieces(problem)
+    if isinstance(pieces, str):
         return False
-    pieces = pieces_of(problem)
     _, exponents = singular_places(problem, pieces)
     return pieces.parts is not None or bool(np.any(exponents < ROUGH))
 
@@ -103,15 +104,15 @@ def _learned(
 ) -> SolutionOperator:
     problem = task.problem
     degree, q = method.degrees_for(problem.dim)
+    _, least = Partition(degree=min(degree, BESIDE_SINGULARITIES)).degrees_for(problem.dim)
     with stage("sample"):
-        cells = cells_of(problem, pieces, number, target, method.levels)
+        cells, places = cells_of(problem, pieces, number, target, method.levels)
         inside = 2 * comb(degree + problem.dim, problem.dim)
-        placed = tiled(problem, pieces, cells, inside, q, task.seed)
+        placed = tiled(problem, pieces, cells, places, inside, (q, least), task.seed)
     with stage("collocate"):
-        rows = collocate(problem, placed.points)
-        fluxes = flux_rows(problem, placed) if placed.seams else None
+        ansatz, rows = fitted(problem, placed.points, task.frame, cut=False)
     with stage("factorise"):
-        factorisation = factorised(placed, method, rows, _part_rows(placed, problem.names), fluxes)
+        factorisation = glued_operator(problem, placed, method, rows, _part_rows(placed, problem, rows), ansatz)
     return SolutionOperator(
         problem=problem,
         points=placed.points,
@@ -125,14 +126,22 @@ def _learned(
     )
 
 
-def _part_rows(placed: Mosaic, names: tuple[str, ...]) -> list[PartRows]:
-    """Which rows each part has."""
-    first = np.cumsum([0, *(len(placed.points[name]) for name in names)])
+def _part_rows(placed: Mosaic, problem: Problem, rows: Functionals) -> list[PartRows]:
+    """Which rows each part has. An integral over several parts belongs to none."""
+    names = [name for name in problem.names if name in placed.points]
+    owners = [name for name, own in zip(names, rows.conditions, strict=True) for _ in own.blocks]
+    first = np.cumsum([0, *map(len, rows.blocks)])
+    alone = len(placed.owners) == 1
     found: list[PartRows] = []
     for part in range(len(placed.owners)):
-        ends = [(int(placed.starts[name][part]), int(placed.starts[name][part + 1])) for name in names]
-        slices = [(c, slice(a, b)) for c, (a, b) in enumerate(ends) if b > a]
-        numbers = np.concatenate([first[c] + np.arange(own.start, own.stop) for c, own in slices])
+        slices: list[tuple[int, slice]] = []
+        for k, (name, block) in enumerate(zip(owners, rows.blocks, strict=True)):
+            if block.starts is not None:
+                slices += [(k, slice(0, len(block)))] if alone else []
+                continue
+            a, b = placed.starts[name][part : part + 2].tolist()
+            slices += [(k, slice(a, b))] if b > a else []
+        numbers = np.concatenate([first[k] + np.arange(own.start, own.stop) for k, own in slices])
         found.append(PartRows(tuple(slices), numbers))
     return found
 
@@ -162,7 +171,7 @@ def _refined(
             probes = OnProbes(task.problem, task.frame, task.seed, operator.ansatz, operator.collocated)
             error, measured = probes(operator).error, probes.known
         answers = _answers(operator, known)
-        values.append(np.column_stack([u(x) for u in answers]))
+        values.append(np.column_stack([_flat(u(x)) for u in answers]))
         changes = None if len(values) == 1 else _changes(values[-1], values[-2])
         operators.append(operator)
         levels.append(
@@ -207,9 +216,16 @@ def _answers(operator: SolutionOperator, known: Sequence[Any] | None) -> tuple[S
     return operator.answers(known or [{name: float(name == own) for name in names} for own in names])
 
 
+def _flat(values: Any) -> FloatArray:
+    """The values of all unknowns at all places, in one column; each unknown in units of its largest value."""
+    fields = values if isinstance(values, tuple) else (values,)
+    sizes = [float(np.max(np.abs(field))) or 1.0 for field in fields]
+    return np.concatenate([np.ravel(field) / size for field, size in zip(fields, sizes, strict=True)])
+
+
 def _changes(now_: FloatArray, before: FloatArray) -> tuple[float, ...]:
     """How far solutions are from those before, relative, in L2 or L∞."""
-    apart = now_ - before
+    apart, now_ = np.abs(now_ - before), np.abs(now_)
     pairs = [(norms(apart), norms(now_)), (np.max(np.abs(apart), axis=0), np.max(np.abs(now_), axis=0))]
     found = np.max([a / np.where(b > 0.0, b, 1.0) for a, b in pairs], axis=0)
     return tuple(map(float, found))

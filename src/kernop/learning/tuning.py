@@ -46,7 +46,7 @@ LABELS = {"loo": "leave-one-out mean square", "gcv": "generalised cross-validati
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tuned:
-    """What `tune` found.
+    """The result of `tune`: the kernel and the λ with the best value of the criterion, and all that was tried.
 
     Attributes:
         problem: the conditions.

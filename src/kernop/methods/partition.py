@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
-from kernop.basics.errors import ArgumentError, FloatArray, KernopError, check_integer, fail
+from kernop.basics.errors import ArgumentError, FloatArray, KernopError, check_choice, check_integer, fail
 from kernop.basics.linalg import EPS, norms
 from kernop.basics.stored import stored
-from kernop.collocation.functionals import Block, Functionals, evaluations
+from kernop.collocation.ansatz import Ansatz
+from kernop.collocation.fluxes import Exchange
+from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.mosaic import Mosaic
 from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination
-from kernop.methods.parts.gluing import Group, balanced, balanced_transposed, glued
+from kernop.methods.parts.gluing import Glue, Group, balanced, balanced_transposed, glued
 from kernop.methods.parts.local import Local, local
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.parts.traces import Trace, trace
@@ -26,6 +29,14 @@ from kernop.methods.spaces.polynomials import total_degree
 
 #: Degrees of the polynomials on a part, and of the traces on its faces, for d = 1, 2, 3.
 DEGREES, TRACES = (24, 19, 10), (1, 16, 8)
+#: The traces of a cell with six faces in the plane, as a part of its functions, at most.
+MOST_TRACES = 0.68
+#: The degree of polynomials on parts in which u is singular: more of them only follow what they cannot resolve.
+BESIDE_SINGULARITIES = 7
+#: By so much coefficients of others are held down there, in units of weighted rows.
+HELD = 1e3
+#: What may be exchanged between parts.
+GLUINGS = ("values", "robin", "impedance")
 #: How far the normalised coefficients of two parts may be apart so that they count as equal.
 EQUAL = 1e-13
 #: Parts with which a part is compared.
@@ -41,13 +52,18 @@ class Partition(Method):
         cells: about so many along the longest side before corners are graded; None chooses.
         degree: total degree of the polynomials on a cell; None chooses.
         levels: how often cells at corners are halved; None chooses by the angles.
+        gluing: what is exchanged between parts: "values" of u for fluxes, or both mixed, "robin" with real factors and
+            "impedance" with imaginary ones, for which parts have no resonances; None chooses.
     """
 
     cells: int | None = None
     degree: int | None = None
     levels: int | None = None
+    gluing: Literal["values", "robin", "impedance"] | None = None
 
     def __post_init__(self) -> None:
+        if self.gluing is not None:
+            check_choice("gluing", self.gluing, GLUINGS)
         for name in ("cells", "degree", "levels"):
             value = getattr(self, name)
             if value is not None:
@@ -63,7 +79,9 @@ class Partition(Method):
     def degrees_for(self, dim: int) -> tuple[int, int]:
         """The degree of polynomials on a part, and the number of degrees of traces."""
         degree = self.degree or DEGREES[dim - 1]
-        return degree, 1 if dim == 1 else max(2, round(degree * TRACES[dim - 1] / DEGREES[dim - 1]))
+        traces = 1 if dim == 1 else max(2, round(degree * TRACES[dim - 1] / DEGREES[dim - 1]))
+        # A cell beside smaller ones has six faces, and must have more functions than they have traces.
+        return degree, min(traces, max(2, int(MOST_TRACES * comb(degree + 2, 2) / 6))) if dim == 2 else traces
 
     def factorise(self, setting: Setting) -> Factorisation:
         raise fail(ArgumentError, "method", "a Partition without cells", "use ko.learn(problem, method=ko.Partition())")
@@ -74,7 +92,7 @@ class PartRows:
     """The rows of one part among all rows.
 
     Arguments:
-        slices: one for each condition that has rows there: condition number and rows of its block.
+        slices: one for each block that has rows there: its number and its rows.
         numbers: of all of them, (n,).
     """
 
@@ -90,21 +108,25 @@ class PartsFactorisation(Factorisation):
         locals: what each part does; equal parts share one.
         part_rows: of each part.
         roots: √w of the rows of each part, (n,).
-        strengths: the unit of fluxes of each part.
-        unknowns: the numbers of the trace coefficients on the inner faces of each part.
+        strengths: the unit of what goes out of each part.
         root: the tree of groups.
-        count: the number of all trace coefficients.
+        glue: the unknowns on faces.
         number: of rows, N.
+        integrals: the rows that are integrals over several parts, (k,).
+        integrands: what they make of the functions of each part, (k, m).
+        condition: the worst reciprocal condition number in the tree.
     """
 
     locals: tuple[Local, ...]
     part_rows: tuple[PartRows, ...]
     roots: tuple[FloatArray, ...]
     strengths: FloatArray
-    unknowns: tuple[NDArray[np.intp], ...]
     root: Group
-    count: int
+    glue: Glue
     number: int
+    integrals: NDArray[np.intp]
+    integrands: tuple[FloatArray, ...]
+    condition: float = 1.0
 
     @property
     def size(self) -> int:
@@ -114,13 +136,21 @@ class PartsFactorisation(Factorisation):
     def penalised(self) -> bool:
         return False
 
+    def _outgoing(self, part: int, y: FloatArray) -> FloatArray:
+        """What goes out of a part with coordinates y, and its share of the integrals."""
+        return np.concatenate([self.strengths[part] * (self.locals[part].out @ y), self.integrands[part] @ y])
+
     def answer(self, h: FloatArray) -> Answer:
         parts = list(zip(self.locals, self.part_rows, self.roots, strict=True))
         weighted = [roots[:, None] * h[rows.numbers] for _, rows, roots in parts]
         y = [own.q.T @ data for (own, _, _), data in zip(parts, weighted, strict=True)]
-        fluxes = [s * (own.out @ mine) for (own, _, _), mine, s in zip(parts, y, self.strengths, strict=True)]
-        traces = balanced(self.root, fluxes, self.count)
-        y = [mine + own.from_trace @ traces[k] for (own, _, _), mine, k in zip(parts, y, self.unknowns, strict=True)]
+        outgoing = [self._outgoing(k, own) for k, own in enumerate(y)]
+        if len(self.integrals):
+            outgoing[0][-len(self.integrals) :] -= h[self.integrals]
+        incoming = balanced(self.root, outgoing, self.glue)
+        y = [
+            mine + own.from_trace @ incoming[k] for (own, _, _), mine, k in zip(parts, y, self.glue.owned, strict=True)
+        ]
         left = [data - own.q @ mine for (own, _, _), data, mine in zip(parts, weighted, y, strict=True)]
         together = np.concatenate(y)
         return Answer(
@@ -130,14 +160,20 @@ class PartsFactorisation(Factorisation):
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         m = len(self.locals[0].upper)
         pulls = [e[:, k * m : (k + 1) * m].T for k in range(len(self.locals))]
-        traces = np.zeros((self.count, len(e)))
-        for own, mine, k in zip(self.locals, pulls, self.unknowns, strict=True):
-            traces[k] += own.from_trace.T @ mine
-        fluxes = balanced_transposed(self.root, traces, len(self.locals))
+        incoming = np.zeros((self.glue.count, len(e)))
+        for own, mine, k in zip(self.locals, pulls, self.glue.owned, strict=True):
+            incoming[k] += own.from_trace.T @ mine
+        outgoing = balanced_transposed(self.root, incoming, self.glue)
         found = np.zeros((len(e), self.number))
-        parts = zip(self.locals, self.part_rows, self.roots, pulls, fluxes, self.strengths, strict=True)
-        for own, rows, roots, mine, flux, s in parts:
-            found[:, rows.numbers] = (roots[:, None] * (own.q @ (mine + own.out.T @ (s * flux)))).T
+        parts = zip(
+            self.locals, self.part_rows, self.roots, pulls, outgoing, self.strengths, self.integrands, strict=True
+        )
+        for own, rows, roots, mine, out, s, integrand in parts:
+            flux, share = out[: len(own.out)], out[len(own.out) :]
+            y = mine + own.out.T @ (s * flux) + integrand.T @ share
+            found[:, rows.numbers] = (roots[:, None] * (own.q @ y)).T
+        if len(self.integrals):
+            found[:, self.integrals] -= outgoing[0][-len(self.integrals) :].T
         return (found,)
 
     def _unknown(self) -> KernopError:
@@ -154,45 +190,85 @@ def factorised(
     method: Partition,
     functionals: Functionals,
     part_rows: Sequence[PartRows],
-    fluxes: tuple[Block, Block] | None,
+    crossing: Exchange | None,
+    ansatz: Ansatz,
 ) -> PartsFactorisation:
     """Least squares on every part, and the tree.
 
     Arguments:
-        functionals: all N rows, one block for each condition.
-        part_rows: which of them each part has.
-        fluxes: at the nodes of the seams, from below and from above; None if there is one part alone.
+        functionals: all N rows; each block belongs to a condition, or to one component of it.
+        part_rows: which of them each part has; what no part has are integrals.
+        crossing: what crosses the seams; None if there is one part alone.
+        ansatz: how the unknowns are made of the components of the space.
     """
     dim = functionals.dim
     degree, _ = method.degrees_for(dim)
     traces = [trace(dim - 1, seam.degree) for seam in mosaic.seams]
-    degrees = total_degree(dim, comb(degree + dim, dim))
+    copies = 2 if crossing is not None and crossing.doubled else 1
+    space = PartsSpace(mosaic, total_degree(dim, comb(degree + dim, dim)), (), ansatz, copies * ansatz.width)
     owned: list[list[tuple[int, int]]] = [[] for _ in part_rows]  # seam, side
     for number, seam in enumerate(mosaic.seams):
         owned[seam.below].append((number, 0))
         owned[seam.above].append((number, 1))
-    builder = _Builder(PartsSpace(mosaic, degrees, ()), functionals, fluxes, traces)
+    builder = _Builder(space, functionals, crossing, traces)
     found = [builder.part(k, rows, owned[k]) for k, rows in enumerate(part_rows)]
-    starts = np.cumsum([0, *map(len, traces)])
-    unknowns = tuple(
-        np.concatenate([np.arange(starts[f], starts[f + 1]) for f, _ in own] or [np.empty(0)]).astype(np.intp)
-        for own in owned
-    )
     strengths = np.array([own.strength for own in found])
-    root = glued(mosaic.cells.root, mosaic.of_cells, unknowns, lambda k: strengths[k] * found[k].local.steklov)
+    space = replace(space, uppers=tuple(own.local.upper for own in found))
+    integrals, integrands = _integrals(space, functionals, part_rows)
+    glue = _glue(traces, owned, crossing, len(integrals))
+
+    def outgoing(k: int) -> FloatArray:
+        own = found[k].local
+        return np.concatenate([strengths[k] * own.out, integrands[k]]) @ own.from_trace
+
+    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing)
     return PartsFactorisation(
-        PartsSpace(mosaic, degrees, tuple(own.local.upper for own in found)),
+        space,
         0.0,
         (1.0,) * len(functionals.layouts),
         tuple(own.local for own in found),
         tuple(part_rows),
         tuple(own.roots for own in found),
         strengths,
-        unknowns,
         root,
-        int(starts[-1]),
+        glue,
         len(functionals),
+        integrals,
+        integrands,
+        condition,
     )
+
+
+def _integrals(
+    space: PartsSpace, functionals: Functionals, part_rows: Sequence[PartRows]
+) -> tuple[NDArray[np.intp], tuple[FloatArray, ...]]:
+    """The rows that no part has, and what they make of the functions of each part, (k, m)."""
+    free = np.ones(len(functionals), dtype=bool)
+    for rows in part_rows:
+        free[rows.numbers] = False
+    numbers = np.flatnonzero(free)
+    whole = space.matrix(functionals.take(numbers)) if len(numbers) else np.zeros((0, len(space)))
+    return numbers, tuple(np.split(whole, len(part_rows), axis=1))
+
+
+def _glue(
+    traces: Sequence[Trace], owned: Sequence[Sequence[tuple[int, int]]], crossing: Exchange | None, sums: int
+) -> Glue:
+    """The numbers of the unknowns: seam after seam, the two sides of each behind each other if each has its own."""
+    channels = 0 if crossing is None else len(crossing.incoming[0])
+    shared = crossing is None or crossing.shared
+    sizes = np.array([channels * len(own) for own in traces], dtype=np.intp)
+    starts = np.cumsum([0, *(sizes if shared else 2 * sizes)])
+    numbers = [
+        [starts[f] + (0 if shared else side * sizes[f]) + np.arange(sizes[f]) for f, side in own] for own in owned
+    ]
+    count = int(starts[-1])
+    partner = None
+    if not shared:
+        swapped = [start + np.roll(np.arange(2 * n), n) for start, n in zip(starts[:-1], sizes, strict=True)]
+        partner = np.concatenate(swapped).astype(np.intp)
+    none = np.empty(0, dtype=np.intp)
+    return Glue(tuple(np.concatenate([none, *own]).astype(np.intp) for own in numbers), count, partner, sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,13 +282,9 @@ class _Builder:
     """Makes parts, and remembers them, so that equal ones are made once."""
 
     def __init__(
-        self,
-        space: PartsSpace,
-        functionals: Functionals,
-        fluxes: tuple[Block, Block] | None,
-        traces: Sequence[Trace],
+        self, space: PartsSpace, functionals: Functionals, crossing: Exchange | None, traces: Sequence[Trace]
     ) -> None:
-        self._space, self._functionals, self._fluxes, self._traces = space, functionals, fluxes, traces
+        self._space, self._functionals, self._crossing, self._traces = space, functionals, crossing, traces
         self._starts = np.cumsum([0, *(len(own.nodes) for own in traces)])
         self._known: dict[tuple[object, ...], list[tuple[FloatArray, Local, list[float]]]] = {}
 
@@ -221,50 +293,85 @@ class _Builder:
         blocks = [self._functionals.blocks[c][own] for c, own in rows.slices]
         low, high = (own[k] for own in self._space.mosaic.boxes)
         half, middle = 0.5 * (high - low), 0.5 * (high + low)
-        ends = [slice(*self._starts[f : f + 2].tolist()) for f, _ in owned]
-        pairs = zip(owned, ends, strict=True)
-        seams = [self._fluxes[side][own] for (_, side), own in pairs] if self._fluxes else []
+        into, out = self._at_seams(owned)
         sizes = [_size(block, half) for block in blocks]
-        strength = max((_size(block, half) for block in seams), default=1.0)
-        tables = [_table(b, half, middle, s) for b, s in zip(blocks, sizes, strict=True)]
-        tables += [_table(b, half, middle, strength) for b in seams]
+        strength = max((_size(block, half) for block in out), default=1.0)
+        units = [*sizes, *[1.0] * len(into), *[strength] * len(out)]
+        every = [*blocks, *into, *out]
+        tables = [_table(b, half, middle, s) for b, s in zip(every, units, strict=True)]
         numbers = np.concatenate([own.ravel() for own in tables])
-        lengths = tuple(map(len, (*blocks, *seams)))
-        shape = (tuple(b.terms for b in (*blocks, *seams)), lengths, tuple(side for _, side in owned))
+        shape = (tuple(b.terms for b in every), tuple(map(len, every)), tuple(side for _, side in owned))
+        shape = (*shape, int(self._space.mosaic.singular[k]))
         known = self._known.setdefault(shape, [])
         near = EQUAL + 32.0 * EPS * float(np.max(np.abs(middle) / half))
         equal = next(((own, norms) for seen, own, norms in known if np.max(np.abs(seen - numbers)) < near), None)
         if equal is None:
             scaled = [block.scaled(np.full(len(block), 1.0 / size)) for block, size in zip(blocks, sizes, strict=True)]
-            equal = self._learned(k, scaled, seams, owned, strength)
+            sent = [block.scaled(np.full(len(block), 1.0 / strength)) for block in out]
+            equal = self._learned(k, scaled, into, sent, owned)
             if len(known) < COMPARED:
                 known.append((numbers, *equal))
         own, weights = equal
         roots = [np.full(len(b), 1.0 / (s * w)) for b, s, w in zip(blocks, sizes, weights, strict=True)]
         return _Built(own, np.concatenate(roots), strength)
 
+    def _at_seams(self, owned: list[tuple[int, int]]) -> tuple[list[Block], list[Block]]:
+        """What comes in, and what goes out, seam after seam, channel after channel."""
+        if self._crossing is None:
+            return [], []
+        into, out = list[Block](), list[Block]()
+        for f, side in owned:
+            own = slice(*self._starts[f : f + 2].tolist())
+            into += [block[own] for block in self._crossing.incoming[side]]
+            out += [block[own] for block in self._crossing.outgoing[side]]
+        return into, out
+
     def _learned(
-        self, k: int, blocks: list[Block], faces: list[Block], owned: list[tuple[int, int]], strength: float
+        self, k: int, blocks: list[Block], into: list[Block], out: list[Block], owned: list[tuple[int, int]]
     ) -> tuple[Local, list[float]]:
         polynomials = self._space.polynomials(k)
         rows = [polynomials.matrix(Functionals((block,))) for block in blocks]
-        weights = [float(np.linalg.norm(own)) for own in rows]
-        weighted = np.concatenate([own / w for own, w in zip(rows, weights, strict=True)])
-        if not faces:
-            empty = np.zeros((0, weighted.shape[1]))
-            none = np.zeros((0, 0))
-            return local(weighted, empty, empty, none, none), weights
-        values = np.concatenate([polynomials.matrix(Functionals((evaluations(face.x),))) for face in faces])
-        fluxes = np.concatenate(
-            [
-                (1 - 2 * side) / strength * polynomials.matrix(Functionals((face,)))
-                for face, (_, side) in zip(faces, owned, strict=True)
-            ]
-        )
-        size = float(np.linalg.norm(values))
-        own = [self._traces[f] for f, _ in owned]
+        weights = [self._weight(own) for own in rows]
+        weighted = [own / w for own, w in zip(rows, weights, strict=True)]
+        data = sum(map(len, blocks))
+        if self._crossing is not None and self._crossing.doubled:
+            shift = self._space.components // 2
+            twins = [polynomials.matrix(Functionals((_shifted(block, shift),))) for block in blocks]
+            weighted += [own / w for own, w in zip(twins, weights, strict=True)]
+        if self._space.mosaic.singular[k]:
+            weighted.append(self._held())
+        if not into:
+            empty, none = np.zeros((0, weighted[0].shape[1])), np.zeros((0, 0))
+            return local(np.concatenate(weighted), empty, empty, none, none, data), weights
+        taken = np.concatenate([polynomials.matrix(Functionals((block,))) for block in into])
+        given = np.concatenate([polynomials.matrix(Functionals((block,))) for block in out])
+        size = float(np.linalg.norm(taken))
+        channels = len(into) // len(owned)
+        own = [self._traces[f] for f, _ in owned for _ in range(channels)]
         basis, project = block_diag(*(t.values for t in own)), block_diag(*(t.project for t in own))
-        return local(weighted, values / size, fluxes, basis / size, project), weights
+        return local(np.concatenate(weighted), taken / size, given, basis / size, project, data), weights
+
+    def _held(self) -> FloatArray:
+        """Rows that keep the coefficients of polynomials of higher degrees near 0."""
+        high = np.flatnonzero(np.sum(self._space.degrees, axis=1) > BESIDE_SINGULARITIES)
+        m = len(self._space.degrees)
+        columns = np.concatenate([high + k * m for k in range(self._space.components)])
+        rows = np.zeros((len(columns), self._space.each))
+        rows[np.arange(len(columns)), columns] = HELD
+        return rows
+
+    def _weight(self, rows: FloatArray) -> float:
+        """The size of rows, for the components that are traced: pressures have none of their own."""
+        if self._crossing is None:
+            return float(np.linalg.norm(rows))
+        m = len(self._space.degrees)
+        leading = [rows[:, k * m : (k + 1) * m] for k in self._crossing.leading]
+        return float(np.sqrt(sum(np.sum(np.square(own)) for own in leading)) or np.linalg.norm(rows))
+
+
+def _shifted(block: Block, shift: int) -> Block:
+    """The same functionals of other components."""
+    return replace(block, terms=tuple((k + shift, alpha) for k, alpha in block.terms))
 
 
 def _size(block: Block, half: FloatArray) -> float:

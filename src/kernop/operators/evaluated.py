@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
@@ -49,7 +50,7 @@ class Evaluated(Viewed, Generic[One]):
         function: u as a combination of the functions of a space.
         single: is it one input, or a batch?
         paired: was a real operator given complex data? Then the functions are real parts, followed by imaginary parts.
-        misfits: what least squares left of the data, relative, (B,); None if it is not known.
+        left: what least squares left of the data, relative, (B,); None if it is not known yet.
         sizes: the norm ‖√W h‖ of the data, (B,); None if it is not known.
     """
 
@@ -57,7 +58,7 @@ class Evaluated(Viewed, Generic[One]):
     function: Combination
     single: bool
     paired: bool = False
-    misfits: FloatArray | None = None
+    left: FloatArray | None = None
     sizes: FloatArray | None = None
 
     @property
@@ -69,6 +70,15 @@ class Evaluated(Viewed, Generic[One]):
     def ansatz(self) -> Ansatz:
         """How the unknowns are written in the functions of the space."""
         return self.function.expansion.ansatz
+
+    @cached_property
+    def misfits(self) -> FloatArray | None:
+        """What least squares left of the data, relative, (B,); None if it is not known."""
+        return self.left
+
+    def within(self, promise: float) -> bool:
+        """Is no more left of the data than this part, as far as it is known?"""
+        return self.left is None or float(np.fmax.reduce(self.left, initial=0.0)) <= promise
 
     @property
     def misfit(self) -> FloatArray | float | None:

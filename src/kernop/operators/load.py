@@ -26,6 +26,7 @@ from kernop.operators.closing import enveloped
 from kernop.operators.format1 import upgraded
 from kernop.operators.known import shown
 from kernop.operators.operator import FORMAT, KIND, SolutionOperator
+from kernop.operators.partitions import PartsRecord
 from kernop.operators.streams import StreamRecord
 from kernop.trust.resolution import with_interfaces
 
@@ -79,8 +80,13 @@ def _loaded(path: str | os.PathLike[str], problem: Problem | None, envelope: Fun
 
 
 def _revived(operator: SolutionOperator) -> SolutionOperator:
-    """The operator; that of a stream with rows to pass over. ``T.with_client(client)`` gives it workers again."""
+    """The operator; one made of parts with its tree, that of a stream with rows to pass over.
+
+    ``T.with_client(client)`` gives a stream its workers again.
+    """
     problem, record = operator.problem, operator.factorisation
+    if isinstance(record, PartsRecord):
+        return replace(operator, factorisation=record.revived())
     if not isinstance(record, StreamRecord):
         return operator
     factorisation, solutions = record.revived(problem, operator.points), record.solved(problem)

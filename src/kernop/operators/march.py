@@ -97,7 +97,7 @@ def march(learned: Learned, steps: Any, given: Mapping[str, Any]) -> MarchedSolu
         learned=learned,
         data=data,
         function=answer.u,
-        misfits=np.divide(residual, sizes, out=np.zeros_like(sizes), where=sizes > 0.0),
+        left=np.divide(residual, sizes, out=np.zeros_like(sizes), where=sizes > 0.0),
         sizes=sizes,
         single=single,
         paired=paired,
@@ -133,7 +133,7 @@ def _slabs(
                 learned=learned,
                 data=data[:, columns],
                 inputs={**own, **handed},
-                misfits=known.misfit,
+                left=known.misfit,
                 sizes=known.size,
                 paired=paired,
             )

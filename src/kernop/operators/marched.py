@@ -44,7 +44,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
         given: what `march` was given, by name.
         data: what T was given in all slabs at its points, (N, steps · B).
         function: u in all slabs; the columns are those of the first, then of the second, ….
-        misfits: what least squares left of the data on the worst slab, relative to the largest data, (B,).
+        left: what least squares left of the data on the worst slab, relative to the largest data, (B,).
         sizes: the norm ‖√W h‖ of the largest data, (B,).
     """
 
@@ -57,7 +57,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
 
     @property
     def steps(self) -> int:
-        """The number of slabs."""
+        """The number of slabs of time."""
         return len(self.slabs)
 
     @property
@@ -110,7 +110,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
             single=True,
             data=self.data[:, columns],
             function=replace(self.function, y=self.function.y[:, columns]),
-            misfits=None if self.misfits is None else self.misfits[[number]],
+            left=None if self.left is None else self.left[[number]],
             sizes=None if self.sizes is None else self.sizes[[number]],
         )
 
@@ -129,7 +129,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
             given=combined_slabs(self.learned, [(a, {**fixed, **u.given}) for a, u in terms]),
             data=sum(a * u.data for a, (_, u) in zip(factors, terms, strict=True)),
             function=replace(self.function, y=sum(a * u.function.y for a, (_, u) in zip(factors, terms, strict=True))),
-            misfits=None,
+            left=None,
             sizes=None,
         )
 

@@ -36,12 +36,14 @@ from kernop.geometry import Points
 from kernop.kernels.base import check_smoothness
 from kernop.language.unknowns import Operator
 from kernop.methods import Factorisation, Subspace
+from kernop.methods.partition import PartsFactorisation
 from kernop.methods.streamed import StreamedFactorisation
 from kernop.operators.answering import Answering
 from kernop.operators.closing import Closing, enveloped
 from kernop.operators.fixed import FixedOperator, fixed
 from kernop.operators.green import GreenFunction, green_function, opened
 from kernop.operators.looks import plot_operator, unlabelled
+from kernop.operators.partitions import parts_record
 from kernop.operators.shapes import InputValue, PointsLike, by_unknown, deviations
 from kernop.operators.solution import functionals_of
 from kernop.operators.streams import stream_record
@@ -371,6 +373,8 @@ def closed(operator: SolutionOperator) -> SolutionOperator:
         factorisation = stream_record(factorisation, operator.solutions)
     else:
         functionals = operator.collocated
+    if isinstance(factorisation, PartsFactorisation):
+        factorisation = parts_record(factorisation)
     points = dict(operator.points)
     closing = Closing(operator.problem, points, operator.ansatz, functionals)
     envelope, parts = closing.envelope(), {"points": points, "functionals": functionals, "solutions": ()}

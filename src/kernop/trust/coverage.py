@@ -1,4 +1,7 @@
-"""Is something said of u on all of the boundary? An elliptic equation of second order asks for that."""
+"""Is something said of u on all of the boundary? An elliptic equation of second order asks for that.
+
+On an interval it does not: there any two numbers determine u, as its value and slope at one point.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def open_boundary(problem: Problem, rows: Functionals) -> FloatArray | None:
     """
     pairs = zip(problem.conditions, rows.conditions, strict=True)
     inner = [(c.on, own) for c, own in pairs if c.on.intrinsic_dim == problem.dim and not c.integral]
-    if len(inner) != 1 or problem.timed:
+    if len(inner) != 1 or problem.timed or problem.dim == 1:
         return None
     domain, equation = inner[0]
     if not isinstance(domain, Domain) or len(equation.blocks) != 1 or not _elliptic(equation.blocks[0]):

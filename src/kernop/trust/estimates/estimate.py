@@ -229,8 +229,6 @@ def error_estimate(
     total = with_doubts(total, size, operator, knowledge, residuals) + u.gaps()
     if paired:
         total, size, correction = (np.hypot(*np.split(values, 2, axis=-1)) for values in (total, size, correction))
-    if not np.all(np.isfinite(total[1])):
-        raise fail(NonFiniteError, "u", "a solution whose residuals overflow", "choose units in which data is near 1")
     blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)
     told(0.8, "a covering of the domain")
     bound, why = _bound(operator, u, known, covering, looked) if not paired else (None, NO_COMPLEX_BOUND)
@@ -274,12 +272,19 @@ def _residual(rows: FloatArray, single: bool, paired: bool) -> Residual:
 def with_doubts(
     total: FloatArray, size: FloatArray, operator: Learned, knowledge: ErrorsFromResiduals, residuals: FloatArray
 ) -> FloatArray:
-    """What no residual shows, added to an estimate (2, U, B): rounding, and what is doubtful whatever the input."""
+    """What no residual shows, added to an estimate (2, U, B): rounding, and what is doubtful whatever the input.
+
+    Where the conditions leave u open, at any size, every error is infinite.
+    """
+    if not np.all(np.isfinite(total)):
+        raise fail(NonFiniteError, "u", "a solution whose residuals overflow", "choose units in which data is near 1")
     diagnosis = operator.diagnosis
     total = total + ROUNDED * EPS * size
     if diagnosis.roughness is not None and diagnosis.roughness.unresolved:
         total = np.maximum(total, min(1.0, diagnosis.roughness.part) * size)
     if diagnosis.stability is not None and diagnosis.stability.ill_posed:
+        if not np.isfinite(diagnosis.stability.number):
+            return np.full_like(total, np.inf)
         rows, frame = knowledge.functionals, frame_of(operator.problem)
         roots = np.sqrt(repeated(natural_weights(rows, knowledge.places.functionals, frame), rows))
         total = total + diagnosis.stability.number * (norms(roots[:, None] * residuals) + EPS * size[0])

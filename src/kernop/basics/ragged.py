@@ -1,0 +1,47 @@
+"""Lists of short arrays as one long array, as a file wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import ArgumentError, fail
+from kernop.basics.fitting import REMEDY
+from kernop.basics.stored import stored
+
+
+@stored("ragged", by_value=False)
+@dataclass(frozen=True, eq=False)
+class Ragged:
+    """K arrays, (n_k,), one behind the other.
+
+    Arguments:
+        values: all of them, (Σ n_k,).
+        lengths: n_k, (K,).
+    """
+
+    values: NDArray[np.float64] | NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, arrays: Sequence[NDArray[Any]]) -> Ragged:
+        """Those of some arrays."""
+        return cls(np.concatenate(arrays), np.array([len(own) for own in arrays], dtype=np.int64))
+
+    def check(self) -> None:
+        """Raise unless values and lengths, which come from a file, fit each other."""
+        fits = self.values.ndim == self.lengths.ndim == 1 and len(self.lengths) > 0
+        if not fits or np.any(self.lengths < 0) or np.sum(self.lengths) != len(self.values):
+            raise fail(ArgumentError, "lengths", "numbers that are not those of the values", REMEDY)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Each of them, (n_k,)."""
+        return tuple(np.split(self.values, np.cumsum(self.lengths)[:-1]))

@@ -1,0 +1,60 @@
+"""How parts are glued: by the first way whose equations on faces are well conditioned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kernop.basics.errors import SingularGramError
+from kernop.collocation.ansatz import Ansatz
+from kernop.collocation.elliptic import Kind, kind_of
+from kernop.collocation.fluxes import Gluing, exchange
+from kernop.collocation.functionals import Functionals
+from kernop.collocation.mosaic import Mosaic
+from kernop.language.problem import Problem
+from kernop.methods.partition import Partition, PartRows, PartsFactorisation, factorised
+from kernop.methods.parts.gluing import unglued
+
+#: A way of gluing whose worst reciprocal condition number is above this is taken; else others are tried …
+GOOD = 1e-7
+#: … and the best of them is refused if its own is below this.
+BAD = 1e-12
+
+
+def ways(problem: Problem, method: Partition) -> tuple[Gluing, ...]:
+    """The ways of gluing to try, in order.
+
+    One unknown: values, unless a part, or a group of them, is near a resonance. Several, and plates: mixed traces, for
+    which bodies that hardly change their volume are as good as others, and pressures are determined in each part.
+    """
+    if method.gluing is not None:
+        return ("impedance", "conjugate") if method.gluing == "impedance" else (method.gluing,)
+    kind = kind_of(problem)
+    assert isinstance(kind, Kind)
+    plain = kind.order == 2 and len(kind.traced) == 1 and not kind.pressures
+    first: tuple[Gluing, ...] = ("values",) if plain else ()
+    return (*first, "robin", "impedance", "conjugate")
+
+
+def glued_operator(
+    problem: Problem,
+    placed: Mosaic,
+    method: Partition,
+    rows: Functionals,
+    part_rows: Sequence[PartRows],
+    ansatz: Ansatz,
+) -> PartsFactorisation:
+    """The map from data to u, with parts glued by the first good way, or else the best one."""
+    if not placed.seams:
+        return factorised(placed, method, rows, part_rows, None, ansatz)
+    best = None
+    for way in ways(problem, method):
+        try:
+            found = factorised(placed, method, rows, part_rows, exchange(problem, placed, ansatz, way), ansatz)
+        except SingularGramError:
+            continue
+        if found.condition > GOOD:
+            return found
+        best = found if best is None or found.condition > best.condition else best
+    if best is None or best.condition < BAD:
+        raise unglued()
+    return best

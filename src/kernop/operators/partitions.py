@@ -1,0 +1,234 @@
+"""Operators made of parts in a file: equal parts once, the tree of groups in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.fitting import REMEDY, check_positive, check_shape
+from kernop.basics.ragged import Ragged
+from kernop.basics.stored import stored
+from kernop.collocation.functionals import Functionals
+from kernop.methods.base import Answer, Factorisation
+from kernop.methods.partition import PartRows, PartsFactorisation
+from kernop.methods.parts.gluing import Glue, Group
+from kernop.methods.parts.local import Local
+from kernop.methods.parts.space import PartsSpace
+from kernop.methods.posterior import Posterior
+
+
+@stored("parts of an operator", by_value=False)
+@dataclass(frozen=True, eq=False)
+class PartsRecord(Factorisation):
+    """What is stored of a `PartsFactorisation`.
+
+    Arguments:
+        locals: the K parts that differ.
+        which: the one of them that each part is, (P,).
+        rows: the numbers of the rows of each part.
+        roots: √w of the rows of each part.
+        strengths: the unit of fluxes of each part, (P,).
+        unknowns: the numbers of the unknowns on the faces of each part.
+        groups: of the tree, without their children, each behind its children; the last is the root.
+        parents: the group of which each is a child, (G,); −1 for the root.
+        count: the number of all unknowns.
+        partner: the unknown on the other side of each, (count,); None if both sides share it.
+        number: of rows, N.
+        integrals: the rows that are integrals over several parts, (k,).
+        integrands: what they make of the functions of each part, (P, k, m).
+        condition: the worst reciprocal condition number in the tree.
+    """
+
+    locals: tuple[Local, ...]
+    which: NDArray[np.int64]
+    rows_of: Ragged
+    roots: Ragged
+    strengths: FloatArray
+    unknowns: Ragged
+    groups: tuple[Group, ...]
+    parents: NDArray[np.int64]
+    count: int
+    partner: NDArray[np.int64] | None
+    number: int
+    integrals: NDArray[np.int64]
+    integrands: FloatArray
+    condition: float
+
+    @property
+    def size(self) -> int:
+        return self.number
+
+    def check(self) -> None:
+        super().check()
+        space = self.expansion
+        if not isinstance(space, PartsSpace) or not self.locals or not self.groups:
+            raise fail(ArgumentError, "expansion", "one that is not made of parts", REMEDY)
+        parts, width = len(space.uppers), space.each
+        check_shape("which", self.which, parts)
+        check_positive("strengths", self.strengths, parts)
+        _check_numbers("which", self.which, len(self.locals))
+        _check_numbers("rows", self.rows_of.values, self.number)
+        _check_numbers("unknowns", self.unknowns.values, self.count)
+        _check_numbers("integrals", self.integrals, self.number)
+        _check_all("rows, integrals", np.concatenate([self.rows_of.values, self.integrals]), self.number)
+        if self.integrands.shape != (parts, len(self.integrals), width):
+            raise fail(ArgumentError, "integrands", f"an array of shape {self.integrands.shape}", REMEDY)
+        if self.partner is not None:
+            _check_all("partner", self.partner, self.count)
+        if {len(self.rows_of), len(self.roots), len(self.unknowns)} != {parts}:
+            raise fail(ArgumentError, "rows, roots, unknowns", "those of other parts", REMEDY)
+        sizes = zip(self.which.tolist(), self.rows_of.lengths, self.roots.lengths, self.unknowns.lengths, strict=True)
+        for k, rows, roots, unknowns in sizes:
+            own = self.locals[k]
+            check_shape("roots", np.empty(roots), int(rows))
+            check_shape("q", own.q, int(rows), width)
+            check_shape("upper", own.upper, width, width)
+            for name, found in (("from_trace", own.from_trace.T), ("out", own.out)):
+                if found.shape != (unknowns, width):
+                    raise fail(ArgumentError, name, f"an array of shape {found.shape}", REMEDY)
+        glue = Glue(self.unknowns.arrays, self.count, self.partner, len(self.integrals))
+        _check_tree(self.groups, self.parents, glue)
+
+    def answer(self, h: FloatArray) -> Answer:
+        raise self._refusal("asked before it is revived")
+
+    def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
+        raise self._refusal("asked before it is revived")
+
+    def posterior(self, left: Functionals) -> Posterior:
+        raise self._refusal("asked before it is revived")
+
+    def revived(self) -> PartsFactorisation:
+        """The factorisation itself."""
+        children: list[list[Group]] = [[] for _ in self.groups]
+        whole = self.groups[-1]
+        for own, parent, below in zip(self.groups, self.parents.tolist(), children, strict=True):
+            whole = replace(own, children=tuple(below))
+            if parent >= 0:
+                children[parent].append(whole)
+        return PartsFactorisation(
+            self.expansion,
+            self.regularization,
+            self.weights,
+            tuple(self.locals[k] for k in self.which.tolist()),
+            tuple(PartRows((), numbers) for numbers in self.rows_of.arrays),
+            self.roots.arrays,
+            self.strengths,
+            whole,
+            Glue(self.unknowns.arrays, self.count, self.partner, len(self.integrals)),
+            self.number,
+            self.integrals,
+            tuple(self.integrands),
+            self.condition,
+        )
+
+
+def parts_record(found: PartsFactorisation) -> PartsRecord:
+    """What is stored of an operator made of parts."""
+    numbers: dict[int, int] = {}
+    which = [numbers.setdefault(id(own), len(numbers)) for own in found.locals]
+    distinct = {id(own): own for own in found.locals}
+    groups, parents = _in_a_row(found.root)
+    space = found.expansion
+    assert isinstance(space, PartsSpace)
+    placed = replace(space.mosaic, pieces=replace(space.mosaic.pieces, domain=None), points={}, starts={})
+    return PartsRecord(
+        replace(space, mosaic=placed),
+        found.regularization,
+        found.weights,
+        tuple(distinct.values()),
+        np.array(which, dtype=np.int64),
+        Ragged.of([rows.numbers for rows in found.part_rows]),
+        Ragged.of(found.roots),
+        found.strengths,
+        Ragged.of(found.glue.owned),
+        groups,
+        parents,
+        found.glue.count,
+        found.glue.partner,
+        found.number,
+        found.integrals,
+        np.stack(found.integrands),
+        found.condition,
+    )
+
+
+def _in_a_row(root: Group) -> tuple[tuple[Group, ...], NDArray[np.int64]]:
+    """All groups without their children, each behind its children, and the numbers of their parents."""
+    found: list[tuple[Group, int]] = []  # from the root on, and where its parent is
+    waiting = [(root, -1)]
+    while waiting:
+        group, parent = waiting.pop()
+        waiting += [(child, len(found)) for child in group.children]
+        found.append((group, parent))
+    last = len(found) - 1
+    parents = [-1 if parent < 0 else last - parent for _, parent in reversed(found)]
+    return tuple(replace(group, children=()) for group, _ in reversed(found)), np.array(parents, dtype=np.int64)
+
+
+def _check_numbers(name: str, numbers: NDArray[Any], below: int) -> None:
+    if numbers.dtype != np.int64 or np.any(numbers < 0) or np.any(numbers >= below):
+        raise fail(ArgumentError, name, "numbers out of range", REMEDY)
+
+
+def _check_all(name: str, numbers: NDArray[Any], count: int) -> None:
+    if not np.array_equal(np.sort(numbers), np.arange(count)):
+        raise fail(ArgumentError, name, "numbers of which some are missing, or occur twice", REMEDY)
+
+
+def _check_tree(groups: Sequence[Group], parents: NDArray[np.int64], glue: Glue) -> None:
+    """Raise unless groups from a file are a tree in which every part, and every unknown, occurs once."""
+    check_shape("parents", parents, len(groups))
+    numbers = np.arange(len(groups))
+    if parents[-1] != -1 or np.any(parents[:-1] <= numbers[:-1]) or np.any(parents[:-1] >= len(groups)):
+        raise fail(ArgumentError, "parents", "numbers that are no tree", REMEDY)
+    leaf = np.ones(len(groups), dtype=bool)
+    leaf[parents[:-1]] = False
+    parts = sorted(group.part for group, alone in zip(groups, leaf, strict=True) if alone)
+    if parts != list(range(len(glue.owned))):
+        raise fail(ArgumentError, "groups", "parts that occur twice, or never", REMEDY)
+    seen: list[list[NDArray[np.int64]]] = [[] for _ in groups]
+    for k, (group, alone, parent) in enumerate(zip(groups, leaf.tolist(), parents.tolist(), strict=True)):
+        if alone and not np.array_equal(glue.owned[group.part], group.outer):
+            raise fail(ArgumentError, "groups", "a part with other unknowns", REMEDY)
+        if not alone:
+            _check_group(group, glue, np.concatenate(seen[k]))
+        if parent >= 0:
+            seen[parent].append(group.outer)
+    if len(groups[-1].outer) or sum(len(group.inner) for group in groups) != glue.count:
+        raise fail(ArgumentError, "groups", "unknowns that are left over", REMEDY)
+
+
+def _check_group(group: Group, glue: Glue, numbers: NDArray[np.int64]) -> None:
+    """Raise unless a group eliminates what is between its children, which have these unknowns."""
+    inner, outer, across = glue.split(numbers)
+    last = group.least is not None
+    rows = np.concatenate([across, glue.sum_numbers]) if last else across
+    same = zip((inner, outer, rows), (group.inner, group.outer, group.across), strict=True)
+    if not all(np.array_equal(one, other) for one, other in same):
+        raise fail(ArgumentError, "groups", "unknowns that are not between their children", REMEDY)
+    if not np.array_equal(group.sums, glue.sum_numbers[: 0 if last else None]):
+        raise fail(ArgumentError, "sums", "other numbers than those of the integrals", REMEDY)
+    n = len(inner)
+    if n == 0:
+        return
+    if group.factor is not None:
+        lu, pivots, scale = group.factor
+        check_shape("factor", lu, n, n)
+        check_shape("factor", scale, n)
+        check_shape("factor", pivots, n)
+        _check_numbers("factor", pivots, n)
+    elif group.least is not None:
+        q, upper, scale = group.least
+        check_shape("least", q, len(rows), n)
+        check_shape("least", upper, n, n)
+        check_shape("least", scale, len(rows))
+    if (group.factor is None) == (group.least is None) or group.down is None or group.up is None:
+        raise fail(ArgumentError, "groups", "one without its matrices", REMEDY)
+    if group.down.shape != (n, len(outer)) or group.up.shape != (len(outer) + len(group.sums), n):
+        raise fail(ArgumentError, "groups", "matrices that do not fit", REMEDY)
