@@ -9,6 +9,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.elliptic import equations_of, kind_of
 from kernop.collocation.jumps import jumps
+from kernop.collocation.layers import with_layers
 from kernop.collocation.parts import Parts
 from kernop.collocation.pieces import Pieces
 from kernop.geometry import Box
@@ -84,7 +85,7 @@ def cells_of(
             marks[j] = np.concatenate([marks[j], places[:, j]])
     lines = grid_lines(marks)
     longest = max(float(own[-1] - own[0]) for own in lines) / number
-    lines = [filled(own, longest) for own in lines]
+    lines = with_layers([filled(own, longest) for own in lines], problem, domain)
     places = _snapped(places, lines)
     looks = np.stack(np.meshgrid(*[(np.arange(LOOKS) + 0.5) / LOOKS] * problem.dim, indexing="ij"), axis=-1)
     looks = looks.reshape(-1, problem.dim)

@@ -52,7 +52,7 @@ def glued_operator(
             found = factorised(placed, method, rows, part_rows, exchange(problem, placed, ansatz, way), ansatz)
         except SingularGramError:
             continue
-        if found.condition > GOOD:
+        if found.condition > (GOOD if placed.pieces.parts is None else BAD):  # jumps of coefficients are of any size
             return found
         best = found if best is None or found.condition > best.condition else best
     if best is None or best.condition < BAD:

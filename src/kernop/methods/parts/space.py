@@ -86,10 +86,11 @@ class PartsSpace(Expansion):
         found = np.empty((len(left), len(self)), order=order) if out is None else out
         m = self.each
         for rows, block in left:
-            values = np.zeros((len(block.x), len(self)))
+            target = np.zeros((len(block), len(self)))
+            row_of = block.repeated(np.arange(len(block)))
             for own, part, there in self._by_parts(block):
-                values[own, part * m : (part + 1) * m] = there
-            found[rows] = block.collected(values)
+                np.add.at(target[:, part * m : (part + 1) * m], row_of[own], there)
+            found[rows] = target
         return found
 
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
