@@ -16,7 +16,7 @@ from kernop.geometry import Box, Points
 from kernop.language.problem import Problem
 
 #: Grid lines stand so many widths of a layer away from the boundary, as far as that is within the first cell.
-WIDTHS = (8.0, 20.0, 45.0)
+WIDTHS = (5.0, 12.0, 26.0, 52.0)
 #: A side is along the flow if less than this part of it goes through.
 ALONG = 1e-9
 #: Points of a side at which the flow is looked at.
