@@ -1,11 +1,11 @@
-"""A gear from a file: its outline is a polygon of 48 vertices in a CSV, its bore a circle.
+"""A gear from a file
+==================
 
-The gear runs hot: −Δu = f in the plate, u given on the teeth, the flux on the bore. First a solution that we know, of
-which every digit can be checked; then the gear itself, heated at its bore. There u is singular at the 24 re-entrant
-corners between the teeth, and `error_estimate` says what that costs.
+The outline is a polygon of 48 vertices in a CSV file, the bore a circle. First a solution that we know, of which every
+digit can be checked; then the gear heated at its bore. There u is singular at the 24 re-entrant corners between the
+teeth, and `error_estimate` says what that costs.
 """
 
-from contextlib import suppress
 from pathlib import Path
 
 import jax
@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import kernop as ko
-from kernop.plotting import on_domain
+from kernop.plotting import save
 
 jax.config.update("jax_enable_x64", True)  # for our own use of JAX below; kernop computes in float64 either way
 outline = np.loadtxt(Path(__file__).parent / "data" / "gear.csv", delimiter=",", skiprows=1)
@@ -36,5 +36,4 @@ assert error < 1e-9
 
 heated = T(f=0.0, g=0.0, q=1.0)
 print(f"heated at its bore, the teeth at 0: estimated error {heated.error_estimate().relative_l2:.1e}")
-with suppress(ko.errors.MissingExtraError):
-    on_domain(gear, heated, "out/examples/gear.png", title="a gear, heated at its bore")
+save(heated.plot().figure, "out/examples/gear.png")

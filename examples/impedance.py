@@ -1,9 +1,9 @@
-"""The Helmholtz equation −Δu − k²u = f in a square whose boundary absorbs, ∂u/∂n − iku = r: complex values, k = 30.
+"""A room whose walls absorb
+=========================
 
-Plane waves exp(ik d·x) in a hundred directions d are solved at once, and compared with themselves.
+The Helmholtz equation −Δu − k²u = f in a square with ∂u/∂n − iku = r on its boundary: complex values, k = 30. Plane
+waves exp(ik d·x) in a hundred directions d are solved at once, and compared with themselves.
 """
-
-from contextlib import suppress
 
 import numpy as np
 
@@ -29,5 +29,4 @@ found = T.on(x)(r=data)  # (3721, 100)
 error = np.abs(found - waves(x)).max()
 print(f"largest error of {found.shape[1]} waves of size 1: {error:.1e}")
 assert error < 1e-5
-with suppress(ko.errors.MissingExtraError):
-    true_predicted_error(x, waves(x)[:, 7].real, found[:, 7].real, "out/examples/impedance.png", title="real part")
+true_predicted_error(x, waves(x)[:, 7].real, found[:, 7].real, "out/examples/impedance.png", title="real part")

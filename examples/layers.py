@@ -1,16 +1,15 @@
-"""Layered materials: −∇·(a ∇u) = f with a conductivity that jumps, told by `Piecewise`.
+"""Bars of several materials
+=========================
 
-Under `div` a jump means that u and the flux a ∂u/∂n are continuous: `learn` puts an interface there by itself. Bars of
-two and of three materials with heat made in them. The flux is a u′ = c − x, so that u = c ∫ 1/a − ∫ x/a, and u(1) = 0
-says what c is.
+−(a u′)′ = f with a conductivity that jumps, told by `Piecewise`. Under `div` a jump means that u and the flux a u′ are
+continuous: `learn` puts an interface there by itself. The flux is a u′ = c − x, so that u = c ∫ 1/a − ∫ x/a, and
+u(1) = 0 says what c is.
 """
-
-from contextlib import suppress
 
 import numpy as np
 
 import kernop as ko
-from kernop.plotting import on_domain
+from kernop.plotting import save
 
 bar, x = ko.Interval(0, 1), np.linspace(0, 1, 501)
 for layers in ({(0, 0.3): 1, (0.3, 1): 10}, {(0, 0.2): 5, (0.2, 0.7): 0.1, (0.7, 1): 2}):
@@ -30,5 +29,4 @@ for layers in ({(0, 0.3): 1, (0.3, 1): 10}, {(0, 0.2): 5, (0.2, 0.7): 0.1, (0.7,
     print(f"{len(layers)} materials: relative error {error:.1e}, of the flux {uneven:.1e}")
     assert error < 1e-11
     assert uneven < 1e-9
-with suppress(ko.errors.MissingExtraError):
-    on_domain(bar, u, "out/examples/layers.png", title="a bar of three materials")
+save(u.plot().figure, "out/examples/layers.png")

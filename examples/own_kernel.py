@@ -1,13 +1,15 @@
-"""A kernel of one's own, and the algebra of kernels, with the estimator of the paper.
+"""A kernel of your own
+====================
 
 Any positive definite K(x, y) written with jax.numpy can be used; its derivatives are automatic. A periodic kernel makes
-every solution periodic, without a boundary condition.
+every solution periodic, without a boundary condition. Sums, products and multiples of kernels are kernels too.
 """
 
 import jax.numpy as jnp
 import numpy as np
 
 import kernop as ko
+from kernop.plotting import save
 
 
 def periodic(x, y):
@@ -26,8 +28,8 @@ jump = np.abs(u.grad([[0.0]]) - u.grad([[1.0]])).max()
 print(f"error {error:.1e}; slope at 0 minus slope at 1: {jump:.1e}")
 assert error < 1e-5
 assert jump < 1e-5
+save(u.plot().figure, "out/examples/own_kernel.png")
 
-# Sums, products and multiples of kernels are kernels: long and short scales together.
 line = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=circle), ko.Dirichlet(on=circle.boundary))
 mixed = ko.Gaussian(1.0) + 0.1 * ko.Matern(4.5, 0.2) * ko.Gaussian(2.0)
 S = ko.learn(line, kernel=mixed, points=80, regularization=1e-12, method=ko.Full())

@@ -1,15 +1,15 @@
-"""A wall of two and of three layers: −∇·(a ∇u) = 0 in the plane, with a temperature that waves along the wall.
+"""Walls of two and of three layers
+================================
 
-In each layer u = cos kx (A cosh k(y − y₀) + B/a sinh k(y − y₀)): A is u/cos kx and k B the flux a u_y/cos kx at its
-lower side, and both go on into the next layer. `Piecewise` tells where a jumps; the interfaces come by themselves.
+−∇·(a ∇u) = 0 in the plane, with a temperature that waves along the wall. In each layer
+u = cos kx (A cosh k(y − y₀) + B/a sinh k(y − y₀)): A is u/cos kx and k B the flux a u_y/cos kx at its lower side, and
+both go on into the next layer. `Piecewise` tells where a jumps; the interfaces come by themselves.
 """
-
-from contextlib import suppress
 
 import numpy as np
 
 import kernop as ko
-from kernop.plotting import on_domain
+from kernop.plotting import save
 
 wall, k = ko.Box([0, 0], [1, 1]), 3.0
 
@@ -33,5 +33,4 @@ for layers in ({(0, 0.4): 1.0, (0.4, 1): 30.0}, {(0, 0.3): 1.0, (0.3, 0.6): 20.0
     error = np.abs(u(x) - wave(x, layers)).max() / np.abs(wave(x, layers)).max()
     print(f"{len(layers)} layers: relative error {error:.1e}")
     assert error < 1e-9
-with suppress(ko.errors.MissingExtraError):
-    on_domain(wall, u, "out/examples/wall.png", title="a wall of three layers")
+save(u.plot().figure, "out/examples/wall.png")

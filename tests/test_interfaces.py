@@ -176,6 +176,48 @@ def test_every_method(method, options, accuracy):
     assert off(T(0.0, truth), truth) < accuracy
 
 
+@pytest.mark.parametrize("batch", [None, 250])
+def test_neither_the_order_of_pieces_nor_of_conditions_matters(batch):
+    """The disk and what is around it, told in either order; the same surface is not an interface twice."""
+    around, truth, found = SQUARE - DISK, uniform_field(10.0), []
+    for pieces, order in (({DISK: 10.0, around: 1.0}, 1), ({around: 1.0, DISK: 10.0}, -1)):
+        a = ko.Piecewise(pieces)
+        equation = ko.Equation(lambda u, a=a: -ko.div(a * ko.grad(u)), on=SQUARE, name="f")
+        problem = ko.Problem(*(equation, ko.Dirichlet(on=SQUARE.boundary, name="g"))[::order])
+        T = ko.learn(problem, method=ko.Subspace(300, batch=batch), points=900)
+        assert len(T.points) == 4
+        found.append(off(T(f=0.0, g=truth), truth))
+    assert max(found) < min(2.0 * min(found), 5e-3)
+
+
+def test_points_of_a_cut_domain_take_turns():
+    T = ko.learn(inclusion(10.0), method=ko.Subspace(100), points=600)
+    inside = np.hypot(*T.points["f"].x.T) < RADIUS
+    parts = [np.mean(own) for own in np.array_split(inside, 6)]
+    assert max(parts) - min(parts) < 0.05
+
+
+def test_a_stream_weighs_rows_as_an_array_does(tmp_path):
+    """Also from a file, materialized, and when new points come."""
+    truth, problem = uniform_field(30.0), inclusion(30.0)
+    held, T = (ko.learn(problem, method=ko.Subspace(300, batch=b), points=900) for b in (None, 200))
+    u = T(0.0, truth)
+    assert off(u, truth) < 2.0 * off(held(0.0, truth), truth)
+    T.save(tmp_path / "T.kernop")
+    again = ko.load(tmp_path / "T.kernop", problem=problem)
+    np.testing.assert_array_equal(again(0.0, truth)(X), u(X))
+    np.testing.assert_allclose(T.materialize()(0.0, truth)(X), u(X), atol=1e-6)
+
+
+def test_new_rows_weigh_as_the_old_ones_of_their_part():
+    T = ko.learn(inclusion(0.1), method=ko.Subspace(100), points=400)
+    updated = T.update({"f": DISK.sample(50, "uniform", seed=5).x})
+    inside = np.hypot(*updated.points["f"].x.T) < RADIUS
+    roots = updated.factorisation.roots[: len(inside)]
+    assert np.ptp(roots[inside]) == np.ptp(roots[~inside]) == 0.0
+    assert roots[inside][0] > 1.5 * roots[~inside][0]
+
+
 def test_tolerance():
     truth = uniform_field(5.0)
     T = ko.learn(inclusion(5.0), tol=1e-5, inputs=[(0.0, truth)])

@@ -1,8 +1,9 @@
-"""The command line: ``kernop demo``, ``kernop reproduce``, ``kernop info``."""
+"""The command line: ``kernop demo``, ``reproduce``, ``info``, ``page``, ``serve``."""
 
 from __future__ import annotations
 
 import sys
+import webbrowser
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,13 +15,14 @@ from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
 
 import kernop
-from kernop.basics.errors import KernopError
+from kernop.basics.errors import ArgumentError, KernopError, MissingExtraError, fail
 from kernop.environment import environment
-from kernop.operators.load import file_summary
+from kernop.operators.load import file_summary, load
 from kernop.paper import Experiment, Outcome, darcy, measure
 from kernop.paper.reproduce import CHAPTERS, Chapter, Request, write_json
 from kernop.paper.tables import tables
 from kernop.plotting import true_predicted_error
+from kernop.serving import write_page
 
 #: What ``kernop reproduce`` can run.
 Choice = Literal["darcy", "darcy-rough", "helmholtz", "helmholtz-smooth", "schrodinger", "heat", "poisson3d", "all"]
@@ -30,7 +32,12 @@ console = Console()
 
 
 @app.command
-def demo(*, out: Annotated[Path, Parameter(help="Folder for the figure.")] = Path("out"), seed: int = 0) -> None:
+def demo(
+    *,
+    out: Annotated[Path, Parameter(help="Folder for the figure.")] = Path("out"),
+    seed: int = 0,
+    live: Annotated[bool, Parameter(help="Open a live page of the operator in the browser at the end.")] = False,
+) -> None:
     """Learn the paper's Darcy operator, apply it to 50 random right-hand sides, print the errors, draw a figure."""
     experiment = darcy("a2", seed=seed)
     console.print("\n[bold]Darcy flow[/]  −∇·(a∇u) = f in (0,1)²,  u = g on the boundary,  a = exp(x + y)")
@@ -56,6 +63,11 @@ def demo(*, out: Annotated[Path, Parameter(help="Folder for the figure.")] = Pat
     times = experiment.paper.l2 / best.mean_l2
     console.print(f"\nOn the same points, the default is {times:.0e} times more accurate than the paper's table.")
     console.print(f"Figure: [bold]{figure}[/]")
+    if live:
+        with console.status("Writing the live page …"):
+            place = write_page(experiment.learn_by_default(seed), out / "demo.html", "Darcy flow, a = exp(x + y)")
+        console.print(f"Live page: [bold]{place}[/]")
+        webbrowser.open(place.resolve().as_uri())
 
 
 def _comparison(experiment: Experiment, outcomes: dict[str, Outcome]) -> Table:
@@ -112,6 +124,49 @@ def info(file: Annotated[Path | None, Parameter(help="A file that T.save wrote: 
         text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         table.add_row(escape(name), escape(text))  # a file may hold what looks like markup
     console.print(table)
+
+
+@app.command
+def page(
+    file: Annotated[Path, Parameter(help="A file that T.save wrote.")],
+    *,
+    out: Annotated[Path | None, Parameter(name=["--out", "-o"], help="The page; beside the file by default.")] = None,
+    title: Annotated[str, Parameter(help="What stands above.")] = "",
+) -> None:
+    """Write the live page of an operator: one HTML file that runs in the browser alone."""
+    operator = load(file)
+    with console.status("Solving for sources all over the domain, and estimating errors …"):
+        place = write_page(operator, out or file.with_suffix(".html"), title or file.stem)
+    console.print(f"[bold]{place}[/], {place.stat().st_size / 1e6:.1f} MB", soft_wrap=True)
+
+
+@app.command
+def serve(
+    *files: Annotated[Path, Parameter(help="Files that T.save wrote; each is served under its name.")],
+    host: Annotated[str, Parameter(help="The address to listen at; 0.0.0.0 for all.")] = "127.0.0.1",
+    port: int = 8000,
+    token: Annotated[str | None, Parameter(help="What clients must send.", env_var="KERNOP_TOKEN")] = None,
+    threads: Annotated[int | None, Parameter(help="For numerical work; one for each core by default.")] = None,
+    body: Annotated[int, Parameter(help="The most bytes of a request.")] = 32 * 2**20,
+    points: Annotated[int, Parameter(help="The most points of a request.")] = 250_000,
+    inputs: Annotated[int, Parameter(help="The most inputs of a request.")] = 1000,
+    seconds: Annotated[float, Parameter(help="The most seconds for a request.")] = 60.0,
+) -> None:
+    """Serve operators over HTTP, with a live page for each. Needs the extra kernop[serve]."""
+    try:
+        from kernop.serving.refusal import Limits
+        from kernop.serving.server import serve as run
+    except ImportError as error:
+        remedy = "install the extra: pip install 'kernop[serve]'"
+        raise fail(MissingExtraError, "serve", f"no package {error.name}", remedy) from error
+    names = [file.stem for file in files]
+    if not files or len(set(names)) < len(names):
+        got = "none" if not files else f"two with the name {max(names, key=names.count)!r}"
+        raise fail(ArgumentError, "files", got, "give files of operators with different names")
+    operators = {name: load(file) for name, file in zip(names, files, strict=True)}
+    limits = Limits(body=body, points=points, inputs=inputs, seconds=seconds)
+    console.print(f"{', '.join(names)}: http://{host}:{port}  (interface: /docs)", soft_wrap=True)
+    run(operators, host=host, port=port, token=token, limits=limits, threads=threads)
 
 
 def main() -> None:

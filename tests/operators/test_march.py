@@ -285,7 +285,7 @@ class TestSolutions:
             ko.Initial(on=D.initial, name="v0", of="v"),
             unknowns={"p": 1, "v": 1},
         )
-        T = ko.learn(problem, points=2000, method=ko.Subspace(300))
+        T = ko.learn(problem, points=1200, method=ko.Subspace(180))
         s = T.march(25, p0=lambda x: jnp.cos(PI * x[..., 0]), v0=0.0)
         x = np.random.default_rng(0).random((500, 2)) * [1.0, 10.0]
         p, v = (np.cos, np.sin)
@@ -359,8 +359,7 @@ class TestStability:
 
 
 class TestEstimates:
-    @pytest.mark.parametrize("steps", [10, 100])
-    @pytest.mark.parametrize("centres", [60, 300])
+    @pytest.mark.parametrize(("centres", "steps"), [(60, 100), (300, 10), (300, 100)])
     @pytest.mark.parametrize(("name", "exact"), [("heat", driven), ("wave", standing), ("advection–diffusion", moving)])
     def test_not_below_the_truth_and_not_far_above(self, name, exact, centres, steps):
         T = learned(name, centres)
@@ -368,12 +367,12 @@ class TestEstimates:
             warnings.simplefilter("ignore")
             u = T.march(steps, **manufactured(T, exact))
         x = places(T, steps, 3000)
-        truth, estimate = values(exact, x), u.error_estimate()
-        l2, linf = relative(u(x), truth), np.max(np.abs(u(x) - truth)) / np.max(np.abs(truth))
+        found, truth, estimate = u(x), values(exact, x), u.error_estimate()
+        l2, linf = relative(found, truth), np.max(np.abs(found - truth)) / np.max(np.abs(truth))
         assert l2 <= estimate.relative_l2 <= 20.0 * l2
         assert linf <= estimate.relative_linf <= 40.0 * linf
         number = np.minimum((x[:, 1] / T.problem["f"].on.times[1]).astype(int), steps - 1)
-        errors = np.array([np.sqrt(np.mean((u(x) - truth)[number == k] ** 2)) for k in range(steps)])
+        errors = np.array([np.sqrt(np.mean((found - truth)[number == k] ** 2)) for k in range(steps)])
         assert estimate.slabs_l2.shape == (steps,)
         assert np.all(errors <= 2.0 * estimate.slabs_l2)  # each has 30 to 300 points
 

@@ -22,6 +22,7 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.mapped import BRING_BACK, Held, Mapped
+from kernop.collocation.functionals import evenly, some
 from kernop.collocation.sampling import check_conditions, sample
 from kernop.geometry import Points
 from kernop.geometry.points import concatenate
@@ -29,6 +30,8 @@ from kernop.language.problem import Problem
 
 #: More batches than anyone waits for.
 MOST_BATCHES = 10**9
+#: At most so many batches are read, and about so many of their points are taken, for a look at the whole stream.
+BATCHES_OF_LOOK, POINTS_OF_LOOK = 64, 4096
 #: The points of some conditions, by name.
 Batch = dict[str, Points]
 
@@ -70,6 +73,8 @@ class Stream:
         self.problem = problem
         self._seen: dict[int, int] = {}
         self._sampled: list[Batch] = []
+        self._look: Batch = {}
+        self._looked_at = dict.fromkeys(problem.names, 0)
 
     def _unchanged(self, k: int, points: Iterable[Points]) -> bool:
         """Are these points those that batch k had when it was read for the first time? True if this is the first."""
@@ -105,9 +110,28 @@ class Stream:
         self._sampled = self._sampled or [self[k] for k in sorted({0, last // 2, last})]
         return self._sampled
 
+    def look(self) -> Batch:
+        """Some of the points of all conditions, which stand for all whatever their order is; read once, and kept.
+
+        A stream may be sorted, or have its points file by file: its first batches then say nothing of the others. Of an
+        iterator nothing but the first batch can be seen.
+        """
+        if not self._look:
+            numbers = evenly(self.number or 1, BATCHES_OF_LOOK).tolist()
+            size = len(numbers) * sum(map(len, self.sampled()[0].values()))
+            found: dict[str, list[Points]] = {name: [] for name in self.problem.names}
+            for batch in (self[k] for k in numbers) if self.again else self.sampled():
+                for name, points in batch.items():
+                    self._looked_at[name] += len(points)
+                    rule = self.problem[name].integral  # keeps all of its points
+                    found[name].append(points if rule else points[some(len(points), min(1.0, POINTS_OF_LOOK / size))])
+            self._look = {name: own[0] if len(own) == 1 else concatenate(own) for name, own in found.items() if own}
+        return self._look
+
     def sizes(self) -> dict[str, int]:
-        """How many points of each condition there are; if that takes a pass, how many there are in a few batches."""
-        return {name: sum(len(batch.get(name, ())) for batch in self.sampled()) for name in self.problem.names}
+        """How many points of each condition there are; if that takes a pass, how many there are where `look` looked."""
+        self.look()
+        return self._looked_at
 
     def points(self, name: str) -> Points:
         """All points of a condition."""

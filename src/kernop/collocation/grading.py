@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -65,7 +67,12 @@ def pieces_of(problem: Problem) -> Pieces:
 
 
 def cells_of(
-    problem: Problem, pieces: Pieces, number: int, target: float, depth: int | None = None
+    problem: Problem,
+    pieces: Pieces,
+    number: int,
+    target: float,
+    depth: int | None = None,
+    halved: Collection[Corners] = (),
 ) -> tuple[Cells, FloatArray]:
     """The cells of a domain, graded at its corners and where lines of jumps end, turn or cross; and these places.
 
@@ -73,6 +80,7 @@ def cells_of(
         number: about so many along the longest side.
         target: the error at which the grading aims.
         depth: how often cells are halved there; None chooses.
+        halved: other cells that are halved, by their corners.
     """
     domain = pieces.whole
     low, high = domain.bounds
@@ -100,9 +108,18 @@ def cells_of(
     def rule(a: FloatArray, b: FloatArray, depth: int) -> bool:
         slack = 1e-9 * (b - a)
         here = np.all((places >= a - slack) & (places <= b + slack), axis=1)
-        return bool(np.any(levels[here] > depth))
+        return bool(np.any(levels[here] > depth)) or corners_of(a, b) in halved
 
     return Cells.of(grown(lines, inside, rule)), places
+
+
+#: The coordinates of the corners of a cell, lower before upper.
+Corners = tuple[float, ...]
+
+
+def corners_of(low: FloatArray, high: FloatArray) -> Corners:
+    """The corners of a cell, by which it is known again."""
+    return (*low.tolist(), *high.tolist())
 
 
 def _snapped(places: FloatArray, lines: list[FloatArray]) -> FloatArray:

@@ -105,6 +105,7 @@ class Mosaic:
         sewn: the seams between two parts.
         points: of each condition, by name, part after part; none in a file, which has them elsewhere.
         starts: of each condition, where the points of each part begin, (P + 1,).
+        singular: 1 for parts at places where u is singular, else 0, (P,).
     """
 
     cells: Cells
@@ -114,11 +115,13 @@ class Mosaic:
     sewn: Seams
     points: Mapping[str, Points]
     starts: Mapping[str, NDArray[np.intp]]
+    singular: NDArray[np.int64]
 
     def check(self) -> None:
         """Raise unless the parts of a mosaic that comes from a file fit each other."""
         parts, dim = len(self.owners), self.cells.corners.shape[2]
         check_shape("owners", self.owners, None, 2)
+        check_shape("singular", self.singular, parts)
         for corners in self.boxes:
             check_shape("boxes", corners, parts, dim)
         if not np.all(self.boxes[0] < self.boxes[1]) or self.sewn.x.shape[1] != dim:

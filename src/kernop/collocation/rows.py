@@ -43,10 +43,6 @@ class Rows:
         own = [weights[k] for k in self.conditions]
         return np.repeat(np.sqrt(own), [rows.stop - rows.start for rows in self.functionals.slices])
 
-    def weighted(self, weights: Sequence[float]) -> Functionals:
-        """√w_i P_i."""
-        return self.functionals.scaled(self.roots(weights))
-
 
 @dataclass(frozen=True)
 class Columns:
@@ -88,6 +84,10 @@ class StreamedRows:
     def sampled(self) -> list[Rows]:
         """A few batches that stand for all."""
         return [self.at(batch) for batch in self.stream.sampled()]
+
+    def look(self) -> Rows:
+        """Some rows of all conditions, which stand for all whatever the order of the points is; without data."""
+        return replace(self, inputs=(), columns=()).at(self.stream.look())
 
     def at(self, batch: Batch, k: int | None = None) -> Rows:
         """The rows of batch k, whose points are given."""

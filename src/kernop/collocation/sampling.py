@@ -158,11 +158,15 @@ def _points_of(condition: Condition, wanted: Any, scheme: str, seed: int, proble
 
 
 def _in_parts(problem: Problem, region: Region, count: int, scheme: str, seed: int) -> Points:
-    """Points of a domain that interfaces cut: half of them by measure, half of them alike for all parts."""
+    """Points of a domain that interfaces cut: half of them by measure, half of them alike for all parts.
+
+    Points of all parts take turns, so that any slice of them, such as a batch, has its share of each.
+    """
     regions, measures = zip(*by_parts(problem, region), strict=True)
     counts = shares(count, (1.0 / len(regions) + np.asarray(measures) / sum(measures)).tolist())
     drawn = [own.sample(n, scheme, seed) for own, n in zip(regions, counts, strict=True) if n > 0]
-    return concatenate([Points(own.x) for own in drawn]).placed(region.timed)
+    turns = np.argsort(np.concatenate([(np.arange(len(own)) + 0.5) / len(own) for own in drawn]), kind="stable")
+    return concatenate([Points(own.x) for own in drawn])[turns].placed(region.timed)
 
 
 def _check_rule(points: Points, region: Region, name: str) -> None:

@@ -43,14 +43,18 @@ class _Line:
     place: Placing
 
 
-def tiled(problem: Problem, pieces: Pieces, cells: Cells, inside: int, degree: int, seed: int) -> Mosaic:
+def tiled(
+    problem: Problem, pieces: Pieces, cells: Cells, places: FloatArray, inside: int, degrees: tuple[int, int], seed: int
+) -> Mosaic:
     """A domain cut into parts, with points for every condition of a problem.
 
     Arguments:
+        places: where u is singular, (k, d).
         inside: how many points of an equation each part gets.
-        degree: traces are polynomials of a lower degree than this.
+        degrees: traces are polynomials of a lower degree than the first; on seams of parts in which u is singular, than
+            the second.
     """
-    builder = _Builder(problem, pieces, cells, degree)
+    builder = _Builder(problem, pieces, cells, places, degrees)
     builder.fill(inside, seed)
     builder.bound()
     builder.sew()
@@ -60,9 +64,13 @@ def tiled(problem: Problem, pieces: Pieces, cells: Cells, inside: int, degree: i
 class _Builder:
     """Gathers the points of a mosaic."""
 
-    def __init__(self, problem: Problem, pieces: Pieces, cells: Cells, degree: int) -> None:
-        self._problem, self._pieces, self._cells, self._degree = problem, pieces, cells, degree
-        self._nodes, _ = trace_nodes(problem.dim - 1, degree)
+    def __init__(
+        self, problem: Problem, pieces: Pieces, cells: Cells, places: FloatArray, degrees: tuple[int, int]
+    ) -> None:
+        self._problem, self._pieces, self._cells = problem, pieces, cells
+        self._degree, self._least = degrees
+        self._singular = np.array([any(map(leaf.touches, places)) for leaf in cells.leaves])
+        self._nodes, _ = trace_nodes(problem.dim - 1, self._degree)
         self._plane = problem.dim == 2
         self._size = np.max(cells.high - cells.low, axis=1)
         self._owners: list[tuple[int, int]] = []
@@ -238,7 +246,8 @@ class _Builder:
                 rows.add(part, x, normal, self._problem.dim - 1)
         owners = np.array(self._owners, dtype=np.intp)
         seams = Seams.of([self._sewn(seam, high - low) for seam in self._seams], low.shape[1])
-        return Mosaic(self._cells, self._pieces, owners, (low, high), seams, *rows.done())
+        singular = self._singular[owners[:, 0]].astype(np.int64)
+        return Mosaic(self._cells, self._pieces, owners, (low, high), seams, *rows.done(), singular)
 
     def _sewn(self, seam: _Line, sides: FloatArray) -> Seam:
         """With nodes. On a line that is short for both parts, polynomials of a lower degree than elsewhere.
@@ -255,6 +264,8 @@ class _Builder:
             part = min(1.0, max(most, least))
             seen = min(1.0, 4.0 / np.pi * float(np.arcsin(np.sqrt(part))))
             degree = min(degree, max(FEWEST, int(np.ceil(degree * (0.4 + 0.6 * seen)))))
+        if any(self._singular[self._owners[part][0]] for part in (seam.below, seam.above)):
+            degree = min(degree, self._least)
         x, normal = seam.place(trace_nodes(self._problem.dim - 1, degree)[0])
         return Seam(x, normal, seam.below, seam.above, degree)
 

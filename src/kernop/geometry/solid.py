@@ -21,14 +21,18 @@ from kernop.geometry.region import Patch, Patchwork, check_extent, slack
 from kernop.geometry.repair import closed
 from kernop.geometry.triangles import Triangles
 
+#: Points at which a surface is looked at from both sides, so far away as a part of its extent; at a few of them a ray
+#: along an edge may be mistaken.
+LOOK, APART, FEW = 2048, 1e-7, 3
+
 
 @stored("solid")
 class Solid(Carved):
     """What a closed surface of triangles encloses: ``Solid("part.stl")``, or ``Solid(vertices, faces)``.
 
     Triangles may be wound in any direction; normals are turned outward, and into cavities. A surface that is open
-    anywhere is refused with the place; one that cuts through itself is not detected: there, what is enclosed twice is
-    outside.
+    anywhere, or that cuts through itself, is refused with the place; a cut of less than a thousandth of the surface may
+    be missed.
 
     Arguments:
         source: the path of an STL, PLY, OBJ or OFF file; or the vertices, (n, 3).
@@ -51,10 +55,23 @@ class Solid(Carved):
         check_extent("vertices", vertices.min(axis=0), vertices.max(axis=0))
         self._mesh = closed(vertices, numbers.astype(np.intp))
         self._check_thickness("surface")
+        self._check_simple()
 
     def stored_arguments(self) -> dict[str, Any]:
         """The arguments of the constructor: arrays, whatever file they came from."""
         return {"source": frozen(self._mesh.vertices), "faces": self._mesh.faces.astype(np.float64)}
+
+    def _check_simple(self) -> None:
+        """Raise if the surface cuts through itself: then normals of some of it point to where a ray says inside."""
+        points = self.boundary.sample(LOOK)
+        assert points.normal is not None
+        step = APART * float(np.max(np.subtract(*self.bounds[::-1]))) * points.normal
+        wrong = self._mesh.inside(points.x + step) | ~self._mesh.inside(points.x - step)
+        if np.count_nonzero(wrong) >= FEW:
+            place = ", ".join(f"{value:.4g}" for value in points.x[np.argmax(wrong)])
+            got = f"a surface that cuts through itself: at ({place}) it encloses something twice"
+            remedy = "give the parts one by one and join them, Solid(…) | Solid(…), or repair it in your CAD program"
+            raise fail(ArgumentError, "surface", got, remedy)
 
     @property
     def mesh(self) -> Mesh:

@@ -163,8 +163,13 @@ def _axes(given: Any, at: str, most: int) -> tuple[FloatArray, ...]:
     axes = tuple(check_array(f"box[{k}]", own, remedy=_WHERE) for k, own in enumerate(given))
     for k, own in enumerate(axes):
         if own.ndim != 1 or not np.all(np.diff(own) > 0.0):
-            got = f"an array of shape {own.shape}" if own.ndim != 1 else "coordinates that do not increase"
-            raise fail(ArgumentError, f"box[{k}]", got, "give a sequence of increasing numbers for each axis")
+            got = (
+                f"an array of shape {own.shape}"
+                if own.ndim != 1
+                else f"{np.array2string(own, threshold=6)}, which do not increase"
+            )
+            remedy = "give Box(lo, hi), or the increasing coordinates of the nodes along each axis"
+            raise fail(ArgumentError, f"box[{k}]", got, remedy)
     return frozen(axes)
 
 

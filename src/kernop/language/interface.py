@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import wraps
 from typing import Any
@@ -207,18 +207,17 @@ def completed(problem: Problem, functions: Sequence[Piecewise]) -> Problem:
     equations = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
     interfaces: list[Interface] = []
     for k, surface in enumerate(bounded):
-        new = _first_time(surface, bounded[:k])
-        points = surface.sample(LOOK)
-        if np.any(between(surface, points, [c.on for c in equations]) & new.contains(points.x)):
-            interfaces.append(Interface(new, name=f"piece{k}"))
+        points, new = surface.sample(LOOK), _first_time(bounded[:k])
+        here = new(points.x)
+        if np.any(between(surface, points, [c.on for c in equations]) & here):
+            interfaces.append(Interface(surface if np.all(here) else surface.where(new), name=f"piece{k}"))
     return Problem(*problem.conditions, *interfaces, unknowns=problem.unknowns) if interfaces else problem
 
 
-def _first_time(surface: Region, before: Sequence[Region]) -> Region:
-    """What of a surface is not on one of others."""
+def _first_time(before: Sequence[Region]) -> Callable[[FloatArray], NDArray[np.bool_]]:
+    """Which points, (n,), are on none of these surfaces?"""
 
     def new(x: FloatArray) -> NDArray[np.bool_]:
-        return ~np.any([other.contains(x) for other in before], axis=0)
+        return ~np.any([np.zeros(len(x), dtype=bool), *(other.contains(x) for other in before)], axis=0)
 
-    seen = new(surface.sample(LOOK).x) if before else np.ones(1, dtype=bool)
-    return surface if np.all(seen) or not np.any(seen) else surface.where(new)
+    return new

@@ -67,16 +67,14 @@ def _basis(x: Any, knots: Any, k: int) -> tuple[Any, Any]:
     inner = t[k : len(knots) - k]
     found = jnp.searchsorted(inner, jax.lax.stop_gradient(x), side="right")
     cell = jnp.clip(found - 1, 0, len(inner) - 2) + k  # t[cell] ≤ x < t[cell + 1]
-    values = [jnp.ones_like(x)]
-    for r in range(1, k + 1):
-        carried, raised = jnp.zeros_like(x), []
-        for s, value in enumerate(values):
-            low, high = t[cell + s + 1 - r], t[cell + s + 1]
-            share = value / (high - low)
-            raised.append(carried + (high - x) * share)
-            carried = (x - low) * share
-        values = [*raised, carried]
-    return cell[..., None] + jnp.arange(-k, 1), jnp.stack(values, axis=-1)
+    near = t[cell[..., None] + jnp.arange(1 - k, k + 1)]
+    x, values, none = x[..., None], jnp.ones_like(x)[..., None], jnp.zeros_like(x)[..., None]
+    for r in range(1, k + 1):  # all splines of degree r at once: one by one they take long to compile
+        low, high = near[..., k - r : k], near[..., k : k + r]
+        share = values / (high - low)
+        falling, rising = (high - x) * share, (x - low) * share
+        values = jnp.concatenate([falling, none], axis=-1) + jnp.concatenate([none, rising], axis=-1)
+    return cell[..., None] + jnp.arange(-k, 1), values
 
 
 def interpolant(axes: tuple[FloatArray, ...], values: NDArray[Any], degree: int) -> TensorSpline:

@@ -18,11 +18,11 @@ from kernop.learning.refine import level_of
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report
 
-#: Numbers of functions that are tried, on a line and beyond.
-LEVELS = ((100, 400, 800, 1600), (250, 1100, 1800, 3000))
+#: Numbers of functions that are tried, on a line, in the plane, and beyond.
+LEVELS = ((100, 400, 800, 1600), (250, 1100, 1800, 3000), (250, 1800, 3000))
 #: From so many functions on, what is good on all known solutions is not improved further, nor what is excellent in the
 #: mean over them, nor what is good in the mean and does not get better on the worst.
-ENOUGH = (400, 1100)
+ENOUGH = (400, 1100, 1800)
 GOOD, EXCELLENT = 1e-6, 1e-10
 #: A level that is so many times worse in the mean over known solutions ends the search, and one that is nearly as good
 #: as the best is preferred to it if it has more functions: data that nobody has seen may need them.

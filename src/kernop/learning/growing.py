@@ -72,7 +72,7 @@ def grown(
 
     local = inputs is not None and given is None and growing.basis is None and adaptable(problem)
     if wanted is None:
-        uniform = min(most, ENOUGH[-1]) if local else most
+        uniform = min(most, ENOUGH[1 if problem.dim <= 2 else 2]) if local else most
         components = problem.unknowns.total
         operator = by_default(build, uniform, measure, problem.dim, stage.say, components)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from kernop.collocation.functionals import Block, Functionals
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """How much rows count beside others of their condition, (N,) each.
+    """How much rows count beside others of their condition, by the part in which they are.
 
     Rows of an equation are made alike in all parts. In a part without boundary data of its own, such as an inclusion,
     u is determined up to a constant by itself; the constant follows from the total flux, and an error of the equation
@@ -22,43 +23,74 @@ class Contrast:
     flux, where it is above 1.
 
     Attributes:
-        shares: what makes rows alike, before conditions are balanced.
-        factors: by how much rows count more after that.
+        shares: what makes rows alike, before conditions are balanced: a row for each block of functionals, a column for
+            each of P parts and one for rows that are in no single part, as those of an interface; (blocks, P + 1).
+        factors: by how much rows count more after that, likewise.
     """
 
     shares: FloatArray
     factors: FloatArray
 
 
-def contrast(ansatz: Ansatz, functionals: Functionals, squares: FloatArray) -> Contrast:
-    """From the squared sizes of the rows, (N,); all ones for a domain without parts."""
-    shares, factors = np.ones(len(functionals)), np.ones(len(functionals))
+def contrast(ansatz: Ansatz, functionals: Functionals, squares: FloatArray) -> Contrast | None:
+    """From the squared sizes of the rows, (N,); None for a domain without parts."""
     if ansatz.parts is None:
-        return Contrast(shares, factors)
-    owned = [ansatz.of_part(p) for p in range(len(ansatz.parts))]
-    within = [np.stack([block.involves(own) for own in owned]) for block in functionals.blocks]
-    values = [_alone(inside) for block, inside in zip(functionals.blocks, within, strict=True) if _is_value(block)]
-    anchored = np.any([own.any(axis=1) for own in values], axis=0) if values else np.zeros(len(owned), dtype=bool)
-    for (rows, block), inside in zip(functionals, within, strict=True):
+        return None
+    owned = _owned(ansatz)
+    shares, factors = np.ones((2, len(functionals.blocks), len(owned) + 1))
+    within = [part_of(ansatz, block) for block in functionals.blocks]
+    valued = [own for block, own in zip(functionals.blocks, within, strict=True) if _is_value(block)]
+    anchored = np.array([any(np.any(own == p) for own in valued) for p in range(len(owned))])
+    for k, ((rows, block), part) in enumerate(zip(functionals, within, strict=True)):
         if block.starts is not None:
             continue
-        alone = _alone(inside)
-        if np.any(alone):
-            sizes = np.array([float(np.mean(squares[rows][own])) if np.any(own) else 0.0 for own in alone])
-            there = sizes > 0.0
-            reference = np.min(sizes[there & anchored], initial=np.inf)
-            for own, size, fixed in zip(alone, sizes, anchored, strict=True):
-                if size > 0.0:
-                    shares[rows][own] = np.max(sizes) / size
-                    factors[rows][own] = 1.0 if fixed else max(1.0, size / reference)
-        else:
-            factors[rows] = _steepness(block, owned, anchored)
+        there = [p for p in range(len(owned)) if np.any(part == p)]
+        sizes = {p: float(np.mean(squares[rows][part == p])) for p in there}
+        sizes = {p: size for p, size in sizes.items() if size > 0.0}
+        reference = min((size for p, size in sizes.items() if anchored[p]), default=np.inf)
+        for p, size in sizes.items():
+            shares[k, p] = max(sizes.values()) / size
+            factors[k, p] = 1.0 if anchored[p] else max(1.0, size / reference)
+        if not there:
+            factors[k, -1] = _steepness(block, owned, anchored)
     return Contrast(shares, factors)
 
 
-def _alone(inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Of rows that involve parts or not, (P, n): those that involve one, which rows of an interface do not."""
-    return inside & (inside.sum(axis=0) == 1)
+def by_rows(ansatz: Ansatz, functionals: Functionals, table: FloatArray, numbers: Sequence[int]) -> FloatArray:
+    """The entry of a table (blocks, P + 1) for each row, (N,), from the number of each block in the table."""
+    parts = [part_of(ansatz, block) for block in functionals.blocks]
+    return np.concatenate([table[k][part] for k, part in zip(numbers, parts, strict=True)])
+
+
+def inherited(ansatz: Ansatz, functionals: Functionals, old: NDArray[np.intp], weights: FloatArray) -> FloatArray:
+    """Weights (N,) of rows of which some are old and have theirs: new ones have those of old ones of their kind.
+
+    A kind is a block, and a part of the domain; one without old rows has the weight 1.
+    """
+    found, known = np.ones(len(functionals)), np.full(len(functionals), np.nan)
+    known[old] = weights
+    for rows, block in functionals:
+        part = part_of(ansatz, block)
+        for p in np.unique(part).tolist():
+            own = known[rows][part == p]
+            if not np.all(np.isnan(own)):
+                found[rows][part == p] = np.nanmean(own)
+    found[old] = weights
+    return found
+
+
+def part_of(ansatz: Ansatz, block: Block) -> NDArray[np.intp]:
+    """The part in which each row of a block is, (n,); P for rows of several parts, or of several points."""
+    owned = _owned(ansatz)
+    if block.starts is not None:
+        return np.full(len(block), len(owned))
+    inside = np.stack([block.involves(own) for own in owned])
+    return np.where(inside.sum(axis=0) == 1, np.argmax(inside, axis=0), len(owned))
+
+
+def _owned(ansatz: Ansatz) -> list[tuple[int, ...]]:
+    """The functions of each part; all of them are of one, if the domain is not cut."""
+    return [ansatz.of_part(p) for p in range(1 if ansatz.parts is None else len(ansatz.parts))]
 
 
 def _is_value(block: Block) -> bool:

@@ -18,6 +18,7 @@ from kernop.collocation.functionals import Functionals
 from kernop.methods.accumulators import Penalty
 from kernop.methods.base import Answer, Factorisation, RowNumbers, others, woven
 from kernop.methods.chain import Chain, chained
+from kernop.methods.contrast import inherited
 from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.posterior import Posterior
 from kernop.methods.weights import repeated
@@ -164,7 +165,11 @@ class HeldFactorisation(SubspaceFactorisation):
 
     def _rows(self, functionals: Functionals, new: RowNumbers) -> tuple[FloatArray, FloatArray]:
         """√W A of the new rows, (n, L), and √w of all, (N + n,)."""
-        roots = np.sqrt(self.method.shares(functionals) * repeated(self.weights, functionals))
+        weights = self.method.shares(functionals) * repeated(self.weights, functionals)
+        if (ansatz := self.expansion.ansatz).parts is not None:
+            old = others(new, len(functionals))
+            weights *= inherited(ansatz, functionals, old, np.square(self.roots) / weights[old])
+        roots = np.sqrt(weights)
         return design_matrix(self.expansion, functionals.take(new)) * roots[new, None], roots
 
 

@@ -10,8 +10,10 @@ import numpy as np
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.progress import Tick
+from kernop.collocation.functionals import Functionals
 from kernop.collocation.rows import Rows, StreamedRows
 from kernop.methods.accumulators import Accumulator, NormalSums, Triangle
+from kernop.methods.contrast import by_rows, contrast
 from kernop.methods.expansion import Expansion
 from kernop.methods.weights import Balance
 
@@ -25,12 +27,15 @@ class Regression:
         expansion: the functions b_j, L of them.
         weights: one for each condition.
         orthogonal: is a triangle kept of the rows (QR), or sums (normal equations)?
+        contrast: by how much rows of a block count more in a part of the domain, (blocks, P + 1), the last column for
+            rows that are in no single one; None if the domain is not cut.
     """
 
     rows: StreamedRows
     expansion: Expansion
     weights: tuple[float, ...]
     orthogonal: bool = True
+    contrast: FloatArray | None = None
 
     @property
     def count(self) -> int:
@@ -50,14 +55,39 @@ class Regression:
 
     def design(self, rows: Rows, out: FloatArray | None = None) -> FloatArray:
         """√W A of a batch, (n, L)."""
-        left = rows.weighted(self.weights)
+        left = self.weighted(rows)
         for k, own in zip(rows.conditions, left.conditions, strict=True):  # the order may depend on where points are
             self.expansion.check_order(own.order, self.rows.names[k])
         return self.expansion.matrix(left, out=out)
 
     def data(self, rows: Rows) -> FloatArray:
         """√W h of a batch, (n, B)."""
-        return rows.roots(self.weights)[:, None] * rows.data
+        return self.roots(rows)[:, None] * rows.data
+
+    def weighted(self, rows: Rows) -> Functionals:
+        """√w_i P_i."""
+        return rows.functionals.scaled(self.roots(rows))
+
+    def roots(self, rows: Rows) -> FloatArray:
+        """√w_i of each row of a batch, (n,)."""
+        roots = rows.roots(self.weights)
+        if self.contrast is None:
+            return roots
+        first = np.cumsum([0, *(layout.parts for layout in self.rows.layouts)]).tolist()
+        numbers = [number for k in rows.conditions for number in range(first[k], first[k + 1])]
+        return roots * np.sqrt(by_rows(self.expansion.ansatz, rows.functionals, self.contrast, numbers))
+
+    def all_roots(self) -> FloatArray:
+        """√w_i of all N rows, in the order of the conditions."""
+        if self.contrast is None:
+            return np.repeat(np.sqrt(self.weights), self.rows.sizes)
+        found = np.empty(sum(self.rows.sizes))
+        for k in range(self.rows.stream.number or 0):
+            rows = self.rows[k]
+            roots = self.roots(rows)
+            for (own, _), place in zip(rows.functionals, self.rows.places(k, rows), strict=True):
+                found[place] = roots[own]
+        return found
 
     def moments(self, c: FloatArray | None, batches: Iterable[int]) -> FloatArray:
         """Σ A_kᵀ r_k with r_k = h_k − A_k c (without c: h_k) over some batches, and below it Σ |r_k|²: (L + 1, B)."""
@@ -88,24 +118,40 @@ class Runner(Protocol):
         ...
 
 
-def balanced(rows: StreamedRows, expansion: Expansion, balance: Balance | None) -> tuple[float, ...]:
-    """Balanced weights from the sums of squared rows, as estimated from a few batches."""
-    names = rows.names
-    if len(names) == 1:
-        return (1.0,)
-    points, unit = rows.stream.sizes(), Regression(rows, expansion, (1.0,) * len(names))
-    counts = [1 if c.integral else points[c.name] for c in rows.stream.problem.conditions]
-    sizes = {n: count * layout.parts for n, count, layout in zip(names, counts, rows.layouts, strict=True)}
-    squares: dict[str, list[FloatArray]] = {name: [] for name in names}
-    for part in rows.sampled():
-        sums = np.square(unit.design(part)).sum(axis=1)
-        for k, own in zip(part.conditions, part.functionals.slices, strict=True):
-            squares[names[k]].append(sums[own])
-    values = np.array([sizes[n] * np.mean(np.concatenate(squares[n])) if squares[n] else 0.0 for n in names])
-    if not np.all(np.isfinite(values)):
+def chosen_weights(
+    rows: StreamedRows, expansion: Expansion, given: tuple[float, ...] | Balance | None
+) -> tuple[tuple[float, ...], FloatArray | None]:
+    """One weight for each condition, given or balanced, and the contrast of the parts, from a look at the stream."""
+    names, whole = rows.names, expansion.ansatz.parts is None
+    if whole and (isinstance(given, tuple) or len(names) == 1):
+        return given if isinstance(given, tuple) else (1.0,), None
+    look, unit = rows.look(), Regression(rows, expansion, (1.0,) * len(names))
+    squares = np.square(unit.design(look)).sum(axis=1)
+    if not np.all(np.isfinite(squares)):
         raise expansion.not_finite()
+    if missing := [name for k, name in enumerate(names) if k not in look.conditions]:
+        raise _nothing_of(missing[0])
+    parts, table = contrast(expansion.ansatz, look.functionals, squares), None
+    if parts is not None:
+        numbers = range(len(look.functionals.blocks))
+        squares = squares * by_rows(expansion.ansatz, look.functionals, parts.shares, numbers)
+        table = parts.shares * parts.factors
+    if isinstance(given, tuple):
+        return given, table
+    return _balanced(rows, look, squares, given), table
+
+
+def _balanced(rows: StreamedRows, look: Rows, squares: FloatArray, balance: Balance | None) -> tuple[float, ...]:
+    """Balanced weights from the sums of squared rows of each condition, as estimated from those of a look, (n,)."""
+    points, names = rows.stream.sizes(), rows.names
+    counts = [1 if c.integral else points[c.name] for c in rows.stream.problem.conditions]
+    sizes = np.array([count * layout.parts for count, layout in zip(counts, rows.layouts, strict=True)])
+    values = sizes * np.array([np.mean(squares[own]) for own in look.functionals.slices])
     if not np.all(values > 0.0):
-        missing = names[int(np.argmin(values))]
-        remedy = "let the first batch have points of every condition, or give weights='unit' or numbers"
-        raise fail(ArgumentError, "points", f"no rows of condition {missing!r} to balance by", remedy)
+        raise _nothing_of(names[int(np.argmin(values))])
     return (balance or Balance.even(len(names))).weights(values)
+
+
+def _nothing_of(name: str) -> ArgumentError:
+    remedy = "let the first batch have points of every condition, or give weights='unit' or numbers"
+    return fail(ArgumentError, "points", f"no rows of condition {name!r} to balance by", remedy)

@@ -128,7 +128,7 @@ class StreamedFactorisation(KeptOfRows):
     def materialized(self, path: str | os.PathLike[str] | None) -> MaterializedFactorisation:
         regression = replace(self.regression, rows=self.rows.given(()))
         q, square = orthonormal(regression, self.upper, self.penalty, path)
-        roots = np.repeat(np.sqrt(self.weights), self.rows.sizes)
+        roots = regression.all_roots()
         base = self.expansion, self.regularization, self.weights, self.noise
         return MaterializedFactorisation(*base, upper=self.upper, square=square, q=q, roots=roots, method=self.method)
 

@@ -32,7 +32,7 @@ from kernop.kernels.base import check_smoothness
 from kernop.language.functions import Function
 from kernop.methods.base import Method, Setting
 from kernop.methods.centres import default_number, fill
-from kernop.methods.contrast import contrast
+from kernop.methods.contrast import by_rows, contrast
 from kernop.methods.expansion import Expansion
 from kernop.methods.full import wide_gaussian
 from kernop.methods.leastsquares import (
@@ -43,7 +43,7 @@ from kernop.methods.leastsquares import (
     design_matrix,
     penalty_root,
 )
-from kernop.methods.regression import Regression, balanced
+from kernop.methods.regression import Regression, chosen_weights
 from kernop.methods.spaces import DirectSum, KernelFunctions, Layers, Polynomials
 from kernop.methods.spaces.layers import narrow
 from kernop.methods.spaces.polynomials import total_degree
@@ -152,16 +152,13 @@ class Subspace(Method):
                     check_smoothness(setting.kernel, self.derivatives_needed(own.order), rows.names[k])
         n = rows.stream.total() if self.centers is None else 0
         first = (
-            rows.spread(self.centers or default_number(n))
-            if self.basis == "representers"
-            else rows.sampled()[0].functionals
+            rows.spread(self.centers or default_number(n)) if self.basis == "representers" else rows.look().functionals
         )
         expansion = self.expansion(setting, first, n)
         count = len(expansion)
         check_memory("centers", 4 * count**2, f"matrices of {count} × {count}", "use fewer centres")
-        given = setting.weights
-        weights = given if isinstance(given, tuple) else balanced(rows, expansion, given)
-        return Regression(rows, expansion, weights, self.solver == "qr")
+        weights, parts = chosen_weights(rows, expansion, setting.weights)
+        return Regression(rows, expansion, weights, self.solver == "qr", parts)
 
     def fit(
         self,
@@ -177,10 +174,13 @@ class Subspace(Method):
         check_memory("points", size, f"a design matrix of {n} × {count}", "use fewer centres or points")
         design = design_matrix(expansion, functionals)
         squares = np.einsum("ij,ij->i", design, design)
-        parts = contrast(expansion.ansatz, functionals, squares)
-        share = self.shares(functionals) * parts.shares
+        share, factors = self.shares(functionals), np.ones(n)
+        if (parts := contrast(expansion.ansatz, functionals, squares)) is not None:
+            tables, numbers = (parts.shares, parts.factors), range(len(functionals.blocks))
+            alike, factors = (by_rows(expansion.ansatz, functionals, table, numbers) for table in tables)
+            share = share * alike
         chosen = condition_weights(weights, functionals, share * squares)
-        roots = np.sqrt(share * parts.factors * repeated(chosen, functionals))
+        roots = np.sqrt(share * factors * repeated(chosen, functionals))
         design *= roots[:, None]
         if self.solver == "normal":
             # Squaring A leaves half of the digits: the default λ is at the rounding error of AᵀA.

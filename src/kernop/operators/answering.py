@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import AccuracyWarning
 from kernop.collocation.batches import StreamPoints
-from kernop.collocation.data import all_values, concrete, listed_inputs, named_inputs, real_columns
-from kernop.collocation.rows import Columns, Input, StreamedRows
+from kernop.collocation.data import all_values, concrete, listed_inputs, named_inputs
+from kernop.collocation.rows import Input, StreamedRows
 from kernop.kernels import Kernel
 from kernop.methods import Answer, Method
 from kernop.operators.march import MarchedSolution, march
 from kernop.operators.readings import doubts
 from kernop.operators.report import Report
 from kernop.operators.shapes import InputValue
-from kernop.operators.solution import Solution, solution_of
+from kernop.operators.solution import Solution, answered, solution_of
 from kernop.trust.estimates import Learned
 
 #: The part of the data that a solution may leave without a word, and with a penalty that the user asked for.
@@ -107,7 +107,7 @@ class Answering(Learned):
         """The solutions of several inputs by name, whatever they leave of their data."""
         rows = self.factorisation.rows
         if rows is None:
-            return tuple(map(self._held_answer, inputs))
+            return tuple(answered(self, given) for given in inputs)
         rows.stream.check_again()
         known = rows.given(inputs)
         return self._split(self.factorisation.passed(known), known)
@@ -118,11 +118,6 @@ class Answering(Learned):
         if rows is None or not rows.inputs:
             return self
         return replace(self, solutions=self._split(self.factorisation.passed(rows), rows))
-
-    def _held_answer(self, given: Input) -> Solution:
-        data = self._columns(given)
-        columns, shape = real_columns(data), Columns(None if data.ndim == 1 else data.shape[1], np.iscomplexobj(data))
-        return solution_of(self, self.factorisation.answer(columns), shape, given, columns)
 
     def _split(self, answer: Answer, rows: StreamedRows) -> tuple[Solution, ...]:
         """One solution for each input of the rows."""

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, InputNameError, describe, fail
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FloatArray,
+    InputNameError,
+    ShapeError,
+    check_scalar,
+    describe,
+    fail,
+)
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.data import flattened, reshaped
 from kernop.collocation.functionals import Functionals
@@ -25,6 +34,8 @@ from kernop.views.sight import Sight
 from kernop.views.viewed import Viewed
 
 One = TypeVar("One")
+
+_FACTOR = "give a number, real or complex"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,8 +83,20 @@ class Evaluated(Viewed, Generic[One]):
     def _unknown(self, name: str) -> One:
         """The solution of one unknown."""
 
-    def __getitem__(self, name: str) -> One:
-        """The solution of one unknown, by name."""
+    @overload
+    def __getitem__(self, name: str) -> One: ...
+
+    @overload
+    def __getitem__(self, name: int) -> Self: ...
+
+    def __getitem__(self, name: str | int) -> One | Self:
+        """The solution of one unknown, by name; or of one input of a batch, by number."""
+        if isinstance(name, int | np.integer) and not isinstance(name, bool):
+            if self.single or not -self.width <= name < self.width:
+                got, last = f"the number {name}", self.width - 1
+                remedy = "u is one input, no batch" if self.single else f"give a number from 0 to {last}"
+                raise fail(ArgumentError, "u", got, remedy)
+            return self.pick(int(name) % self.width)
         if name not in self.problem.unknowns.names:
             known = ", ".join(self.problem.unknowns.names)
             raise fail(InputNameError, "u", f"the unknown {describe(name)}", f"the unknowns are {known}")
@@ -97,14 +120,69 @@ class Evaluated(Viewed, Generic[One]):
                 return self(points, outside=outside)
             return self.apply(itself if op is None else op, points, outside=outside, of=name)
 
-        return Sight(name, self.scene(), evaluate, self.single)
+        return Sight(name, self.scene(), evaluate, self.single, lambda: [own.sight(name) for own in self._inputs()])
+
+    def _whole(self) -> Sight:
+        return Sight(
+            ", ".join(self.problem.unknowns.names),
+            self.scene(),
+            lambda op, points, outside: self.apply(op, points, outside=outside),
+            self.single,
+            lambda: [own._whole() for own in self._inputs()],
+        )
+
+    def _inputs(self) -> list[Self]:
+        """The solution of each input of a batch."""
+        return [self.pick(number) for number in range(self.width)]
+
+    @abstractmethod
+    def pick(self, number: int) -> Self:
+        """The solution of one input of a batch."""
+
+    @abstractmethod
+    def combined(self, terms: Sequence[tuple[complex, Any]]) -> Self:
+        """Σ a_i u_i for solutions of the same operator: the solution of the combined data."""
+
+    def __add__(self, other: Any) -> Self:
+        return self.combined([(1.0, self), (1.0, self._partner(other))])
+
+    def __sub__(self, other: Any) -> Self:
+        return self.combined([(1.0, self), (-1.0, self._partner(other))])
+
+    def __neg__(self) -> Self:
+        return self.combined([(-1.0, self)])
+
+    def __mul__(self, factor: Any) -> Self:
+        return self.combined([(check_scalar("factor", factor, _FACTOR), self)])
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> Self:
+        number = check_scalar("divisor", divisor, _FACTOR)
+        if number == 0.0:
+            raise fail(ArgumentError, "divisor", "0", "divide by another number")
+        return self.combined([(1.0 / number, self)])
+
+    #: numpy.float64(2) * u is ours.
+    __array_ufunc__ = None
+
+    def _partner(self, other: Any) -> Self:
+        """Another solution of the same operator, of as many inputs."""
+        remedy = "give a solution of the same operator T"
+        if not isinstance(other, type(self)):
+            raise fail(ArgumentTypeError, "u + v", describe(other), remedy)
+        if other.function.expansion is not self.function.expansion:
+            raise fail(ArgumentError, "u + v", "solutions of two operators", remedy)
+        if not self.single and not other.single and self.width != other.width:
+            raise fail(ShapeError, "u + v", f"batches of {self.width} and {other.width}", "add batches of one size")
+        return other
 
     def _sights(self) -> tuple[Sight, ...]:
         return tuple(map(self.sight, self.problem.unknowns.names))
 
     def at(self, t: float) -> Snapshot:
         """u(·, t) on a SpaceTime: a function of x (…, d − 1), which can be drawn, integrated and handed on."""
-        return Snapshot(self, self._sights(), t)
+        return Snapshot(self, self._sights(), self._whole(), t)
 
     def __call__(self, x: PointsLike, *, outside: str = "raise") -> Any:
         """u(x) for x of shape (M, d): (M,), or (M, B); (M, k) or (M, k, B) for an unknown with k components.
@@ -202,7 +280,7 @@ class OneUnknown(Viewed):
 
     def at(self, t: float) -> Snapshot:
         """The same at one time, a function of x (…, d − 1); see `Evaluated.at`."""
-        return Snapshot(self, self._sights(), t)
+        return Snapshot(self, self._sights(), self._whole(), t)
 
     def __call__(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """u(x) for x of shape (…, d): (…) or (…, k), and with a last axis B for B inputs."""

@@ -19,6 +19,7 @@ from kernop.collocation.slabs import Later, Slab, by_slab, data_of_slabs, slab_n
 from kernop.geometry import Points, SpaceTime
 from kernop.language.unknowns import Operator
 from kernop.methods.repeated import Repetition
+from kernop.operators.combining import Picked, combined_slabs
 from kernop.operators.evaluated import Evaluated, OneUnknown
 from kernop.operators.shapes import by_unknown
 from kernop.operators.solution import Solution
@@ -89,6 +90,47 @@ class MarchedSolution(Evaluated[OneUnknown]):
         In the norm of balanced data, in which a few tens are common: data that no solution has are among them.
         """
         return float(np.max(self.repetition.powers))
+
+    def pick(self, number: int) -> MarchedSolution:
+        every = self.width * (2 if self.paired else 1)
+        own = [number, number + self.width] if self.paired else [number]
+        columns = [k * every + column for k in range(self.steps) for column in own]
+        slabs, given = tuple(slab.pick(number) for slab in self.slabs), dict(self.given)
+        layouts = dict(zip(self.problem.names, self.learned.layouts, strict=True))
+        for name, h in self.given.items():  # arrays have an axis for the slabs
+            axes = layouts[name].ndim + (0 if callable(h) else 1)
+            given[name] = (
+                Picked(h, number, axes) if callable(h) else np.asarray(h)[..., number] if np.ndim(h) > axes else h
+            )
+        return replace(
+            self,
+            slabs=slabs,
+            given=given,
+            single=True,
+            data=self.data[:, columns],
+            function=replace(self.function, y=self.function.y[:, columns]),
+            misfits=None if self.misfits is None else self.misfits[[number]],
+            sizes=None if self.sizes is None else self.sizes[[number]],
+        )
+
+    def combined(self, terms: Sequence[tuple[complex, Any]]) -> MarchedSolution:
+        if any(isinstance(a, complex) for a, _ in terms) or len({(u.steps, u.paired, u.single) for _, u in terms}) > 1:
+            got = "slabs that differ in number or kind, or a complex factor"
+            raise fail(ArgumentError, "u + v", got, "march with the combined data: T.march(steps, …)")
+        factors = [float(np.real(a)) for a, _ in terms]
+        fixed = {condition.name: condition.data for condition in self.problem.conditions}
+        return replace(
+            self,
+            slabs=tuple(
+                own[0].combined(list(zip(factors, own, strict=True)))
+                for own in zip(*(u.slabs for _, u in terms), strict=True)
+            ),
+            given=combined_slabs(self.learned, [(a, {**fixed, **u.given}) for a, u in terms]),
+            data=sum(a * u.data for a, (_, u) in zip(factors, terms, strict=True)),
+            function=replace(self.function, y=sum(a * u.function.y for a, (_, u) in zip(factors, terms, strict=True))),
+            misfits=None,
+            sizes=None,
+        )
 
     def _unknown(self, name: str) -> OneUnknown:
         return OneUnknown(self, name)

@@ -31,22 +31,28 @@ class Snapshot(Viewed):
 
     Arguments:
         whole: the function of (x, t).
-        sights: its unknowns.
+        sights: its unknowns, each and …
+        together: … all of them, of which operators can be taken.
         t: the time.
     """
 
-    def __init__(self, whole: Lasting, sights: Sequence[Sight], t: Any) -> None:
+    def __init__(self, whole: Lasting, sights: Sequence[Sight], together: Sight, t: Any) -> None:
         scene = sights[0].scene
         if not scene.timed:
             raise fail(ArgumentError, "t", "a time for a function without time", "use u.plot(at={'z': 0.5}) for a cut")
         self.t, (first, last) = check_number("t", t), sights[0].moments
         if not first <= self.t <= last:
             raise fail(OutsideDomainError, "t", f"{self.t:g}", f"give a time from {first:g} to {last:g}")
-        self._whole, self._dim = whole, scene.dim - 1
+        self._lasting, self._dim = whole, scene.dim - 1
         self._fixed = tuple(own.fixed({self._dim: self.t}) for own in sights)
+
+        self._together = together.fixed({self._dim: self.t})
 
     def _sights(self) -> tuple[Sight, ...]:
         return self._fixed
+
+    def _whole(self) -> Sight:
+        return self._together
 
     def _points(self, x: PointsLike) -> tuple[Points, tuple[int, ...]]:
         """Points of space–time at this moment."""
@@ -62,19 +68,19 @@ class Snapshot(Viewed):
     def __call__(self, x: PointsLike, *, outside: str = "raise") -> Any:
         """u(x, t) for x of shape (…, d − 1), as `Solution.__call__` gives it."""
         points, shape = self._points(x)
-        return reshaped(self._whole(points, outside=outside), shape)
+        return reshaped(self._lasting(points, outside=outside), shape)
 
     def grad(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """The derivatives along the coordinates of space."""
         points, shape = self._points(x)
-        found = self._whole.grad(points, outside=outside)
+        found = self._lasting.grad(points, outside=outside)
         axis = -1 if self._fixed[0].single else -2
         return reshaped(np.take(found, np.arange(self._dim), axis=axis), shape)
 
     def apply(self, op: Operator, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """(P u)(x, t) for any linear operator P of space and time, such as ``ko.dt``."""
         points, shape = self._points(x)
-        return reshaped(self._whole.apply(op, points, outside=outside), shape)
+        return reshaped(self._lasting.apply(op, points, outside=outside), shape)
 
     def __repr__(self) -> str:
-        return f"{', '.join(own.name for own in self._fixed)} at t = {self.t:g} of {self._whole!r}"
+        return f"{', '.join(own.name for own in self._fixed)} at t = {self.t:g} of {self._lasting!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +21,13 @@ from kernop.basics.errors import (
 from kernop.basics.frozen import frozen
 from kernop.collocation.ansatz import Ansatz, Tabulated, condition_functionals
 from kernop.collocation.data import (
+    all_values,
     check_untraced,
     concrete,
     flattened,
     known_everywhere,
     places,
+    real_columns,
     reshaped,
     split_pairs,
     values_at,
@@ -40,6 +43,7 @@ from kernop.language.ops import by_rows, matrix_shape
 from kernop.language.unknowns import Operator, Unknowns
 from kernop.methods import Answer, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
+from kernop.operators.combining import combined, picked
 from kernop.operators.evaluated import Evaluated, OneUnknown
 from kernop.operators.shapes import InputValue, PointsLike, by_unknown, deviations, values_of
 from kernop.trust.estimates import ErrorEstimate, KnownData, Learned, error_estimate
@@ -88,6 +92,30 @@ class Solution(Evaluated["UnknownSolution"]):
 
     def _unknown(self, name: str) -> UnknownSolution:
         return UnknownSolution(self, name)
+
+    def pick(self, number: int) -> Solution:
+        columns = [number, number + self.width] if self.paired else [number]
+        learned = self.learned
+        return replace(
+            self,
+            function=replace(self.function, y=self.function.y[:, columns]),
+            single=True,
+            data=None if self.data is None else self.data[:, columns],
+            inputs=None if self.inputs is None or learned is None else picked(learned, self.inputs, number),
+            misfits=None if self.misfits is None else self.misfits[[number]],
+            sizes=None if self.sizes is None else self.sizes[[number]],
+        )
+
+    def combined(self, terms: Sequence[tuple[complex, Any]]) -> Solution:
+        learned = self._learned()
+        if learned.factorisation.rows is not None:
+            got = "solutions of an operator that was learned from a stream"
+            raise fail(ArgumentError, "u + v", got, "add what T is given, or use T.materialize()")
+        fixed = {condition.name: condition.data for condition in self.problem.conditions}
+        given = [(a, {**fixed, **(own.inputs or {})}) for a, own in terms]
+        if any(value is None for _, own in given for value in own.values()):
+            raise fail(ArgumentError, "u + v", "a solution whose data is not known", "add solutions that T(…) gave")
+        return answered(learned, combined(learned, given))
 
     def __repr__(self) -> str:
         return self._described(f"{len(self.function.y)} functions", repr(self.expansion))
@@ -337,6 +365,14 @@ def solution_of(
         sizes=found.size,
         paired=columns.paired,
     )
+
+
+def answered(learned: Learned, given: Input) -> Solution:
+    """The solution for inputs by name, of an operator that holds what it needs of its rows."""
+    data = all_values(learned.problem, given, learned.points, learned.layouts)
+    data = concrete("T", data, "use S = T.on(x), then S(f, g), which JAX differentiates, jits and vmaps")
+    columns, shape = real_columns(data), Columns(None if data.ndim == 1 else data.shape[1], np.iscomplexobj(data))
+    return solution_of(learned, learned.factorisation.answer(columns), shape, given, columns)
 
 
 def check_unknowns(unknowns: Unknowns) -> None:

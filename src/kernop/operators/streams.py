@@ -55,11 +55,13 @@ class StreamRecord(KeptOfRows):
     Arguments:
         starts: how many points of each condition come before batch k, (K + 1, conditions).
         solutions: those of inputs that were known in advance.
+        contrast: how much rows count by the part of the domain they are in; see `Regression`.
     """
 
     method: Subspace
     starts: NDArray[np.intp]
     solutions: tuple[SolutionRecord, ...]
+    contrast: FloatArray | None = None
 
     def check(self) -> None:
         super().check()
@@ -83,7 +85,7 @@ class StreamRecord(KeptOfRows):
         if self.starts[-1].tolist() != [len(own) for own in points.values()]:
             raise fail(ArgumentError, "path", "a stream whose batches do not have all points", REMEDY)
         rows = StreamedRows(recorded(problem, points, self.starts), self.expansion.ansatz)
-        regression = Regression(rows, self.expansion, self.weights, self.method.solver == "qr")
+        regression = Regression(rows, self.expansion, self.weights, self.method.solver == "qr", self.contrast)
         return StreamedFactorisation(**_shared(self), regression=regression)
 
     def solved(self, problem: Problem) -> tuple[Solution, ...]:
@@ -103,7 +105,8 @@ class StreamRecord(KeptOfRows):
 def stream_record(factorisation: StreamedFactorisation, solutions: Sequence[Solution]) -> StreamRecord:
     """What is stored of a streamed factorisation, and of solutions."""
     records = tuple(SolutionRecord(u.single, u.function.y, u.misfits, u.paired) for u in solutions)
-    return StreamRecord(**_shared(factorisation), starts=_starts(factorisation.rows.stream), solutions=records)
+    starts, parts = _starts(factorisation.rows.stream), factorisation.regression.contrast
+    return StreamRecord(**_shared(factorisation), starts=starts, solutions=records, contrast=parts)
 
 
 def _shared(kept: KeptOfRows) -> dict[str, Any]:

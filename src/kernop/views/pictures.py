@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray, check_choice, check_integer
 from kernop.views.figures import SIGNED, VALUES, axes_for, colour_bar, coloured, framed, limits_of, returned
@@ -37,7 +36,7 @@ def plot(
     for sight, note in errors:
         found = [panel for own in cuts(sight, axis, at) for panel in panels_of(own, shown)]
         panels += [replace(panel, arrows=None, signed=panel.arrows is None, note=note) for panel in found]
-    axes = axes_for(len(panels), ax, max(map(_ratio, panels)))
+    axes = axes_for(len(panels), ax, max(map(ratio, panels)))
     drawn = [sampled(panel, number) for panel in panels]
     for panel, own, (mesh, values) in zip(panels, axes, drawn, strict=True):
         alike = [v for other, (_, v) in zip(panels, drawn, strict=True) if other.label == panel.label]
@@ -56,7 +55,7 @@ def draw(
 ) -> None:
     """Draw one panel; cuts of one function have the same colours."""
     if panel.sight.scene.dim == 1:
-        _curve(panel, axis, mesh, values)
+        curves(panel, axis, mesh, values)
     else:
         paint(panel, axis, mesh, values, cmap, limits)
         if panel.arrows is not None:
@@ -75,8 +74,8 @@ def paint(
     return image
 
 
-def quiver(panel: Panel, axis: Any) -> Any:
-    """Arrows of a vector on a grid of the plane."""
+def quiver(panel: Panel, axis: Any, longest: float = 0.0) -> Any:
+    """Arrows of a vector on a grid of the plane; of the longest, if that is not the longest among them."""
     assert panel.arrows is not None
     scene = panel.sight.scene
     sides = scene.high - scene.low
@@ -87,36 +86,36 @@ def quiver(panel: Panel, axis: Any) -> Any:
     x = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 2)
     x = x[scene.contains(x)]
     v = panel.arrows(panel.sight(x))
-    longest = float(np.max(np.linalg.norm(v, axis=1), initial=0.0)) or 1.0
+    longest = longest or float(np.max(np.linalg.norm(v, axis=1), initial=0.0)) or 1.0
     scale = longest / (float(np.max(sides)) / ARROWS)  # the longest reaches from one to the next
     style = {"color": "white", "edgecolor": "0.15", "linewidth": 0.5, "width": 0.009, "headlength": 4.0, "pivot": "mid"}
     return axis.quiver(*x.T, *v.T, angles="xy", scale_units="xy", scale=scale, **style)
 
 
-def _ratio(panel: Panel) -> float:
+def ratio(panel: Panel) -> float:
     """Height and width of the axes of a panel."""
     scene = panel.sight.scene
     return 0.8 if scene.dim == 1 or scene.timed else float((scene.high - scene.low)[1] / (scene.high - scene.low)[0])
 
 
-def _curve(panel: Panel, axis: Any, mesh: Mesh, values: FloatArray) -> None:
-    for x, part in pieces(mesh, values):
-        for k, own in enumerate(part.T if part.ndim == 2 else [part]):
-            first = x[0] == mesh.x[0, 0]
-            label = panel.labels[k] if panel.labels and first else None
-            axis.plot(x, own, color=f"C{k}", label=label, linestyle=("-", "--", ":", "-.")[k % 4])
+def curves(panel: Panel, axis: Any, mesh: Mesh, values: FloatArray) -> list[tuple[Any, slice, int]]:
+    """Curves on a line; each with the points that it passes through, and the column of its values."""
+    drawn: list[tuple[Any, slice, int]] = []
+    for rows in pieces(mesh):
+        for k, own in enumerate(values[rows].T if values.ndim == 2 else [values[rows]]):
+            label = panel.labels[k] if panel.labels and rows.start == 0 else None
+            style = {"color": f"C{k}", "linestyle": ("-", "--", ":", "-.")[k % 4], "label": label}
+            drawn.append((axis.plot(mesh.x[rows, 0], own, **style)[0], rows, k))
     axis.set(xlabel=panel.sight.scene.names[0], ylabel=panel.label)
     axis.margins(x=0.01)
     axis.spines[["top", "right"]].set_visible(False)
     axis.ticklabel_format(axis="y", scilimits=(-3, 4))
     if panel.labels:
         axis.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return drawn
 
 
-def pieces(mesh: Mesh, values: NDArray[Any]) -> list[tuple[FloatArray, NDArray[Any]]]:
-    """A curve in connected pieces: x (n,) and values (n, …) of each."""
+def pieces(mesh: Mesh) -> list[slice]:
+    """The points of each connected piece of a line."""
     starts = np.flatnonzero(np.diff(mesh.simplices[:, 0]) > 1) + 1
-    return [
-        (mesh.x[own[0, 0] : own[-1, 1] + 1, 0], values[own[0, 0] : own[-1, 1] + 1])
-        for own in np.split(mesh.simplices, starts)
-    ]
+    return [slice(int(own[0, 0]), int(own[-1, 1]) + 1) for own in np.split(mesh.simplices, starts)]

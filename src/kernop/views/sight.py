@@ -26,16 +26,22 @@ class Sight:
         scene: where it is defined.
         evaluate: (P u)(x): (n,), or (n, k) of a vector; with a last axis B for B inputs.
         single: is it one input, or a batch?
+        picks: each input of a batch, as such a function.
     """
 
     name: str
     scene: Scene
     evaluate: Evaluate
     single: bool = True
+    picks: Callable[[], list[Sight]] = list
 
     def __call__(self, x: FloatArray) -> NDArray[Any]:
         """u at points of the scene (n, d), which are not looked at again."""
-        return self.evaluate(None, Points(x, timed=self.scene.timed if x.shape[1] > 1 else None), "extrapolate")
+        return self.evaluate(None, self.points(x), "extrapolate")
+
+    def points(self, x: FloatArray) -> Points:
+        """Points of the scene."""
+        return Points(x, timed=self.scene.timed if x.shape[1] > 1 else None)
 
     def fixed(self, at: Mapping[int, float]) -> Sight:
         """The same function where some coordinates are fixed."""
@@ -53,7 +59,9 @@ class Sight:
             x = embedded(points.x, free, at)
             return self.evaluate(op, Points(x, normal, whole.timed if whole.dim > 1 else None), outside)
 
-        return replace(self, scene=whole.fixed(at), evaluate=evaluate)
+        return replace(
+            self, scene=whole.fixed(at), evaluate=evaluate, picks=lambda: [own.fixed(at) for own in self.picks()]
+        )
 
     def alone(self, what: str) -> Sight:
         """Itself, if it is one input; else an error that says how to pick one."""

@@ -100,6 +100,7 @@ def test_the_transpose(puzzle, sided):
         assert sum(float(np.sum(a * b)) for a, b in zip(back, out, strict=True)) == pytest.approx(forward, rel=1e-10)
 
 
+@pytest.mark.filterwarnings("error")  # the refusal is all that users see
 def test_a_singular_balance_is_said(puzzle):
     cells, owned, maps, parts, count, _ = puzzle
     with pytest.raises(SingularGramError, match="cannot be glued"):

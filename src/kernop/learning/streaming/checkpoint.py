@@ -111,7 +111,7 @@ def _identity(regression: Regression) -> tuple[str, FloatArray]:
     for array in (*numbers, *places):
         digest.update(np.ascontiguousarray(array, dtype=np.float64).tobytes())
     sampled = rows.sampled()
-    weighted = [part.weighted(regression.weights) for part in sampled]
+    weighted = [regression.weighted(part) for part in sampled]
     values = [block.coefficients.ravel() for part in weighted for block in part.blocks]
     values.append(np.linalg.norm(regression.design(sampled[0]), axis=1))
     values += [regression.data(part).ravel() for part in sampled]

@@ -103,6 +103,10 @@ class PartsSpace(Expansion):
         return found
 
     def gaps(self, c: FloatArray) -> FloatArray:
+        return np.max(self.jumps(c), axis=0, initial=0.0)
+
+    def jumps(self, c: FloatArray) -> FloatArray:
+        """The largest jump on each seam, (S, B)."""
         seams, m = self.mosaic.seams, self.each
         starts = np.cumsum([0, *(len(seam.x) for seam in seams)])
         jump = np.zeros((self.ansatz.width, int(starts[-1]), c.shape[1]))
@@ -118,7 +122,8 @@ class PartsSpace(Expansion):
             found = right_solve_upper(self.uppers[part], self.polynomials(part).matrix(wanted))
             values = (found @ c[part * m : (part + 1) * m]).reshape(self.ansatz.width, len(x), -1)
             jump[:, rows] += signs[:, None] * values
-        return np.max(np.abs(jump), axis=(0, 1), initial=0.0)
+        found = np.max(np.abs(jump), axis=0)
+        return np.maximum.reduceat(found, starts[:-1], axis=0) if len(seams) else np.zeros((0, c.shape[1]))
 
     @property
     def signature(self) -> tuple[str, tuple[FloatArray, ...]]:

@@ -1,0 +1,175 @@
+"""An operator that is served: what it is, its answers, and the matrices of places that are asked for again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import FloatArray, KernopError
+from kernop.operators.fixed import FixedOperator
+from kernop.operators.known import shown
+from kernop.operators.operator import SolutionOperator
+from kernop.operators.solution import Solution
+from kernop.serving.export import page
+from kernop.serving.reading import Question
+
+#: Bytes of matrices that are kept for all places together, and places whose digests are remembered.
+KEPT, SEEN = 256 * 2**20, 512
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """What an operator says.
+
+    Arguments:
+        values: arrays by name: u, or each unknown; ∇u as "gradient of u".
+        told: the rest, for JSON.
+    """
+
+    values: dict[str, NDArray[Any]]
+    told: dict[str, Any]
+
+
+class Hosted:
+    """One operator of a server. All methods may be called from several threads."""
+
+    def __init__(self, name: str, operator: SolutionOperator) -> None:
+        self.name, self.operator = name, operator
+        self._lock, self._seen, self._page = Lock(), OrderedDict[bytes, None](), None
+        self._kept: OrderedDict[bytes, FixedOperator] = OrderedDict()
+        self._page_lock = Lock()
+
+    def described(self) -> dict[str, Any]:
+        """What the operator is, for JSON."""
+        operator, problem = self.operator, self.operator.problem
+        layouts = dict(zip(problem.names, operator.layouts, strict=True))
+        bounds = [condition.on.bounds for condition in problem.conditions]
+        low, high = np.min([b[0] for b in bounds], axis=0), np.max([b[1] for b in bounds], axis=0)
+        conditions = [
+            {
+                "name": c.name,
+                "input": c.data is None,
+                "operator": shown(c.op),
+                "region": repr(c.on),
+                "points": len(operator.points[c.name]),
+                "values": 1 if c.integral else len(operator.points[c.name]),
+                "components": layouts[c.name].components,
+            }
+            for c in problem.conditions
+        ]
+        doubts = [str(operator.diagnosis.stability)] if operator.diagnosis.ill_posed else []
+        return {
+            "name": self.name,
+            "inputs": list(problem.inputs),
+            "unknowns": dict(problem.unknowns.sizes),
+            "complex": operator.ansatz.complex,
+            "coordinates": problem.dim,
+            "timed": problem.timed,
+            "lower": low.tolist(),
+            "upper": high.tolist(),
+            "conditions": conditions,
+            "space": operator.space,
+            "method": operator.how,
+            "report": None if operator.report is None else str(operator.report),
+            "stability": operator.stability,
+            "promise": operator.promise,
+            "warnings": doubts,
+        }
+
+    def page(self) -> str:
+        """The live page, made when it is first asked for."""
+        with self._page_lock:
+            if self._page is None:
+                self._page = page(self.operator, self.name)
+            return self._page
+
+    def answer(self, asked: Question) -> Answered:
+        """u, its gradient and its error, as they are asked for."""
+        u = self.operator.answer(asked.inputs)
+        values: dict[str, NDArray[Any]] = {}
+        if asked.x is not None and "u" in asked.want:
+            values |= self._values(u, asked)
+        if asked.x is not None and "gradient" in asked.want:
+            for name in self.operator.problem.unknowns.names:
+                values[f"gradient of {name}"] = u[name].grad(asked.x, outside=asked.outside)
+        shaped = {name: own.reshape(*asked.shape, *own.shape[1:]) for name, own in values.items()}
+        told: dict[str, Any] = {"operator": self.name, "inputs": asked.count, "shape": list(asked.shape)}
+        told["misfit"] = None if u.misfit is None else np.asarray(u.misfit).tolist()
+        told["warnings"] = self._warnings(u)
+        if "error" in asked.want:
+            told["error"] = _error(u)
+        return Answered(shaped, told)
+
+    def _values(self, u: Solution, asked: Question) -> dict[str, NDArray[Any]]:
+        assert asked.x is not None
+        names, kept = self.operator.problem.unknowns.names, self._matrix(asked.x, asked.outside)
+        if kept is None:
+            found = u(asked.x, outside=asked.outside)
+        else:
+            found = kept(**asked.inputs)
+            if asked.outside == "nan":
+                beyond = ~self.operator.problem.contains(asked.x)
+                parts = found if isinstance(found, tuple) else (found,)
+                for part in parts:
+                    part[beyond] = np.nan
+        return dict(zip(names, found if isinstance(found, tuple) else (found,), strict=True))
+
+    def _matrix(self, x: FloatArray, outside: str) -> FixedOperator | None:
+        """T.on(x) if these places were asked for before: the second time it is made, then it is kept for a while."""
+        key = hashlib.blake2b(np.ascontiguousarray(x).tobytes() + outside.encode(), digest_size=16).digest()
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+            if key not in self._seen:
+                self._seen[key] = None
+                while len(self._seen) > SEEN:
+                    self._seen.popitem(last=False)
+                return None
+        try:
+            made = self.operator.on(x, outside=outside)
+        except KernopError:  # outside, or of a stream, or too large: u itself says what there is to say
+            return None
+        size = _bytes(made)
+        with self._lock:
+            if size <= KEPT:
+                self._kept[key] = made
+            while sum(map(_bytes, self._kept.values())) > KEPT:
+                self._kept.popitem(last=False)
+        return made
+
+    def _warnings(self, u: Solution) -> list[str]:
+        """What a client must know of these answers."""
+        found = [str(self.operator.diagnosis.stability)] if self.operator.diagnosis.ill_posed else []
+        promise = self.operator.promise
+        over = [] if u.misfits is None else np.flatnonzero(u.misfits > promise).tolist()
+        if over:
+            worst = float(np.nanmax(u.misfits)) if u.misfits is not None else np.nan
+            which = "the solution leaves" if u.single else f"{len(over)} of {u.width} solutions leave up to"
+            found.append(
+                f"{which} {worst:.1e} of the data unsatisfied, more than the {promise:.1e} that the operator promises: "
+                "it does not resolve this input; ask for the error"
+            )
+        return found
+
+
+def _error(u: Solution) -> dict[str, Any]:
+    """The estimate of the error of u, for JSON; infinite figures are null."""
+    found = u.error_estimate(covering=None, search=None)
+
+    def figure(value: Any) -> Any:
+        values = [v if np.isfinite(v) else None for v in np.atleast_1d(value).tolist()]
+        return values[0] if u.single else values
+
+    names = ("relative_l2", "relative_linf", "l2", "linf")
+    return {**{name: figure(getattr(found, name)) for name in names}, "source": found.source, "points": found.points}
+
+
+def _bytes(made: FixedOperator) -> int:
+    return sum(matrix.nbytes for matrix in made.matrices)

@@ -1,0 +1,201 @@
+"""T for the inputs of a page, in two small matrices: data at a few points ↦ u and ∇u at the nodes.
+
+For sources of one family, h(c, σ) at the points of T and u at the nodes are smooth in c and σ. K of them are solved by
+T itself; the left singular vectors U of their solutions, and a least-squares map V from the values of h at a few
+points to the coordinates in U, give u ≈ U V h. Sources that were not among the K tell what this leaves out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from scipy.stats import qmc
+
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.operators.operator import SolutionOperator
+from kernop.operators.solution import Solution
+from kernop.serving.family import Channel, fills, gaussians, zeros
+from kernop.serving.stage import Stage
+
+#: Sources that are solved to find the matrices, and others that test them; the part whose centres are at a boundary.
+SOLVED, TESTED, OUTER = 1000, 60, 0.25
+#: How far outside they may lie, in widths of the narrowest source.
+OUTSIDE = 0.5
+#: Singular values below this part of the largest are left out: float32 does not show them.
+CUT = 2e-8
+#: The most singular vectors, and points for each of them.
+MOST, POINTS_PER_VECTOR = 420, 1.75
+#: What keeps V small, relative to the data.
+RIDGE = 1e-7
+#: Widths of sources as parts of the shortest side: the narrowest by the number of coordinates, and the widest.
+NARROW, WIDE = {1: 0.05, 2: 0.1, 3: 0.12}, 0.3
+#: Derivatives count so much beside values: arrows need fewer digits.
+SLOPES = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """u ≈ U V h for the sources of one channel.
+
+    Arguments:
+        channel: where the sources act.
+        widths: the narrowest and the widest source.
+        points: where h is evaluated, in space, (n, s).
+        left: U, (rows, r), float32; see `rows_of` for the rows.
+        right: V, (r, n), float32.
+        left_out: max |U V h − u| / max |u| over sources that were not used, in float32.
+        size: max |u| of a source of strength 1 in the middle.
+    """
+
+    channel: Channel
+    widths: tuple[float, float]
+    points: FloatArray
+    left: np.ndarray
+    right: np.ndarray
+    left_out: float
+    size: float
+
+
+def reduced(operator: SolutionOperator, channel: Channel, stage: Stage, solved: int = SOLVED) -> Reduced:
+    """The matrices of one channel."""
+    narrow = stage.side * NARROW[1 if stage.space == 1 else len(stage.low)]
+    wide = WIDE * stage.side
+    centres = _centres(operator, stage, narrow, solved)
+    # Two of three are the narrowest, which need most; so are all that test.
+    shares = np.random.default_rng(0).uniform(size=len(centres)) * (np.arange(len(centres)) % 3 == 0)
+    shares[solved:] = 0.0
+    widths = narrow * (wide / narrow) ** shares
+    sources = gaussians(centres, widths)
+    x = operator.points[channel.condition].x
+    h, values = sources(x), answered(operator, channel, sources(x), stage)
+    scale = np.max(np.abs(values[: stage.slopes_at(len(fields(operator)))]), axis=0)
+    if not np.all(scale > 0.0):
+        got = f"{channel.condition!r}, to which u does not answer"
+        raise fail(ArgumentError, "T", got, "a page needs an input that changes u")
+    h, values = h / scale, values / scale
+    u, s, _ = scipy.linalg.svd(values[:, :solved], full_matrices=False)
+    rank = int(min(np.count_nonzero(s > CUT * s[0]), MOST))
+    u = u[:, :rank]
+    chosen = _chosen(h[:, :solved], int(POINTS_PER_VECTOR * rank))
+    v = _fitted(h[chosen, :solved], u.T @ values[:, :solved])
+    left, right = u.astype(np.float32), v.astype(np.float32)
+    found = left @ (right @ h[chosen, solved:].astype(np.float32))
+    off = (found - values[:, solved:])[: stage.slopes_at(len(fields(operator)))]
+    middle = int(np.argmin(np.linalg.norm(centres - stage.middle[: stage.space], axis=1)))
+    return Reduced(
+        channel,
+        (narrow, wide),
+        x[chosen, : stage.space],
+        left,
+        right,
+        float(np.max(np.abs(off))),
+        float(scale[middle]),
+    )
+
+
+def answered(operator: SolutionOperator, channel: Channel, columns: FloatArray, stage: Stage) -> FloatArray:
+    """u and ∇u at the nodes for B columns of data (n, B) of one channel, without what fixed data add: (rows, B)."""
+    given = zeros(operator)
+    found = rows_of(operator.answer({**given, channel.condition: channel.data(columns)}), stage)
+    return found - rows_of(operator.answer(given), stage)
+
+
+def fields(operator: SolutionOperator) -> list[str]:
+    """What the page can show: each component of each unknown, its real and its imaginary part."""
+    found: list[str] = []
+    for name, size in operator.problem.unknowns.sizes:
+        parts = [name] if size == 1 else [f"{name}{'₁₂₃₄₅₆₇₈₉'[k]}" for k in range(size)]
+        found += [f"{part} {own}" for own in parts for part in ("Re", "Im")] if operator.ansatz.complex else parts
+    return found
+
+
+def rows_of(u: Solution, stage: Stage) -> FloatArray:
+    """A solution as a column of a page: (rows, B).
+
+    Frame by frame; in a frame for each field u at the nodes; then, frame by frame again, for each field and each axis
+    that is shown, the derivative at the arrows, times `SLOPES` of the shortest side.
+    """
+    frames = max(len(stage.frames), 1)
+    values = _by_frame([_real(_at(u, name, stage)) for name in u.problem.unknowns.names], frames)
+    if len(stage.arrows) == 0:
+        return values
+    x = stage.places(stage.arrows)
+    slopes = [_slopes(u, name, x, stage.shown) for name in u.problem.unknowns.names]
+    return np.concatenate([values, SLOPES * stage.side * _by_frame(slopes, frames)])
+
+
+def _at(u: Solution, name: str, stage: Stage) -> FloatArray:
+    """One unknown at the nodes: (M, 1, B), or (M, k, B); beyond the domain by extrapolation if it can be."""
+    x = stage.places(stage.nodes)
+    found = np.asarray(u[name](x, outside="extrapolate"))
+    found = found[..., None] if u.single else found
+    return found[:, None] if found.ndim == 2 else found
+
+
+def _slopes(u: Solution, name: str, x: FloatArray, axes: int) -> FloatArray:
+    """The derivatives of one unknown along the first axes: (M, q, B), axis by axis for each of its fields."""
+    found = np.asarray(u[name].grad(x, outside="extrapolate"))
+    found = found[..., None] if u.single else found
+    found = found[:, None] if found.ndim == 3 else found  # (M, k, d, B)
+    along = np.stack([_real(found[:, :, axis]) for axis in range(axes)], axis=2)
+    return along.reshape(len(along), -1, along.shape[-1])
+
+
+def _real(values: FloatArray) -> FloatArray:
+    """Complex values as real and imaginary parts beside each other along axis 1."""
+    if not np.iscomplexobj(values):
+        return values.reshape(len(values), -1, values.shape[-1])
+    flat = values.reshape(len(values), -1, values.shape[-1])
+    return np.stack([flat.real, flat.imag], axis=2).reshape(len(flat), -1, flat.shape[-1])
+
+
+def _by_frame(parts: list[FloatArray], frames: int) -> FloatArray:
+    """Parts (F n, q, B) as rows: frame by frame, quantity by quantity, node by node."""
+    whole = np.concatenate(parts, axis=1)
+    n, q, b = len(whole) // frames, whole.shape[1], whole.shape[2]
+    return whole.reshape(frames, n, q, b).transpose(0, 2, 1, 3).reshape(-1, b)
+
+
+def _centres(operator: SolutionOperator, stage: Stage, narrow: float, solved: int) -> FloatArray:
+    """Centres of sources, (solved + TESTED, s): quasi-random ones inside; before the last, some a little outside.
+
+    The matrices shall hold up to the boundary, and what is found for sources on both sides holds between them.
+    """
+    problem, s, rng = operator.problem, stage.space, np.random.default_rng(1)
+    edges = [np.empty((0, s))]
+    for own in (operator.points[c.name] for c in problem.conditions if not fills(c, operator)):
+        normal = np.zeros((len(own), s)) if own.normal is None else own.normal[:, :s]
+        edges.append(own.x[:, :s] + OUTSIDE * narrow * rng.uniform(size=(len(own), 1)) * normal)
+    edge = rng.permutation(np.concatenate(edges))[: int(OUTER * solved)]
+    inner = _inside(operator, stage, solved - len(edge) + TESTED)
+    return np.concatenate([inner[:-TESTED], edge, inner[-TESTED:]])
+
+
+def _inside(operator: SolutionOperator, stage: Stage, number: int) -> FloatArray:
+    """Quasi-random places inside the domain in space, (number, s)."""
+    s, engine, found = stage.space, qmc.Halton(stage.space, seed=0), list[FloatArray]()
+    while sum(map(len, found)) < number:
+        c = stage.low[:s] + engine.random(256) * (stage.high - stage.low)[:s]
+        x = np.column_stack([c, np.full(len(c), stage.middle[-1])]) if stage.timed else c
+        found.append(c[operator.problem.contains(x)])
+        if len(found) > 64 and not any(map(len, found)):
+            raise fail(ArgumentError, "T", "a domain that fills next to nothing of its box", "it has no page")
+    return np.concatenate(found)[:number]
+
+
+def _chosen(h: FloatArray, number: int) -> np.ndarray:
+    """The rows of data (n, K) that tell most of the others, by pivoted QR."""
+    if number >= len(h):
+        return np.arange(len(h))
+    _, _, order = scipy.linalg.qr(h.T, mode="economic", pivoting=True)
+    return np.sort(order[:number])
+
+
+def _fitted(h: FloatArray, y: FloatArray) -> FloatArray:
+    """V with V h ≈ y by least squares with a small ridge: (r, n)."""
+    ridge = RIDGE * np.linalg.norm(h, 2)
+    q, r = scipy.linalg.qr(np.hstack([h, ridge * np.eye(len(h))]).T, mode="economic")
+    right = q[: h.shape[1]].T @ y.T
+    return scipy.linalg.solve_triangular(r, right).T

@@ -1,0 +1,123 @@
+"""What the live page draws on: a grid of nodes over the domain, its mask, arrows, and frames of time or height."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter
+
+from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.language.problem import Problem
+
+#: Nodes along the longest side of a map, or of a curve; fewer if there are frames too.
+MAP, MAP_IN_FRAMES, CURVE, CURVE_IN_FRAMES, FRAMES = 49, 23, 401, 81, 13
+CURVE_FRAMES = 41
+#: Pixels of the mask for each cell of the grid.
+FINE = 10
+#: Cells beyond the domain in which u is extrapolated, so that a smooth picture reaches its edge.
+MARGIN = 2
+#: Nodes between neighbouring arrows.
+STRIDE, STRIDE_IN_FRAMES = 4, 3
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """The grid of a page: one or two coordinates that are shown, and perhaps one more that is played.
+
+    Arguments:
+        low, high: of all coordinates, (d,).
+        shown: how many coordinates are axes of the picture, 1 or 2.
+        timed: is the last coordinate time?
+        shape: the number of nodes along the axes that are shown, x first.
+        frames: the values of the last coordinate, (F,); empty if it is shown.
+        mask: which pixels lie inside, (1 or F, height, width), `FINE` for each cell, from low to high; or of a curve.
+        nodes: the numbers of the nodes where u is computed, in one frame, of x + nx · y; those near the domain.
+        arrows: the numbers of the nodes that have an arrow, inside in every frame.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    shown: int
+    timed: bool
+    shape: tuple[int, ...]
+    frames: FloatArray
+    mask: NDArray[np.bool_]
+    nodes: NDArray[np.intp]
+    arrows: NDArray[np.intp]
+
+    @property
+    def space(self) -> int:
+        """The number of coordinates of space, in which sources lie."""
+        return len(self.low) - self.timed
+
+    @property
+    def middle(self) -> FloatArray:
+        """The middle of the box around the domain, (d,)."""
+        return 0.5 * (self.low + self.high)
+
+    @property
+    def side(self) -> float:
+        """The shortest side of the box around the domain in space."""
+        return float(np.min((self.high - self.low)[: self.space]))
+
+    def slopes_at(self, fields: int) -> int:
+        """The number of rows of a page before those of derivatives."""
+        return max(len(self.frames), 1) * fields * len(self.nodes)
+
+    def places(self, numbers: NDArray[np.intp]) -> FloatArray:
+        """The coordinates of nodes in all frames, frame by frame: (F n, d)."""
+        return _places(self.low, self.high, self.shape, self.frames, numbers)
+
+
+def stage_of(problem: Problem, nodes: int | None = None) -> Stage:
+    """The grid for a problem with at most three coordinates; ``nodes`` along its longest side."""
+    low, high = _bounds(problem)
+    timed, dim = problem.timed, problem.dim
+    shown = min(dim - timed, 2)
+    if dim - shown > 1:
+        got = f"an operator with {dim} coordinates"
+        raise fail(ArgumentError, "T", got, "a page shows two coordinates and plays a third one: slice it in Python")
+    played = dim > shown
+    most = nodes or ((MAP_IN_FRAMES if played else MAP) if shown == 2 else CURVE_IN_FRAMES if played else CURVE)
+    sides = (high - low)[:shown]
+    shape = tuple(int(n) for n in np.maximum(np.round((most - 1) * sides / sides.max()), 8) + 1)
+    count = CURVE_FRAMES if shown == 1 else FRAMES
+    frames = np.linspace(low[-1], high[-1], count) if played else np.empty(0)
+    every = np.arange(int(np.prod(shape)))
+    if shown == 1:
+        return Stage(low, high, shown, timed, shape, frames, np.ones((1, 1, shape[0]), bool), every, every[:0])
+    mask = _mask(problem, low, high, shape, frames[:1] if timed else frames)
+    near = maximum_filter(np.any(mask, axis=0), size=2 * MARGIN * FINE + 1)[::FINE, ::FINE]
+    inside = np.all(mask, axis=0)[::FINE, ::FINE] if timed or not played else np.any(mask, axis=0)[::FINE, ::FINE]
+    stride = STRIDE_IN_FRAMES if played else STRIDE
+    chosen = np.zeros_like(inside)
+    chosen[stride // 2 :: stride, stride // 2 :: stride] = True
+    return Stage(low, high, shown, timed, shape, frames, mask, np.flatnonzero(near), np.flatnonzero(inside & chosen))
+
+
+def _bounds(problem: Problem) -> tuple[FloatArray, FloatArray]:
+    """The box around the regions of all conditions."""
+    bounds = [condition.on.bounds for condition in problem.conditions]
+    return np.min([low for low, _ in bounds], axis=0), np.max([high for _, high in bounds], axis=0)
+
+
+def _places(
+    low: FloatArray, high: FloatArray, shape: tuple[int, ...], frames: FloatArray, numbers: NDArray[np.intp]
+) -> FloatArray:
+    index = np.stack(np.unravel_index(numbers, shape, order="F"), axis=1)
+    x = low[: len(shape)] + index * (high - low)[: len(shape)] / (np.array(shape) - 1)
+    if len(frames) == 0:
+        return x
+    return np.column_stack([np.tile(x, (len(frames), 1)), np.repeat(frames, len(x))])
+
+
+def _mask(
+    problem: Problem, low: FloatArray, high: FloatArray, shape: tuple[int, ...], frames: FloatArray
+) -> NDArray[np.bool_]:
+    """Which pixels lie inside: (1 or F, height, width)."""
+    fine = tuple(FINE * (n - 1) + 1 for n in shape)
+    x = _places(low, high, fine, frames, np.arange(int(np.prod(fine))))
+    inside = problem.contains(np.clip(x, low, high))
+    return inside.reshape(max(len(frames), 1), fine[1], fine[0])

@@ -1,0 +1,148 @@
+"""Films: a function of space and time, moment after moment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernop.basics.errors import ArgumentError, FileError, FloatArray, check_choice, check_integer, fail
+from kernop.basics.progress import Stages
+from kernop.basics.replacing import check_path
+from kernop.views.extras import needed
+from kernop.views.figures import axes_for, limits_of
+from kernop.views.mesh import Mesh, mesh_of
+from kernop.views.panels import PARTS, Panel, cuts, panels_of
+from kernop.views.pictures import curves, paint, quiver, ratio
+from kernop.views.scene import read_cut
+from kernop.views.sight import Sight
+from kernop.views.vtkfiles import read_times
+
+#: Moments of a film, and points of its pictures.
+MOMENTS, POINTS = 60, 4_000
+#: Suffixes, and the writers of matplotlib for them.
+WRITERS = {".gif": "pillow", ".mp4": "ffmpeg", ".html": "html"}
+#: Shows moment k, and says what has changed.
+Change = Callable[[int], list[Any]]
+
+
+def animate(
+    sight: Sight,
+    path: str | os.PathLike[str] | None,
+    *,
+    times: Any,
+    fps: int,
+    axis: Any,
+    at: Any,
+    part: Any,
+    points: Any,
+    cmap: str | None,
+) -> Any:
+    """A film of a function of space and time; see ``u.animate``."""
+    animation = needed("matplotlib.animation", "plot", "animate")
+    target, rate = _target(path, animation), check_integer("fps", fps, least=1, most=120)
+    own = sight.alone("animate")
+    if not own.scene.timed:
+        raise fail(ArgumentError, "animate", "a function without time", "use u.plot()")
+    shown = check_choice("part", part, [name for name in PARTS if name]) if part is not None else None
+    number = POINTS if points is None else check_integer("points", points, least=16)
+    moments = read_times(own, times, MOMENTS)
+    own = own.fixed(read_cut(own.scene, axis, at)) if axis is not None or at is not None else own
+    if not own.scene.timed:
+        raise fail(ArgumentError, "at", "a fixed time", "use u.plot(at=…), or u.at(t=…).plot()")
+    panels = [_frame(own, t, shown) for t in moments.tolist()]
+    mesh, frames = mesh_of(panels[0].sight.scene, number), list[FloatArray]()
+    with Stages(None) as stages, stages("film") as tick:
+        for k, panel in enumerate(panels):
+            frames.append(panel.of(panel.sight(mesh.x)))
+            tick((k + 1) / (2 * len(panels)), f"{k + 1} of {len(panels)} moments")
+        (axis,) = axes_for(1, None, ratio(panels[0]))
+        film = _film(animation, axis, panels, mesh, frames, rate, cmap)
+        if target is None:
+            return film
+        return _save(film, axis.figure, target, rate, lambda k, n: tick(0.5 + (k + 1) / (2 * max(n, 1)), "drawing"))
+
+
+def _frame(sight: Sight, t: float, part: str | None) -> Panel:
+    """What is shown at one moment: the first panel of the first plane; for complex values the real part."""
+    moment = sight.fixed({sight.scene.dim - 1: t})
+    plane = cuts(moment, None, None)[0]
+    return panels_of(plane, part)[0]
+
+
+def _film(
+    animation: Any, axis: Any, panels: list[Panel], mesh: Mesh, frames: list[FloatArray], fps: int, cmap: str | None
+) -> Any:
+    moving = _curves if panels[0].sight.scene.dim == 1 else _colours
+    change = moving(axis, panels, mesh, frames, cmap)
+
+    def show(k: int) -> list[Any]:
+        axis.set_title(panels[k].title)
+        return change(k)
+
+    show(0)
+    return animation.FuncAnimation(axis.figure, show, frames=len(frames), interval=1000.0 / fps, repeat=True)
+
+
+def _curves(axis: Any, panels: list[Panel], mesh: Mesh, frames: list[FloatArray], cmap: str | None) -> Change:
+    """Curves that move between fixed limits."""
+    lines, (low, high) = curves(panels[0], axis, mesh, frames[0]), limits_of(np.concatenate(frames))
+    room = 0.04 * (high - low)
+    axis.set_ylim(low - room, high + room)
+
+    def change(k: int) -> list[Any]:
+        for line, rows, column in lines:
+            values = frames[k][rows]
+            line.set_ydata(values if values.ndim == 1 else values[:, column])
+        return [line for line, _, _ in lines]
+
+    return change
+
+
+def _colours(axis: Any, panels: list[Panel], mesh: Mesh, frames: list[FloatArray], cmap: str | None) -> Change:
+    """Colours, and perhaps arrows, whose meaning does not change."""
+    limits = limits_of(np.concatenate(frames))
+    image = paint(panels[0], axis, mesh, frames[0], cmap, limits)
+    arrows = quiver(panels[0], axis, limits[1]) if panels[0].arrows is not None else None
+
+    def change(k: int) -> list[Any]:
+        image.set_array(frames[k])
+        shown = panels[k].arrows
+        if arrows is not None and shown is not None:
+            arrows.set_UVC(*shown(panels[k].sight(np.asarray(arrows.XY))).T)
+        return [image]
+
+    return change
+
+
+def _target(path: Any, animation: Any) -> Path | None:
+    """Where the film goes, if its kind is known and can be written here."""
+    if path is None:
+        return None
+    check_path(path)
+    target = Path(path)
+    if target.suffix.lower() not in WRITERS:
+        got = f"{str(target)!r}, whose suffix is not that of a film"
+        raise fail(FileError, "path", got, "give one such as 'u.gif', 'u.mp4' or 'u.html'")
+    if target.suffix.lower() == ".mp4" and not animation.writers.is_available("ffmpeg"):
+        got = f"{str(target)!r}, and no program ffmpeg"
+        raise fail(FileError, "path", got, "install ffmpeg, or give 'u.gif' or 'u.html'")
+    return target
+
+
+def _save(film: Any, figure: Any, target: Path, fps: int, told: Any) -> Path:
+    plt = needed("matplotlib.pyplot", "plot", "animate")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.suffix.lower() == ".html":
+            target.write_text(film.to_jshtml(fps=fps), encoding="utf-8")
+        else:
+            film.save(target, writer=WRITERS[target.suffix.lower()], fps=fps, progress_callback=told)
+    except OSError as error:
+        raise fail(FileError, "path", f"{str(target)!r}, which cannot be written ({error})", "give another") from error
+    finally:
+        plt.close(figure)
+    return target

@@ -1,0 +1,117 @@
+"""Functions on regular grids, with NaN outside the domain: arrays with names, and tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FloatArray,
+    ShapeError,
+    check_integer,
+    check_memory,
+    describe,
+    fail,
+)
+from kernop.basics.versions import VERSION
+from kernop.views.extras import needed
+from kernop.views.mesh import nothing_inside
+from kernop.views.scene import Scene
+from kernop.views.sight import Sight
+
+#: Points of a grid if no shape is given.
+POINTS = 10_000
+#: Points that are evaluated at a time.
+PIECE = 2**16
+
+
+def read_shape(own: Scene, shape: Any) -> tuple[int, ...]:
+    """The numbers of coordinates along each axis: those of the user, one number for all axes, or about 10⁴ points."""
+    remedy = f"give {own.dim} numbers, of ({', '.join(own.names)}), or one for all axes"
+    if shape is None:
+        return own.shape_of(POINTS)
+    if isinstance(shape, int | np.integer) and not isinstance(shape, bool):
+        shape = (shape,) * own.dim
+    if not isinstance(shape, Sequence | np.ndarray) or isinstance(shape, str):
+        raise fail(ArgumentTypeError, "shape", describe(shape), remedy)
+    if len(shape) != own.dim:
+        raise fail(ShapeError, "shape", f"{len(shape)} numbers", remedy)
+    found = tuple(check_integer("shape", number, least=2) for number in shape)
+    check_memory("shape", 4 * math.prod(found) * own.dim, f"a grid of {math.prod(found)} points", "ask for fewer")
+    return found
+
+
+def on_grid(sight: Sight, shape: tuple[int, ...]) -> tuple[tuple[FloatArray, ...], NDArray[Any]]:
+    """Coordinates along each axis, and the values there, (n_1, …, n_d), with (…, k) of vectors, (…, B) of batches."""
+    lines = sight.scene.lines(shape)
+    x = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, sight.scene.dim)
+    inside = sight.scene.contains(x)
+    if not inside.any():
+        raise nothing_inside(sight.scene)
+    rows = np.flatnonzero(inside)
+    found = np.concatenate([sight(x[rows[k : k + PIECE]]) for k in range(0, len(rows), PIECE)])
+    check_memory("shape", len(x) * found[0].size, f"{len(x)} points", "ask for fewer")
+    values = np.full((len(x), *found.shape[1:]), np.nan, dtype=found.dtype)
+    values[inside] = found
+    return lines, values.reshape(*shape, *found.shape[1:])
+
+
+def to_xarray(sights: Sequence[Sight], shape: Any) -> Any:
+    """A DataArray, or a Dataset of several unknowns; see ``u.to_xarray``."""
+    xarray = needed("xarray", "xarray", "to_xarray")
+    sizes = read_shape(sights[0].scene, shape)
+    found = {sight.name: _labelled(xarray, sight, sizes) for sight in sights}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    return xarray.Dataset(found, attrs={"source": f"kernop {VERSION}"})
+
+
+def _labelled(xarray: Any, sight: Sight, shape: tuple[int, ...]) -> Any:
+    scene = sight.scene
+    lines, values = on_grid(sight, shape)
+    more = ["input"] if not sight.single else []
+    if values.ndim > scene.dim + len(more):
+        more = [f"{sight.name}_component", *more]
+    notes = {"source": f"kernop {VERSION}", "outside_the_domain": "NaN"}
+    where = {"where": scene.where} if scene.where else {}
+    coords = dict(zip(scene.names, lines, strict=True))
+    return xarray.DataArray(
+        values, dims=(*scene.names, *more), coords=coords, name=sight.name, attrs={**notes, **where}
+    )
+
+
+def to_pandas(sights: Sequence[Sight], shape: Any) -> Any:
+    """A DataFrame with a row for each point of a grid inside the domain; see ``u.to_pandas``."""
+    pandas = needed("pandas", "pandas", "to_pandas")
+    scene = sights[0].scene
+    lines = scene.lines(read_shape(scene, shape))
+    x = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, scene.dim)
+    x = x[scene.contains(x)]
+    if not len(x):
+        raise nothing_inside(scene)
+    columns: dict[str, Any] = dict(zip(scene.names, x.T, strict=True))
+    for sight in sights:
+        for name, values in columns_of(sight, sight(x)).items():
+            if name in columns:
+                got = f"an unknown and a coordinate with the name {name!r}"
+                raise fail(ArgumentError, "to_pandas", got, "use u.to_xarray(), or another name of the unknown")
+            columns[name] = values
+    return pandas.DataFrame(columns)
+
+
+def columns_of(sight: Sight, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Values (n, …) by name: u, or u_1, u_2 of a vector; and u[0], u[1] of a batch."""
+    inputs = [("", values)] if sight.single else [(f"[{b}]", values[..., b]) for b in range(values.shape[-1])]
+    found: dict[str, NDArray[Any]] = {}
+    for end, own in inputs:
+        if own.ndim == 1:
+            found[f"{sight.name}{end}"] = own
+        else:
+            found |= {f"{sight.name}_{k + 1}{end}": own[:, k] for k in range(own.shape[1])}
+    return found
