@@ -9,7 +9,6 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
 import gallery
-
 import kernop
 
 project, author = "kernop", "The kernop developers"
@@ -25,7 +24,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
 ]
-exclude_patterns = ["_build", "_ext", "results", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/GALLERY_HEADER.rst"]
+exclude_patterns = ["_build", "_ext", "results", "gallery/**/*.ipynb", "gallery/**/GALLERY_HEADER.rst"]
 suppress_warnings = ["config.cache"]  # functions in the settings of the gallery
 nitpicky = True
 
@@ -68,7 +67,7 @@ def linked(match: re.Match[str]) -> str:
 
 
 def inline(line: str) -> str:
-    """A line of a docstring, plain text with `names` and ``code``; what reStructuredText would read in it is escaped."""
+    """A line of a docstring, plain text with `names` and ``code``; reStructuredText in it is escaped."""
     parts = re.split(r"(``.+?``)", line)
     for k in range(0, len(parts), 2):
         plain = re.sub(r"(\w)_(?=\W|$)", r"\1\\_", re.sub(r"([|*])", r"\\\1", parts[k]))

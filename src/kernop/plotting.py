@@ -91,8 +91,8 @@ def field(x: FloatArray, values: FloatArray, path: str | Path, *, title: str = "
     return save(figure, path)
 
 
-#: Points along a line, along each side of an image, and on a surface in space.
-LINE, SIDE, SURFACE = 801, 241, 20_000
+#: Points along a line, along each side of an image, on its rim, and on a surface in space; level lines of an image.
+LINE, SIDE, RIM, SURFACE, LEVELS = 801, 241, 4000, 20_000, 10
 
 
 @runtime_checkable
@@ -134,26 +134,45 @@ def on_domain(domain: Drawable, u: Callable[[FloatArray], Any], path: str | Path
     low, high = domain.bounds
     if domain.dim == 1:
         x = np.linspace(low, high, LINE)
-        axis.plot(x[:, 0], _values("u", u(x), len(x)))
-        axis.set(xlabel="x")
+        inside = domain.contains(x)
+        shown = np.full(len(x), np.nan)
+        shown[inside] = _values("u", u(x[inside]), int(inside.sum()))
+        axis.plot(x[:, 0], shown)
+        axis.set(xlabel="x", ylabel="u")
     elif domain.dim == 2:
         lines = [np.linspace(low[k], high[k], SIDE) for k in (0, 1)]
         x = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 2)
         inside, shown = domain.contains(x), np.full(len(x), np.nan)
         shown[inside] = _values("u", u(x[inside]), int(inside.sum()))
-        _image(axis, x, shown.reshape(SIDE, SIDE), heading, interpolation="nearest")
+        values = shown.reshape(SIDE, SIDE)
+        _image(axis, x, values, heading, interpolation="nearest")
+        axis.contour(*lines, values.T, LEVELS, colors="black", linewidths=0.5, alpha=0.5)
+        axis.plot(*domain.boundary.sample(RIM).x.T, "k,")  # the rim, by points: pixels end in stairs
         axis.set(xlabel="x", ylabel="y")
     else:
-        x = domain.boundary.sample(SURFACE).x
-        points = axis.scatter(*x.T, c=_values("u", u(x), len(x)), s=2)
-        axis.set_box_aspect(high - low)
-        figure.colorbar(points, ax=axis, shrink=0.7)
+        _surface(axis, domain, u)
     return save(figure, path)
+
+
+def _surface(axis: Any, domain: Drawable, u: Callable[[FloatArray], Any]) -> None:
+    """Values at points of the boundary whose outer side is seen from where the picture is taken."""
+    points = domain.boundary.sample(SURFACE)
+    elevation, azimuth = np.deg2rad([axis.elev, axis.azim])
+    view = [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
+    x = points.x if points.normal is None else points.x[points.normal @ np.asarray(view) > 0.0]
+    shown = axis.scatter(*x.T, c=_values("u", u(x), len(x)), s=7, linewidths=0, depthshade=False)
+    low, high = domain.bounds
+    axis.set_box_aspect(high - low)
+    axis.set(xlabel="x", ylabel="y", zlabel="z")
+    for own in (axis.xaxis, axis.yaxis, axis.zaxis):
+        own.get_major_locator().set_params(nbins=4)
+    axis.figure.colorbar(shown, ax=axis, shrink=0.7, pad=0.12).set_label("u")
 
 
 def _image(axis: Any, x: FloatArray, values: FloatArray, title: str, **style: str | float) -> None:
     """Values (n, n) on a square grid as an image, the first coordinate to the right, with its colours."""
-    lo, hi = x.min(axis=0).tolist(), x.max(axis=0).tolist()
+    pixel = np.ptp(x, axis=0) / (np.asarray(values.shape) - 1)  # points are the middles of pixels
+    lo, hi = (x.min(axis=0) - 0.5 * pixel).tolist(), (x.max(axis=0) + 0.5 * pixel).tolist()
     style = {"origin": "lower", "interpolation": "bilinear", "cmap": "viridis", **style}
     image = axis.imshow(values.T, extent=(lo[0], hi[0], lo[1], hi[1]), **style)
     axis.set(title=title)

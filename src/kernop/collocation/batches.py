@@ -82,7 +82,7 @@ class Stream:
         return self._seen.setdefault(k, found) == found
 
     def __getitem__(self, k: int) -> Batch:
-        """Batch k."""
+        """The points of batch k, by the name of their condition."""
         raise NotImplementedError
 
     def start(self, k: int) -> dict[str, int] | None:
@@ -277,7 +277,7 @@ class _Sliced(Stream):
 
 
 class _Chain(Stream):
-    """One stream after another."""
+    """The batches of one stream after those of another."""
 
     def __init__(self, first: Stream, second: Stream) -> None:
         super().__init__(first.problem)

@@ -58,9 +58,17 @@ def unsupported(problem: Problem) -> str | None:
 
 def pieces_of(problem: Problem) -> Pieces:
     """The domain of a problem, and the pieces between which its coefficients jump; an error if it has no cells."""
+    pieces = supported_pieces(problem)
+    if isinstance(pieces, str):
+        raise fail(ArgumentError, "method", f"a Partition for {pieces}", "use method=ko.Subspace()")
+    return pieces
+
+
+def supported_pieces(problem: Problem) -> Pieces | str:
+    """The same, or why a problem cannot be solved on cells, in words."""
     reason = unsupported(problem)
     if reason is not None:
-        raise fail(ArgumentError, "method", f"a Partition for {reason}", "use method=ko.Subspace()")
+        return reason
     domain = next(c.on for c in problem.conditions if c.on.intrinsic_dim == problem.dim)
     assert isinstance(domain, Domain)
     return Pieces(domain, jump_parts(problem))

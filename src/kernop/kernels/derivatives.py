@@ -14,8 +14,10 @@ import operator
 from functools import partial, reduce
 
 import jax
+import numpy as np
 from jax import Array
 
+from kernop.basics.errors import FloatArray
 from kernop.kernels import Kernel
 from kernop.kernels.base import joint
 from kernop.language.fields import MultiIndex
@@ -44,6 +46,13 @@ def pairwise(kernel: Kernel, x: Array, phi: Array, alphas: Alphas, y: Array, psi
     One row for each coordinate, so that the innermost loop reads numbers that lie side by side: half of the time.
     """
     return _combine(kernel, [*x[:, :, None]], [*phi[:, :, None]], alphas, [*y[:, None, :]], [*psi[:, None, :]], betas)
+
+
+def pairwise_in_numpy(
+    kernel: Kernel, x: FloatArray, phi: FloatArray, alphas: Alphas, y: FloatArray, psi: FloatArray, betas: Alphas
+) -> FloatArray:
+    """The same as `pairwise` for a few points and a kernel that stays in NumPy, without waiting for JAX."""
+    return np.asarray(pairwise.__wrapped__(kernel, x, phi, alphas, y, psi, betas))
 
 
 @partial(jax.jit, static_argnums=(3,))

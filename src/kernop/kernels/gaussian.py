@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from kernop.basics.stored import stored
@@ -18,6 +19,8 @@ from kernop.language.fields import MultiIndex
 class Gaussian(Radial):
     """K(x, y) = exp(−|x − y|² / η²), η = lengthscale; the paper's convention (no factor 2)."""
 
+    in_numpy = True
+
     @property
     def smoothness(self) -> float:
         return math.inf
@@ -29,7 +32,8 @@ class Gaussian(Radial):
     def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
         """The same as for every radial kernel, factored by axis: ∂^n e^(−s²) = (−1)^n H_n(s) e^(−s²)."""
         s, rates = self.scaled(z)
-        value = jnp.exp(-squared(s))
+        t = squared(s)
+        value = np.exp(-t) if isinstance(t, np.ndarray) else jnp.exp(-t)
         hermite = [hermite_polynomials(part, max(gamma[k] for gamma in gammas)) for k, part in enumerate(s)]
 
         def tensor(gamma: MultiIndex) -> Array:

@@ -12,7 +12,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.language.problem import Problem
 
 #: Nodes along the longest side of a map, or of a curve; fewer if there are frames too.
-MAP, MAP_IN_FRAMES, CURVE, CURVE_IN_FRAMES, FRAMES = 49, 23, 401, 81, 13
+MAP, MAP_IN_FRAMES, CURVE, CURVE_IN_FRAMES, FRAMES = 49, 23, 401, 121, 13
 CURVE_FRAMES = 41
 #: Pixels of the mask for each cell of the grid.
 FINE = 10
@@ -61,10 +61,6 @@ class Stage:
     def side(self) -> float:
         """The shortest side of the box around the domain in space."""
         return float(np.min((self.high - self.low)[: self.space]))
-
-    def slopes_at(self, fields: int) -> int:
-        """The number of rows of a page before those of derivatives."""
-        return max(len(self.frames), 1) * fields * len(self.nodes)
 
     def places(self, numbers: NDArray[np.intp]) -> FloatArray:
         """The coordinates of nodes in all frames, frame by frame: (F n, d)."""

@@ -336,7 +336,7 @@ class LivePage {
 
   read() {
     const { state, extent, error, milliseconds } = this;
-    const place = (state.probe || []).map((x, a) => `${"xy"[a]} = ${written(x, 3)}`).join(", ");
+    const place = `at (${(state.probe || []).map((x) => written(Math.abs(x) < 1e-12 ? 0 : x, 3)).join(", ")})`;
     this.controls.readings({ value: this.value(), place, extent, error, milliseconds });
   }
 }

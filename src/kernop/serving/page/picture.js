@@ -106,7 +106,7 @@ class Picture {
         shade = shade < 0 ? 0 : shade > SHADES - 1 ? SHADES - 1 : shade;
         let pixel = colours[shade | 0];
         if (inverse) {
-          const q = v * inverse, off = Math.abs(q - Math.round(q));
+          const q = v * inverse - 0.5, off = Math.abs(q - Math.round(q)); // between the round numbers: many boundaries have u = 0
           if (off < 0.5) {
             const gx = (values[i + 1 < width ? k + 1 : k] - v) * inverse, gy = (values[j + 1 < height ? k + width : k] - v) * inverse;
             const near = off * off / (gx * gx + gy * gy + 1e-12); // squared distance to the line, in pixels
