@@ -76,7 +76,7 @@ def march(learned: Learned, steps: Any, given: Mapping[str, Any]) -> MarchedSolu
     known, single, paired = data_of_slabs(slab, inputs, learned.points, learned.layouts)
     repetition = own_step(learned, slab).over(number)
     data = frozen(repetition.march(known)[0].reshape(len(known), -1))
-    answer = learned.factorisation.answer(data)
+    answer = learned.factorisation.answer_again(data, 0.0)  # as T has it, where there is one slab
     _warn_of_growth(repetition)
     slabs = _slabs(learned, slab, inputs, data, answer, single, paired)
     residual, sizes = (
