@@ -4,10 +4,12 @@ Examples are short scripts in one folder, `examples/`. sphinx-gallery wants a fo
 them out that way below `docs/_build` before it begins.
 """
 
+import gc
 import shutil
 from pathlib import Path
 from typing import Any
 
+import jax
 from sphinx_gallery.scrapers import figure_rst
 from sphinx_gallery.sorting import ExplicitOrder
 
@@ -24,6 +26,8 @@ def settings(docs: Path) -> dict[str, Any]:
         "subsection_order": ExplicitOrder([f"_build/examples/{folder(title)}" for title in SECTIONS]),
         "within_subsection_order": "gallery.in_order",
         "image_scrapers": ("gallery.saved_figures",),
+        "reset_modules": ("matplotlib", "gallery.forget"),
+        "only_warn_on_example_error": True,  # a warning is an error of `make docs`, which then names them all
         "download_all_examples": False,
         "min_reported_time": 1e9,
         "show_memory": False,
@@ -61,6 +65,13 @@ def in_order(name: str) -> int:
     """Where an example stands within its section."""
     order = [example for _, names in SECTIONS.values() for example in names]
     return order.index(Path(name).stem)
+
+
+def forget(gallery_conf: dict[str, Any], source: str) -> None:
+    """Examples run in one process: what one has set or compiled is not left to the next."""
+    jax.config.update("jax_enable_x64", False)
+    jax.clear_caches()
+    gc.collect()
 
 
 def saved_figures(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:

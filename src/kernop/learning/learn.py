@@ -57,7 +57,7 @@ def learn(
     noise: float | Mapping[str, float] | None = None,
     method: Method | None = None,
     seed: int = 0,
-    progress: bool = False,
+    progress: bool | None = None,
     inputs: Sequence[Any] | None = None,
     budget: int = 3000,
     checkpoint: Any = None,
@@ -83,7 +83,8 @@ def learn(
         method: `Subspace` (the default), `Full` or `LowRank`. Where conditions state their noise, the default is
             ``Subspace(penalty="rkhs")``, whose prior is that of the kernel.
         seed: of the points.
-        progress: show a progress bar.
+        progress: show a progress bar (True) or none (False); None shows one after two seconds, on a terminal and in a
+            notebook.
         inputs: inputs to measure by, each a tuple in the order of T or a dictionary, of functions and
             numbers; None measures by smooth random fields of several length scales. For ``Subspace(batch=…)``: inputs
             that are solved in the same pass over the points, for ``T.solutions``.

@@ -30,6 +30,8 @@ from kernop.language.unknowns import Operator
 from kernop.methods import Combination
 from kernop.operators.shapes import InputValue, PointsLike, blanked, values_of
 from kernop.operators.snapshot import Snapshot
+from kernop.views import pictures
+from kernop.views.html import shown
 from kernop.views.scene import Scene, scene
 from kernop.views.sight import Sight
 from kernop.views.viewed import Viewed
@@ -257,6 +259,11 @@ class Evaluated(Viewed, Generic[One]):
     def _blank(self, values: Any, points: Points, outside: str) -> Any:
         """NaN where points are not inside, if that is what to do with points outside."""
         return blanked(values, self.problem.contains(points.x)) if outside == "nan" else values
+
+    def _repr_html_(self) -> str:
+        name, _, rest = repr(self).partition("(")
+        what, _, parts = rest.removesuffix(")").partition("; ")
+        return shown(name, [("what", what), ("of", parts)], pictures.small(self._sights()[0]) if self.single else None)
 
     def _described(self, *parts: str) -> str:
         """What it is, in a line."""

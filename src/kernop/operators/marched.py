@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, OutsideDomainError, ShapeError, check_integer, fail
+from kernop.basics.progress import Stages
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.data import known_everywhere, some_places
 from kernop.collocation.functionals import Functionals, Indices
@@ -212,17 +213,10 @@ class MarchedSolution(Evaluated[OneUnknown]):
                 what the points do not see; None for no search, which takes about a second for each slab.
         """
         sought = None if search is None else check_integer("search", search, least=16)
-        known = self._known(values, named)
-        return chain_estimate(
-            self.learned,
-            self.slab,
-            self.repetition,
-            self.function,
-            known,
-            single=self.single,
-            paired=self.paired,
-            search=sought,
-        )
+        known, kind = self._known(values, named), {"single": self.single, "paired": self.paired}
+        parts = (self.learned, self.slab, self.repetition, self.function, known)
+        with Stages(None) as stage, stage("estimate"):
+            return chain_estimate(*parts, **kind, search=sought)
 
     def report(self) -> str:
         """What `error_estimate` says and how the map grows, for a person: ``print(u.report())``."""

@@ -20,6 +20,7 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.frozen import frozen
+from kernop.basics.progress import Stages
 from kernop.collocation.ansatz import Ansatz, Tabulated, condition_functionals
 from kernop.collocation.data import (
     all_values,
@@ -231,9 +232,9 @@ class Solution(Evaluated["UnknownSolution"]):
         sought = None if search is None else check_integer("search", search, least=16)
         check_memory("search", 16 * (sought or 0) * self.problem.dim, f"{describe(sought)} values", "ask for fewer")
         known = self._known(values, named)
-        return error_estimate(
-            learned, self.function, known, single=self.single, paired=self.paired, covering=number, search=sought
-        )
+        kind = {"single": self.single, "paired": self.paired}
+        with Stages(None) as stage, stage("estimate") as tick:
+            return error_estimate(learned, self.function, known, **kind, covering=number, search=sought, tick=tick)
 
     def correction(self) -> Solution:
         """ê, an estimate of the error u − û as a function, with which `error_estimate` begins; û + ê is nearer to u."""

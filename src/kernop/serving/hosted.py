@@ -92,10 +92,11 @@ class Hosted:
 
     def answer(self, asked: Question) -> Answered:
         """u, its gradient and its error, as they are asked for."""
-        u = self.operator.answer(asked.inputs)
+        data = {name: self._at_points(name, value) for name, value in asked.inputs.items()}
+        u = self.operator.answer(data)
         values: dict[str, NDArray[Any]] = {}
         if asked.x is not None and "u" in asked.want:
-            values |= self._values(u, asked)
+            values |= self._values(u, data, asked)
         if asked.x is not None and "gradient" in asked.want:
             for name in self.operator.problem.unknowns.names:
                 values[f"gradient of {name}"] = u[name].grad(asked.x, outside=asked.outside)
@@ -107,13 +108,13 @@ class Hosted:
             told["error"] = self._error(u, asked)
         return Answered(shaped, told)
 
-    def _values(self, u: Solution, asked: Question) -> dict[str, NDArray[Any]]:
+    def _values(self, u: Solution, data: dict[str, Any], asked: Question) -> dict[str, NDArray[Any]]:
         assert asked.x is not None
         names, kept = self.operator.problem.unknowns.names, self._matrix(asked.x, asked.outside)
         if kept is None:
             found = u(asked.x, outside=asked.outside)
         else:
-            found = kept(**asked.inputs)
+            found = kept(**data)
             if asked.outside == "nan":
                 beyond = ~self.operator.problem.contains(asked.x)
                 parts = found if isinstance(found, tuple) else (found,)
@@ -162,13 +163,13 @@ class Hosted:
     def _error(self, u: Solution, asked: Question) -> dict[str, Any]:
         """The estimate of the error of u, for JSON; infinite figures are null.
 
-        If the file of the operator does not hold what fresh points need, from leave-one-out residuals at its own.
+        From fresh points if the inputs are known there. If the file of the operator does not hold what they need, from
+        leave-one-out residuals at its own.
         """
         try:
-            found = u.error_estimate(covering=None, search=None)
+            found = self.operator.answer(asked.inputs).error_estimate(covering=None, search=None)
         except MissingFunctionError:
-            arrays = {name: self._at_points(name, value) for name, value in asked.inputs.items()}
-            found = self.operator.answer(arrays).error_estimate(covering=None, search=None)
+            found = u.error_estimate(covering=None, search=None)
 
         def figure(value: Any) -> Any:
             values = [v if np.isfinite(v) else None for v in np.atleast_1d(value).tolist()]

@@ -61,6 +61,10 @@ class PartsSpace(Expansion):
     def dim(self) -> int:
         return self.degrees.shape[1]
 
+    @property
+    def boxes(self) -> tuple[FloatArray, FloatArray]:
+        return self.mosaic.boxes
+
     def __repr__(self) -> str:
         return f"Polynomials(degree {int(np.max(self.degrees.sum(axis=1)))}) on {len(self.uppers)} parts"
 
