@@ -319,7 +319,7 @@ def test_no_tolerance_no_report_unless_numbers_of_functions_are_tried():
 
 def test_levels_are_shown(capsys):
     ko.learn(POISSON, tol=0.5, progress=True)
-    assert "100 centres: error" in capsys.readouterr().err
+    assert "100 centres: error" in capsys.readouterr().out
 
 
 class TestErrors:
