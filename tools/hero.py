@@ -13,7 +13,7 @@ import numpy as np
 import kernop as ko
 from kernop.plotting import pyplot, save
 
-ROOT, SIDE = Path(__file__).parents[1], 480
+ROOT, SIDE = Path(__file__).parents[1], 320
 
 
 def gear() -> tuple[Any, Any]:
@@ -28,18 +28,18 @@ def gear() -> tuple[Any, Any]:
         ko.Dirichlet(on=domain.boundary.of(wheel), name="g", data=0.0),
         ko.Neumann(on=domain.boundary.of(bore), name="q"),
     )
-    return domain, ko.learn(problem, points=3000, method=ko.Subspace(1000))(q=1.0)
+    return domain, ko.learn(problem, points=1800, method=ko.Subspace(600))(q=1.0)
 
 
 def waves() -> tuple[Any, Any]:
-    """A source of waves in a disk whose boundary absorbs, k = 40: complex values."""
-    disk, k = ko.Ball([0, 0], 1), 40.0
+    """A source of waves in a disk whose boundary absorbs, k = 25: complex values."""
+    disk, k = ko.Ball([0, 0], 1), 25.0
     problem = ko.Problem(
         ko.Equation(lambda u: -ko.laplacian(u) - k**2 * u, on=disk, name="f"),
         ko.Robin(-1j * k, 1.0, on=disk.boundary, name="r", data=0.0),
     )
-    T = ko.learn(problem, points=4200, method=ko.Subspace(1400))
-    return disk, T(f=lambda x: np.exp(-np.sum((x - [0.35, 0.25]) ** 2, axis=-1) / 0.05**2))
+    T = ko.learn(problem, points=2100, method=ko.Subspace(700))
+    return disk, T(f=lambda x: np.exp(-np.sum((x - [0.35, 0.25]) ** 2, axis=-1) / 0.08**2))
 
 
 def fibres() -> tuple[Any, Any]:
@@ -49,7 +49,7 @@ def fibres() -> tuple[Any, Any]:
     problem = ko.Problem(
         ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=plate, data=0.0), ko.Dirichlet(on=plate.boundary, name="g")
     )
-    u = ko.learn(problem, points=1800, method=ko.Subspace(600))(g=lambda x: x[..., 0] + 0.5 * x[..., 1])
+    u = ko.learn(problem, points=900, method=ko.Subspace(300))(g=lambda x: x[..., 0] + 0.5 * x[..., 1])
     return plate, lambda x: np.linalg.norm(u.grad(x), axis=1)
 
 
@@ -61,7 +61,7 @@ def sources() -> tuple[Any, Any]:
         ko.Equation(lambda u: -ko.laplacian(u), on=domain, name="f"),
         ko.Dirichlet(on=domain.boundary, name="g", data=0.0),
     )
-    T = ko.learn(problem, points=3600, method=ko.Subspace(1200))
+    T = ko.learn(problem, points=1800, method=ko.Subspace(600))
     places = np.array([[0.1, 0.7], [-0.75, -0.1], [0.35, -0.6], [0.05, 0.05], [0.8, 0.7]])
     strengths = np.array([1.0, -0.8, 0.9, 0.7, -0.9])
     return domain, T(lambda x: np.exp(-np.sum((x[..., None, :] - places) ** 2, axis=-1) / 0.12**2) @ strengths)
