@@ -80,7 +80,7 @@ def same(browser, operator):
                         "sliders: kernop.state.sliders, probe: kernop.state.probe, value: kernop.value(), "
                         "size: Math.max(-kernop.extent.low, kernop.extent.high)})")  # fmt: skip
     shown, size = state["value"], state["size"]
-    assert shown == pytest.approx(answer(operator, browser, state), abs=2e-5 * size)
+    assert shown == pytest.approx(answer(operator, browser, state), abs=3e-6 * size)
     assert abs(shown) > 1e-2 * size  # there is something to compare
     return shown
 
