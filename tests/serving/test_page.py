@@ -48,9 +48,8 @@ def at(browser, x, y):
     return box[0] + x * box[2], box[1] + (1 - y) * box[3]
 
 
-def answer(operator, browser):
+def answer(operator, browser, state):
     """T's own answer at the probe to the sources and sliders of the page."""
-    state = browser.run("({sources: kernop.state.sources, sliders: kernop.state.sliders, probe: kernop.state.probe})")
     modes = browser.run("kernop.operator.modes.map((m) => ({group: m.group, powers: m.powers}))")
 
     def sources(x):
@@ -75,9 +74,13 @@ def answer(operator, browser):
 
 
 def same(browser, operator):
+    """u at the probe, which is T's answer; read with the state in one go, after the frame that is due."""
     browser.settle()
-    shown, size = browser.run("[kernop.value(), Math.max(-kernop.extent.low, kernop.extent.high)]")
-    assert shown == pytest.approx(answer(operator, browser), abs=3e-6 * size)
+    state = browser.run("(kernop.stale && kernop.frame(performance.now()), {sources: kernop.state.sources, "
+                        "sliders: kernop.state.sliders, probe: kernop.state.probe, value: kernop.value(), "
+                        "size: Math.max(-kernop.extent.low, kernop.extent.high)})")  # fmt: skip
+    shown, size = state["value"], state["size"]
+    assert shown == pytest.approx(answer(operator, browser, state), abs=3e-6 * size)
     assert abs(shown) > 1e-2 * size  # there is something to compare
     return shown
 

@@ -97,8 +97,8 @@ def stage_of(problem: Problem, nodes: int | None = None) -> Stage:
     stride = STRIDE_IN_FRAMES if played else STRIDE
     chosen = np.zeros_like(inside)
     chosen[stride // 2 :: stride, stride // 2 :: stride] = True
-    nodes, arrows = np.flatnonzero(inside), np.flatnonzero(inside & chosen)
-    return Stage(low, high, shown, timed, shape, frames, mask, nodes, arrows)
+    within, arrows = np.flatnonzero(inside), np.flatnonzero(inside & chosen)
+    return Stage(low, high, shown, timed, shape, frames, mask, within, arrows)
 
 
 def _bounds(problem: Problem) -> tuple[FloatArray, FloatArray]:
