@@ -29,7 +29,9 @@ FLAGS = (
 
 def chromium() -> str | None:
     """The path of a Chromium, if there is one."""
-    return next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+    return next(
+        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+    )
 
 
 class Browser:
@@ -130,7 +132,9 @@ class Browser:
 
     def viewport(self, width: int, height: int, *, mobile: bool = False, scale: float = 1.0) -> None:
         """The size of the window; of a phone if it is mobile."""
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=mobile)
+        self.send(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=mobile
+        )
         self.send("Emulation.setTouchEmulationEnabled", enabled=mobile)
 
     def dark(self, on: bool) -> None:
