@@ -9,7 +9,6 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
 import gallery
-
 import kernop
 
 project, author = "kernop", "The kernop developers"
@@ -25,7 +24,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
 ]
-exclude_patterns = ["_build", "_ext", "results", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/GALLERY_HEADER.rst"]
+exclude_patterns = ["_build", "_ext", "results", "gallery/**/*.ipynb", "gallery/**/GALLERY_HEADER.rst"]
 suppress_warnings = ["config.cache"]  # functions in the settings of the gallery
 nitpicky = True
 
@@ -47,7 +46,7 @@ html_logo = "_static/logo.svg"
 html_favicon = "_static/logo.svg"
 html_theme_options = {
     "logo": {"text": "kernop"},
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
     "show_prev_next": True,
@@ -57,7 +56,8 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "monokai",
 }
-html_sidebars = {"index": [], "changelog": [], "five-minutes": []}
+ALONE = ("index", "five-minutes", "theory", "coming-from", "limits", "benchmarks", "changelog")
+html_sidebars: dict[str, list[str]] = {page: [] for page in ALONE}  # no pages below them
 
 
 def linked(match: re.Match[str]) -> str:
@@ -68,7 +68,7 @@ def linked(match: re.Match[str]) -> str:
 
 
 def inline(line: str) -> str:
-    """A line of a docstring, plain text with `names` and ``code``; what reStructuredText would read in it is escaped."""
+    """A line of a docstring, plain text with `names` and ``code``; reStructuredText in it is escaped."""
     parts = re.split(r"(``.+?``)", line)
     for k in range(0, len(parts), 2):
         plain = re.sub(r"(\w)_(?=\W|$)", r"\1\\_", re.sub(r"([|*])", r"\\\1", parts[k]))

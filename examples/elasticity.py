@@ -33,4 +33,5 @@ print(f"relative error: displacement {error:.1e}, bending stress {off:.1e}")
 assert max(error, off / 10) < 1e-7
 figure, axis = pyplot().subplots(figsize=(8, 3), layout="constrained", subplot_kw={"aspect": "equal"})
 figure.colorbar(axis.scatter(*(x + u(x)).T, c=bending, cmap="coolwarm", s=9), label="bending stress σ_xx", shrink=0.7)
+axis.set(xlabel="x", ylabel="y", title="the bent beam")
 save(figure, "out/examples/elasticity.png")

@@ -6,6 +6,7 @@ digit can be checked; then the gear heated at its bore. There u is singular at t
 teeth, and `error_estimate` says what that costs.
 """
 
+import sys
 from pathlib import Path
 
 import jax
@@ -16,7 +17,7 @@ import kernop as ko
 from kernop.plotting import save
 
 jax.config.update("jax_enable_x64", True)  # for our own use of JAX below; kernop computes in float64 either way
-outline = np.loadtxt(Path(__file__).parent / "data" / "gear.csv", delimiter=",", skiprows=1)
+outline = np.loadtxt(Path(sys.argv[0]).parent / "data" / "gear.csv", delimiter=",", skiprows=1)
 wheel, bore = ko.Polygon(outline), ko.Ball([0, 0], 0.3)
 gear = wheel - bore
 problem = ko.Problem(

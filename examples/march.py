@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import kernop as ko
-from kernop.plotting import true_predicted_error
+from kernop.plotting import save
 
 gamma, steps = 0.05, 40
 slab = ko.SpaceTime(ko.Interval(0, 1), (0, 0.5))
@@ -30,4 +30,4 @@ error = np.sqrt(np.mean((u(x) - exact) ** 2) / np.mean(exact**2))
 estimate = u.error_estimate().relative_l2
 print(f"relative L2 error: {error:.1e}, estimated {estimate:.1e}")
 assert error < estimate < 1e-6
-true_predicted_error(x, exact, u(x), "out/examples/march.png", labels=("x", "t"))
+save(u.plot(points=60_000).figure, "out/examples/march.png")

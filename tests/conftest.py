@@ -23,4 +23,13 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     """What takes longest begins first, so that all workers end together."""
-    items.sort(key=lambda item: item.path.name not in ("test_examples.py", "test_march.py", "test_cluster.py"))
+    first = ("test_examples.py", "test_documents.py", "test_march.py", "test_cluster.py")
+    items.sort(key=lambda item: item.path.name not in first)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """A browser that is missing shall not go unnoticed among dots."""
+    skipped = [r for r in terminalreporter.stats.get("skipped", ()) if "BROWSER TEST SKIPPED" in str(r.longrepr)]
+    if skipped:
+        terminalreporter.section("BROWSER TEST SKIPPED", sep="!", yellow=True, bold=True)
+        terminalreporter.write_line(f"No Chromium was found: {len(skipped)} tests of the live page did not run.")

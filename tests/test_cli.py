@@ -16,9 +16,13 @@ def small(case, *, seed=0):
     return dataclasses.replace(darcy(case, nets=5, seed=seed), points={"f": 200, "g": 100})
 
 
-def test_demo_prints_the_table_and_draws_the_figure(tmp_path, capsys, monkeypatch):
+def test_demo_prints_the_table_draws_the_figure_and_opens_the_page_if_asked(tmp_path, capsys, monkeypatch):
+    opened = []
     monkeypatch.setattr(cli, "darcy", small)
-    cli.app(["demo", "--out", str(tmp_path / "new")], result_action="return_value")
+    monkeypatch.setattr(cli.webbrowser, "open", opened.append)
+    monkeypatch.setattr(cli, "write_page", lambda operator, path, title: path)
+    cli.app(["demo", "--out", str(tmp_path / "new"), "--live"], result_action="return_value")
+    assert opened == [(tmp_path / "new" / "demo.html").as_uri()]
     printed = capsys.readouterr().out
     assert "paper, as printed" in printed
     assert "4.5e-03" in printed
@@ -104,3 +108,36 @@ def test_tables_are_not_cut(capsys):
 def test_the_module_is_the_command():
     ran = subprocess.run([sys.executable, "-m", "kernop", "--version"], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == ko.__version__
+
+
+@pytest.fixture
+def saved(tmp_path):
+    D = ko.Interval(0, 1)
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=D), ko.Dirichlet(on=D.boundary))
+    path = tmp_path / "line.kernop"
+    ko.learn(problem, method=ko.Subspace(centers=20), points={"f": 50, "g": 2}).save(path)
+    return path
+
+
+def test_page_writes_one_file_beside_that_of_the_operator(saved, capsys):
+    cli.app(["page", str(saved)], result_action="return_value")
+    assert "line.html" in capsys.readouterr().out.replace("\n", "")
+    html = saved.with_suffix(".html").read_text()
+    assert '"title": "line"' in html
+    assert "class LivePage" in html
+
+
+def test_serve_takes_files_of_different_names_and_hands_on_its_limits(saved, monkeypatch):
+    called = []
+    monkeypatch.setattr(
+        "kernop.serving.server.serve", lambda operators, **settings: called.append((operators, settings))
+    )
+    cli.app(["serve", str(saved), "--port", "1234", "--points", "7"], result_action="return_value")
+    operators, settings = called[0]
+    assert list(operators) == ["line"]
+    assert settings["port"] == 1234
+    assert settings["host"] == "127.0.0.1"
+    assert settings["limits"].points == 7
+    for files in ([], [str(saved), str(saved)]):
+        with pytest.raises(cli.KernopError, match="different names"):
+            cli.app(["serve", *files], result_action="return_value")

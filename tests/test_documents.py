@@ -15,9 +15,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if "_build" not in page.parts and "```python" in page.read_text()]
-FENCE = re.compile(
-    r"^(?:<!-- not run: (?P<reason>[^\n]+) -->\n+)?```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
-)
+MARK = r"^(?:<!-- not run: (?P<reason>[^\n]+) -->\n+)?"
+FENCE = re.compile(MARK + r"```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Block(NamedTuple):
@@ -77,9 +76,8 @@ def test_every_fence_is_found():
 
 def test_a_wrong_block_fails(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text(
-        "text\n\n```python\na = 1\n```\n\n<!-- not run: no a -->\n```python\na = 2\n```\n\n```python\nassert a == 2\n```\n"
-    )
+    one, two, three = (f"```python\n{code}\n```\n\n" for code in ("a = 1", "a = 2", "assert a == 2"))
+    page.write_text(f"text\n\n{one}<!-- not run: a reason -->\n{two}{three}")
     with pytest.raises(AssertionError) as caught:
         run(page, {})
     assert caught.traceback[-1].lineno == 12

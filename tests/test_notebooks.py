@@ -1,4 +1,4 @@
-"""The notebooks of docs/notebooks: their code runs, with all that it asserts, and they are stored with their outputs."""
+"""The notebooks of docs/notebooks: their code runs with all that it asserts; they are stored with their outputs."""
 
 import json
 from pathlib import Path

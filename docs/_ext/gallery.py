@@ -1,43 +1,19 @@
-"""The gallery: which example stands in which section, and where its pictures are.
+"""The gallery: examples laid out by section, and their pictures.
 
-Examples are short scripts in one folder, `examples/`. sphinx-gallery wants a folder for each section, so `settings` lays them out
-that way below `docs/_build` before it begins.
+Examples are short scripts in one folder, `examples/`. sphinx-gallery wants a folder for each section: `settings` lays
+them out that way below `docs/_build` before it begins.
 """
 
+import gc
 import shutil
 from pathlib import Path
 from typing import Any
 
+import jax
 from sphinx_gallery.scrapers import figure_rst
 from sphinx_gallery.sorting import ExplicitOrder
 
-#: Sections in order: title, what is said of it, and its examples in order. Every example stands in exactly one.
-SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "First steps": (
-        "One operator, many inputs.",
-        ("darcy", "poisson_disk", "heat", "helmholtz", "own_kernel"),
-    ),
-    "Geometry": (
-        "Holes, outlines from files, surfaces given by a function, corners.",
-        ("annulus", "holes", "gear", "torus", "solid", "l_shape"),
-    ),
-    "Materials": (
-        "Coefficients that jump, and coefficients from arrays.",
-        ("layers", "wall", "inclusion", "groundwater"),
-    ),
-    "Waves and time": (
-        "Space–time, absorbing boundaries, and long times slab by slab.",
-        ("damped_wave", "march", "periodic_flow", "impedance"),
-    ),
-    "Systems": (
-        "Several unknowns: flow, elasticity, electromagnetism, chemistry.",
-        ("stokes", "cavity", "elasticity", "reaction_diffusion", "maxwell"),
-    ),
-    "Data and uncertainty": (
-        "Sensors, noise, and sources found by their gradient.",
-        ("noisy_sensors", "unknown_boundary", "find_the_source"),
-    ),
-}
+from sections import SECTIONS, folder
 
 
 def settings(docs: Path) -> dict[str, Any]:
@@ -50,6 +26,8 @@ def settings(docs: Path) -> dict[str, Any]:
         "subsection_order": ExplicitOrder([f"_build/examples/{folder(title)}" for title in SECTIONS]),
         "within_subsection_order": "gallery.in_order",
         "image_scrapers": ("gallery.saved_figures",),
+        "reset_modules": ("matplotlib", "gallery.forget"),
+        "only_warn_on_example_error": True,  # a warning is an error of `make docs`, which then names them all
         "download_all_examples": False,
         "min_reported_time": 1e9,
         "show_memory": False,
@@ -59,25 +37,21 @@ def settings(docs: Path) -> dict[str, Any]:
     }
 
 
-def folder(title: str) -> str:
-    """The folder of a section."""
-    return title.lower().replace(" ", "_")
-
-
 def lay_out(examples: Path, staged: Path) -> None:
     """Copy the examples into a folder for each section, with a heading; files that have not changed stay."""
     sections = {folder(title): (title, text, names) for title, (text, names) in SECTIONS.items()}
-    write(staged / "GALLERY_HEADER.rst", heading("Gallery", "Each example is a script in `examples/` that asserts its own accuracy."))
+    text = "Each example is a script in `examples/` of the repository, with its truth; it asserts its own accuracy."
+    write(staged / "GALLERY_HEADER.rst", heading("Gallery", text, "="))
     for name, (title, text, names) in sections.items():
-        write(staged / name / "GALLERY_HEADER.rst", heading(title, text))
+        write(staged / name / "GALLERY_HEADER.rst", heading(title, text, "-"))
         for example in names:
             write(staged / name / f"{example}.py", (examples / f"{example}.py").read_text())
         shutil.copytree(examples / "data", staged / name / "data", dirs_exist_ok=True)
 
 
-def heading(title: str, text: str) -> str:
-    """A heading in reStructuredText, with a line below it."""
-    return f"{title}\n{'=' * len(title)}\n\n{text.replace('`', '``')}\n"
+def heading(title: str, text: str, mark: str) -> str:
+    """A heading in reStructuredText, underlined by a mark, and what stands below it."""
+    return f"{title}\n{mark * len(title)}\n\n{text.replace('`', '``')}\n"
 
 
 def write(path: Path, text: str) -> None:
@@ -91,6 +65,13 @@ def in_order(name: str) -> int:
     """Where an example stands within its section."""
     order = [example for _, names in SECTIONS.values() for example in names]
     return order.index(Path(name).stem)
+
+
+def forget(gallery_conf: dict[str, Any], source: str) -> None:
+    """Examples run in one process: what one has set or compiled is not left to the next."""
+    jax.config.update("jax_enable_x64", False)
+    jax.clear_caches()
+    gc.collect()
 
 
 def saved_figures(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:

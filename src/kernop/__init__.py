@@ -120,3 +120,8 @@ __all__ = [
     "transpose",
     "tune",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, and nothing of the house."""
+    return sorted([*__all__, "__version__"])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -91,69 +91,10 @@ def field(x: FloatArray, values: FloatArray, path: str | Path, *, title: str = "
     return save(figure, path)
 
 
-#: Points along a line, along each side of an image, and on a surface in space.
-LINE, SIDE, SURFACE = 801, 241, 20_000
-
-
-@runtime_checkable
-class Drawable(Protocol):
-    """What is asked of a domain to be drawn."""
-
-    @property
-    def dim(self) -> int:
-        """The number d of coordinates."""
-        ...
-
-    @property
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        """Lower and upper corner, (d,) each."""
-        ...
-
-    @property
-    def boundary(self) -> Any:
-        """The boundary, from which points can be drawn."""
-        ...
-
-    def contains(self, x: Any) -> Any:
-        """Which rows of x (n, d) lie in it, (n,)."""
-        ...
-
-
-def on_domain(domain: Drawable, u: Callable[[FloatArray], Any], path: str | Path, *, title: str = "") -> Path:
-    """A function u, x (n, d) ↦ (n,), on a domain of any shape: a line, an image with nothing outside, or a surface.
-
-    In space it is seen at points of the boundary.
-    """
-    if not isinstance(domain, Drawable) or domain.dim > 3:
-        raise fail(ArgumentTypeError, "domain", describe(domain), "give a domain in one, two or three dimensions")
-    heading, plt = _text("title", title), pyplot()
-    projection = "3d" if domain.dim == 3 else None
-    figure, axis = plt.subplots(
-        figsize=(5.2, 4.2), layout="constrained", subplot_kw={"projection": projection, "title": heading}
-    )
-    low, high = domain.bounds
-    if domain.dim == 1:
-        x = np.linspace(low, high, LINE)
-        axis.plot(x[:, 0], _values("u", u(x), len(x)))
-        axis.set(xlabel="x")
-    elif domain.dim == 2:
-        lines = [np.linspace(low[k], high[k], SIDE) for k in (0, 1)]
-        x = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 2)
-        inside, shown = domain.contains(x), np.full(len(x), np.nan)
-        shown[inside] = _values("u", u(x[inside]), int(inside.sum()))
-        _image(axis, x, shown.reshape(SIDE, SIDE), heading, interpolation="nearest")
-        axis.set(xlabel="x", ylabel="y")
-    else:
-        x = domain.boundary.sample(SURFACE).x
-        points = axis.scatter(*x.T, c=_values("u", u(x), len(x)), s=2)
-        axis.set_box_aspect(high - low)
-        figure.colorbar(points, ax=axis, shrink=0.7)
-    return save(figure, path)
-
-
 def _image(axis: Any, x: FloatArray, values: FloatArray, title: str, **style: str | float) -> None:
     """Values (n, n) on a square grid as an image, the first coordinate to the right, with its colours."""
-    lo, hi = x.min(axis=0).tolist(), x.max(axis=0).tolist()
+    pixel = np.ptp(x, axis=0) / (np.asarray(values.shape) - 1)  # points are the middles of pixels
+    lo, hi = (x.min(axis=0) - 0.5 * pixel).tolist(), (x.max(axis=0) + 0.5 * pixel).tolist()
     style = {"origin": "lower", "interpolation": "bilinear", "cmap": "viridis", **style}
     image = axis.imshow(values.T, extent=(lo[0], hi[0], lo[1], hi[1]), **style)
     axis.set(title=title)

@@ -1,5 +1,6 @@
-"""Stages: seconds always, a bar when asked for."""
+"""Stages: seconds always, a bar when asked for, or after a while where somebody looks on."""
 
+import threading
 import time
 
 import pytest
@@ -34,7 +35,7 @@ class Recorder:
 @pytest.fixture
 def bar(monkeypatch):
     recorder = Recorder()
-    monkeypatch.setattr(progress, "Progress", lambda *columns: recorder)
+    monkeypatch.setattr(progress, "Progress", lambda *columns, **style: recorder)
     return recorder
 
 
@@ -110,3 +111,59 @@ def test_a_note_stands_beside_the_bar_until_the_next(bar):
         tick(0.5)
         tick(0.75, "2 rows per second")
     assert bar.notes == [("stream", "3 rows per second"), ("stream", "2 rows per second")]
+
+
+class Screen:
+    """Stands in for a console that is a terminal, or is not."""
+
+    def __init__(self, terminal, jupyter=False):
+        self.is_terminal, self.is_jupyter = terminal, jupyter
+
+
+def looking(monkeypatch, terminal, jupyter=False, patience=0.05):
+    monkeypatch.setattr(progress, "Console", lambda **style: Screen(terminal, jupyter))
+    monkeypatch.setattr(progress, "PATIENCE", patience)
+
+
+@pytest.mark.parametrize(("terminal", "jupyter"), [(True, False), (False, True)])
+def test_a_bar_appears_by_itself_where_somebody_looks_on_and_work_is_long(bar, monkeypatch, terminal, jupyter):
+    looking(monkeypatch, terminal, jupyter)
+    with Stages(None) as stages, stages("solve"):
+        assert not bar.running
+        time.sleep(0.3)
+        assert bar.running
+    assert not bar.running
+
+
+def test_short_work_and_files_see_no_bar(bar, monkeypatch):
+    looking(monkeypatch, True, patience=60.0)
+    with Stages(None) as stages, stages("solve"):
+        pass
+    assert threading.active_count() < 50
+    looking(monkeypatch, False, patience=0.0)
+    with Stages(None) as stages, stages("solve"):
+        time.sleep(0.05)
+        assert not bar.running
+    assert bar.updates == [("solve", 1.0)]  # of the first: the second has no bar at all
+
+
+def test_stages_within_stages_and_in_other_threads_say_nothing_of_their_own(bar, monkeypatch):
+    looking(monkeypatch, True, patience=60.0)
+    with Stages(None) as outer, outer("outer"):
+        with Stages(True) as inner, inner("inner"):
+            pass
+        other = threading.Thread(target=lambda: Stages(None).__enter__().__exit__(None, None, None))
+        other.start()
+        other.join()
+    assert [name for name, _ in bar.tasks] == ["outer"]
+    with Stages(True) as later, later("later"):
+        assert bar.running
+
+
+def test_the_rest_is_told_from_what_is_done():
+    class Done:
+        elapsed, percentage, finished = 30.0, 25.0, False
+
+    assert progress.Remaining().render(Done()).plain == "1:30 left"
+    Done.percentage = 1.0
+    assert progress.Remaining().render(Done()).plain == ""

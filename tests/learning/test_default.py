@@ -1,10 +1,11 @@
 """learn without a tolerance: the search by itself, and problems with known solutions."""
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from fake_search import Fake, Known
+from fake_search import Fake
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,11 +26,12 @@ class TestPlanned:
         found = planned(dim, budget)
         assert list(found) == sorted(set(found))
         assert 1 <= found[-1] <= budget
-        assert found[-1] >= min(budget / 1.25, LEVELS[min(dim, 2) - 1][-1])
+        assert found[-1] >= min(budget / 1.25, LEVELS[min(dim, 3) - 1][-1])
 
     def test_the_levels_themselves(self):
         assert planned(1, 10**6) == LEVELS[0]
-        assert planned(2, 10**6) == planned(7, 10**6) == LEVELS[1]
+        assert planned(2, 10**6) == LEVELS[1]
+        assert planned(3, 10**6) == planned(7, 10**6) == LEVELS[2]
 
     def test_a_small_budget_is_all_that_is_tried(self):
         assert planned(2, 60) == (60,)
@@ -38,10 +40,22 @@ class TestPlanned:
 
 def search(scores, errors=None, budget=10_000, dim=2):
     """Search with scores and errors that are known in advance; the operator and what was said."""
-    pairs = zip(scores, scores if errors is None else errors, strict=True)
-    measure = Known(Findings(error, score, 0.0, np.empty((1, 0))) for score, error in pairs)
+    triples = zip(planned(dim, budget), scores, scores if errors is None else errors, strict=False)
+    found = {number: Findings(error, score, 0.0, np.empty((1, 0))) for number, score, error in triples}
     said: list[str] = []
-    return by_default(Fake, budget, lambda _: measure, dim, said.append), said
+    return by_default(Fake, budget, lambda _: ByNumber(found), dim, said.append), said
+
+
+@dataclass
+class ByNumber:
+    """A measure that knows in advance what it finds for each number of functions; between them, that of fewer."""
+
+    found: dict[int, Findings]
+    known: str = "smooth solutions"
+    unknown: tuple[str, ...] = ()
+
+    def __call__(self, operator):
+        return self.found[max(number for number in self.found if number <= operator.centers)]
 
 
 class TestSearch:
@@ -53,12 +67,14 @@ class TestSearch:
     def test_what_is_returned_is_the_best_that_was_seen_or_nearly(self, pairs, dim, budget):
         scores, errors = 10.0 ** np.array(pairs).T
         found, said = search(scores, errors, budget, dim)
-        seen = scores[: len(said)]
-        returned = found.report.returned
-        assert scores[returned] <= max(NEARLY * np.min(seen), SMALL)
-        assert found.centers == found.report.best.centers == planned(dim, budget)[returned] <= budget
+        numbers, tried = planned(dim, budget), [level.centers for level in found.report.levels]
+        seen = [max(k for k, number in enumerate(numbers) if number <= own) for own in tried]
+        returned = seen[found.report.returned]
+        assert scores[returned] <= max(NEARLY * np.min(scores[seen]), SMALL)
+        assert found.centers == found.report.best.centers == tried[found.report.returned] <= budget
         assert found.report.error == errors[returned]
-        assert len(found.report.levels) == len(said) <= len(planned(dim, budget))
+        assert tried == sorted(set(tried))
+        assert len(tried) == len(said) <= max(2, len(numbers))
         assert not found.report.asked
 
     def test_a_level_that_is_worse_is_not_taken(self):
@@ -70,6 +86,23 @@ class TestSearch:
         found, said = search([1e-4, 1e-7, 1e-12, 1e-13])
         assert len(said) == 2
         assert found.report.met
+
+    def test_what_is_excellent_at_once_is_compared_with_nothing(self):
+        found, said = search([1e-4, 1e-11, 1e-12, 1e-13])
+        assert [level.centers for level in found.report.levels] == [LEVELS[1][1]]
+        assert len(said) == 1
+
+    def test_what_is_excellent_in_the_mean_only_gets_a_few_more_functions(self):
+        """Errors like exp(−c √L) are 1e-8 where √L is 8 / 7 times as large as for 1e-7."""
+        found, said = search([1e-4, 1e-11, 1e-12, 1e-13], [1e-3, 1e-7, 1e-8, 1e-8])
+        assert found.centers == round(LEVELS[1][1] * (8 / 7) ** 2)
+        assert len(said) == 2
+
+    def test_what_is_only_good_is_compared_with_fewer_functions(self):
+        """As of an equation of fourth order on a line, where many functions are dependent."""
+        found, said = search([1e-12, 1e-9, 1e-6, 1e-5], dim=1)
+        assert found.centers == LEVELS[0][0]
+        assert len(said) == 2
 
     def test_where_nothing_is_resolved_all_is_tried(self):
         assert len(search([0.5, 0.9, 0.8, 0.3])[1]) == 4

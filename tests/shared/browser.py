@@ -8,6 +8,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -25,6 +26,15 @@ FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 )
+
+#: Chromium reads from descriptor 3 and writes to 4.
+PLACE = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+for end, place in zip(ends, (3, 4)):
+    os.dup2(end, place)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 def chromium() -> str | None:
@@ -44,8 +54,7 @@ class Browser:
         take, self._write = os.pipe()
         self._read, give = os.pipe()
         command = [path, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
-        # Chromium reads from descriptor 3 and writes to 4.
-        wrapped = ["sh", "-c", f'exec "$@" 3<&{take} 4>&{give}', "sh", *command]
+        wrapped = [sys.executable, "-c", PLACE, str(take), str(give), *command]
         quiet = subprocess.DEVNULL
         self._process = subprocess.Popen(wrapped, pass_fds=(take, give), stdout=quiet, stderr=quiet)
         os.close(take)

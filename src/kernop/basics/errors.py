@@ -57,7 +57,7 @@ class OperatorError(ArgumentError):
 
 
 class NonlinearOperatorError(OperatorError):
-    """An operator violates superposition."""
+    """An operator is not linear: it violates superposition."""
 
 
 class JumpError(OperatorError):
@@ -172,9 +172,11 @@ def as_array(name: str, value: object, remedy: str, source: str = "") -> NDArray
     return array
 
 
-def check_array(name: str, value: object, *, remedy: str, copy: bool = True, complex_too: bool = False) -> NDArray[Any]:
+def check_array(
+    name: str, value: object, *, remedy: str, copy: bool = True, complex_too: bool = False, units: str | None = None
+) -> NDArray[Any]:
     """A finite float64 copy of ``value``, complex128 if that is allowed; never objects. ``copy=False`` copies only if
-    it must."""
+    it must. With ``units``, the remedy for values whose squares overflow, those are refused too."""
     array = as_array(name, value, remedy)
     if array.dtype.kind not in ("fiubc" if complex_too else "fiub"):
         wanted = "numbers are needed" if complex_too else "real numbers are needed"
@@ -187,6 +189,8 @@ def check_array(name: str, value: object, *, remedy: str, copy: bool = True, com
         bad = int(array.size - np.count_nonzero(np.isfinite(array)))
         if bad:
             raise fail(NonFiniteError, name, f"{bad} of {array.size} values that are NaN or infinite", remedy)
+        if units is not None:
+            check_squares(name, array, units)
     return array
 
 
@@ -215,7 +219,8 @@ def check_squares(name: str, array: NDArray[Any], remedy: str) -> NDArray[Any]:
 def check_coordinates(name: str, value: object, dim: int | None = None) -> FloatArray:
     """Points as an (n, d) array; n ≥ 1. A flat array is read as n points on the line when d = 1."""
     wanted = "(n, d)" if dim is None else f"(n, {dim})"
-    array = check_array(name, value, remedy=f"give points as an array of shape {wanted}")
+    units = "choose units in which coordinates are near 1"
+    array = check_array(name, value, remedy=f"give points as an array of shape {wanted}", units=units)
     if array.ndim == 1 and dim == 1:
         array = array[:, None]
     if array.ndim != 2 or (dim is not None and array.shape[1] != dim):
@@ -223,7 +228,7 @@ def check_coordinates(name: str, value: object, dim: int | None = None) -> Float
         raise fail(ShapeError, name, f"an array of shape {array.shape}", remedy)
     if array.shape[0] == 0 or array.shape[1] == 0:
         raise fail(ShapeError, name, f"an empty array of shape {array.shape}", "give at least one point")
-    return check_squares(name, array, "choose units in which coordinates are near 1")
+    return array
 
 
 def check_number(

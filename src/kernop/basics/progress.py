@@ -58,7 +58,7 @@ class Stages:
     def __enter__(self) -> Stages:
         if self._wanted is False:
             return self
-        console = Console(stderr=True)
+        console = Console(stderr=self._wanted is None)  # what comes by itself leaves the output of programs alone
         if self._wanted is None and not (console.is_terminal or console.is_jupyter):
             return self
         if not _shown.acquire(blocking=False):
@@ -102,9 +102,11 @@ class Stages:
         _shown.release()
 
     def say(self, text: str) -> None:
-        """Print a line above the bar, if it is shown."""
-        if self._bar is not None and self._bar.live.is_started:
+        """Print a line above the bar, if that was asked for; else beside the stage that it is about."""
+        if self._bar is not None and self._wanted:
             self._bar.console.print(text)
+        elif self._bar is not None and self._tasks:
+            self._bar.update(list(self._tasks.values())[-1], note=text)
 
     @contextmanager
     def __call__(self, name: str) -> Generator[Tick]:

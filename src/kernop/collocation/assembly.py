@@ -19,7 +19,7 @@ from kernop.basics.precision import eagerly
 from kernop.basics.progress import Tick
 from kernop.collocation.functionals import Block, Functionals
 from kernop.kernels import Kernel
-from kernop.kernels.derivatives import diagonal, pairwise
+from kernop.kernels.derivatives import diagonal, pairwise, plain_pairwise
 from kernop.language.fields import MultiIndex
 
 #: Tile sides: for a point or two, for a few, and for many.
@@ -40,14 +40,14 @@ class _Strips:
         # JAX takes a few numbers faster than we could give it an array of its own.
         held = np.ascontiguousarray if n <= SMALL else _held
         padded = -(-n // self.side) * self.side
-        x = np.concatenate([block.x, np.repeat(block.x[-1:], padded - n, axis=0)])
-        phi = np.concatenate([block.coefficients, np.zeros((padded - n, len(block.terms)))])
+        x, phi = np.empty((block.x.shape[1], padded)), np.zeros((len(block.terms), padded))
+        x[:, :n], x[:, n:], phi[:, :n] = block.x.T, block.x[-1:].T, block.coefficients.T
         alphas = {k: tuple(block.terms[j][1] for j in own) for k, own in block.components.items()}
 
         def strip(i: int) -> tuple[slice, Any, Part]:
             along, inside = slice(start + i, start + min(i + self.side, n)), slice(i, i + self.side)
-            parts = {k: (alphas[k], held(phi[inside, own].T)) for k, own in block.components.items()}
-            return along, held(x[inside].T), parts
+            parts = {k: (alphas[k], held(phi[own, inside])) for k, own in block.components.items()}
+            return along, held(x[:, inside]), parts
 
         self.parts = [strip(i) for i in range(0, padded, self.side)]
 
@@ -124,10 +124,12 @@ def cross(
     right: Functionals,
     order: Literal["C", "F"] = "C",
     out: FloatArray | None = None,
+    quick: bool = False,
 ) -> FloatArray:
     """P_i^(1) Q_j^(2) K for i in ``left`` and j in ``right``, shape (n, m); by rows, or by columns for LAPACK.
 
-    ``out`` is written to if it is given.
+    ``out`` is written to if it is given. With ``quick``, a few rows are computed in NumPy if the kernel can, whose last
+    bits are others than those of JAX: near the rounding limit R⁻¹ makes much of them.
     """
     n, m = len(left), len(right)
     if out is None:
@@ -137,11 +139,27 @@ def cross(
         parts = cross(kernel, left.pointwise, right.pointwise)
         out[:] = right.collected(left.collected(parts).T).T
         return out
+    if quick and n <= TINY and kernel.in_numpy:
+        for rows, block in left:
+            for cols, other in right:
+                out[rows, cols] = _few(kernel, block, other)
+        return out
     with eagerly():
         for tile in _tiles(kernel, _strips(left), _strips(right), upper=False):
             rows, cols, _ = tile
             out[rows, cols] = _trimmed(tile)
     return out
+
+
+def _few(kernel: Kernel, block: Block, other: Block) -> FloatArray | float:
+    """The entries of two blocks in NumPy."""
+    values: FloatArray | float = 0.0
+    x, y, phi, psi = block.x.T, other.x.T, block.coefficients.T, other.coefficients.T
+    for k in block.components.keys() & other.components.keys():
+        one, two = block.components[k], other.components[k]
+        alphas, betas = tuple(block.terms[j][1] for j in one), tuple(other.terms[j][1] for j in two)
+        values = values + plain_pairwise(kernel, x, phi[one], alphas, y, psi[two], betas)
+    return values
 
 
 def apply(kernel: Kernel, left: Functionals, right: Functionals, c: FloatArray) -> FloatArray:

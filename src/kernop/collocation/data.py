@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import jax
@@ -22,13 +23,13 @@ from kernop.basics.errors import (
     check_choice,
     check_coordinates,
     check_scalar,
-    check_squares,
     describe,
     fail,
 )
 from kernop.basics.precision import float64
 from kernop.collocation.functionals import Layout
 from kernop.geometry import Points
+from kernop.geometry.points import points_at
 from kernop.language.conditions import Condition
 from kernop.language.functions import evaluate_at
 from kernop.language.problem import Problem
@@ -95,7 +96,7 @@ def all_values(
         for condition, layout in zip(problem.conditions, layouts, strict=True)
     }
     traced = any(isinstance(own, jax.Array) for own in values.values())
-    with float64():
+    with float64() if traced else nullcontext():
         library = jnp if traced else np
         columns = [layout.rows(own, library) for own, layout in zip(values.values(), layouts, strict=True)]
         widths = {name: c.shape[1] for name, c in zip(problem.names, columns, strict=True) if c.ndim == 2}
@@ -131,8 +132,8 @@ def checked_values(condition: Condition, value: Any, n: int | None, layout: Layo
             column = jnp.asarray(value, dtype=np.complex128 if jnp.iscomplexobj(value) else np.float64)
             column = _spread(column, n, k, jnp)
     else:
-        column = check_array(name, value, remedy=remedy, copy=False, complex_too=True)
-        column = check_squares(name, column, "choose units in which data is near 1")
+        units = "choose units in which data is near 1"
+        column = check_array(name, value, remedy=remedy, copy=False, complex_too=True, units=units)
         column = _spread(column, n, k, np)
         if isinstance(value, jax.Array):
             with float64():
@@ -236,17 +237,18 @@ def some_places(problem: Problem, x: Any, outside: str | None, name: str = "x") 
     if outside is not None:
         check_choice("outside", outside, ("raise", "nan", "extrapolate"))
     check_untraced(name, x)
-    points = x if isinstance(x, Points) else Points(check_coordinates(name, x, problem.dim))
-    if points.dim != problem.dim:
-        raise fail(ShapeError, name, f"points in {points.dim} dimensions", f"the problem has {problem.dim}")
-    return points.placed(problem.timed)
+    if not isinstance(x, Points):
+        return points_at(check_coordinates(name, x, problem.dim), problem.timed)
+    if x.dim != problem.dim:
+        raise fail(ShapeError, name, f"points in {x.dim} dimensions", f"the problem has {problem.dim}")
+    return x.placed(problem.timed)
 
 
 def places(problem: Problem, x: Any, outside: str | None, name: str = "x") -> Points:
     """Evaluation points, checked: as `some_places`, and inside the domain unless told otherwise (None: no choice)."""
     points = some_places(problem, x, outside, name)
     if outside in ("raise", None):
-        beyond = ~problem.contains(points.x)
+        beyond = ~problem.inside(points.x)
         if np.any(beyond):
             first = points.x[np.argmax(beyond)]
             got = f"{int(beyond.sum())} of {len(points)} points outside the domain, the first at {first}"

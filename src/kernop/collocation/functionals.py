@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ class Block:
 
     @property
     def order(self) -> int:
-        """The order max |α|."""
+        """The order max |α| of the functionals."""
         return max(map(sum, self.alphas))
 
     @cached_property
@@ -87,7 +88,7 @@ class Block:
         return replace(self, coefficients=self.coefficients * self.repeated(factors)[:, None])
 
     def __getitem__(self, rows: Any) -> Block:
-        """Some of the rows."""
+        """The functionals of some of the rows."""
         if self.starts is None:
             return Block(self.x[rows], self.terms, self.coefficients[rows])
         chosen = np.arange(len(self))[rows]
@@ -212,7 +213,12 @@ class Functionals:
             raise fail(ArgumentError, "blocks", "parts of one operator with other numbers of rows", REMEDY)
 
     def __len__(self) -> int:
-        return sum(map(len, self.blocks))
+        return self._rows[-1].stop if self._rows else 0
+
+    @cached_property
+    def _rows(self) -> tuple[slice, ...]:
+        """Where each block stands among the N rows."""
+        return _slices([len(block) for block in self.blocks])
 
     @property
     def dim(self) -> int:
@@ -231,7 +237,7 @@ class Functionals:
 
     @cached_property
     def conditions(self) -> tuple[Functionals, ...]:
-        """Those of each operator."""
+        """The functionals of each operator, apart."""
         ends = np.cumsum([layout.parts for layout in self.layouts]).tolist()
         own = zip(self.layouts, ends, strict=True)
         return tuple(Functionals(self.blocks[end - layout.parts : end], (layout,)) for layout, end in own)
@@ -243,7 +249,7 @@ class Functionals:
 
     def __iter__(self) -> Iterator[tuple[slice, Block]]:
         """The blocks, and where each stands among the N rows."""
-        return iter(zip(_slices([len(block) for block in self.blocks]), self.blocks, strict=True))
+        return iter(zip(self._rows, self.blocks, strict=True))
 
     def scaled(self, factors: FloatArray) -> Functionals:
         """Functional i multiplied by factors[i]."""
@@ -318,5 +324,4 @@ def some(n: int, part: float) -> Indices:
 
 
 def _slices(sizes: list[int]) -> tuple[slice, ...]:
-    ends = np.cumsum(sizes).tolist()
-    return tuple(slice(end - size, end) for size, end in zip(sizes, ends, strict=True))
+    return tuple(slice(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True))

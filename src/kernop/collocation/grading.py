@@ -11,6 +11,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.elliptic import equations_of, kind_of
 from kernop.collocation.jumps import jumps
+from kernop.collocation.layers import with_layers
 from kernop.collocation.parts import Parts
 from kernop.collocation.pieces import Pieces
 from kernop.geometry import Box
@@ -59,9 +60,17 @@ def unsupported(problem: Problem) -> str | None:
 
 def pieces_of(problem: Problem) -> Pieces:
     """The domain of a problem, and the pieces between which its coefficients jump; an error if it has no cells."""
+    pieces = supported_pieces(problem)
+    if isinstance(pieces, str):
+        raise fail(ArgumentError, "method", f"a Partition for {pieces}", "use method=ko.Subspace()")
+    return pieces
+
+
+def supported_pieces(problem: Problem) -> Pieces | str:
+    """The same, or why a problem cannot be solved on cells, in words."""
     reason = unsupported(problem)
     if reason is not None:
-        raise fail(ArgumentError, "method", f"a Partition for {reason}", "use method=ko.Subspace()")
+        return reason
     domain = next(c.on for c in problem.conditions if c.on.intrinsic_dim == problem.dim)
     assert isinstance(domain, Domain)
     return Pieces(domain, jump_parts(problem))
@@ -95,7 +104,7 @@ def cells_of(
             marks[j] = np.concatenate([marks[j], places[:, j]])
     lines = grid_lines(marks)
     longest = max(float(own[-1] - own[0]) for own in lines) / number
-    lines = [filled(own, longest) for own in lines]
+    lines = with_layers([filled(own, longest) for own in lines], problem, domain)
     places = _snapped(places, lines)
     looks = np.stack(np.meshgrid(*[(np.arange(LOOKS) + 0.5) / LOOKS] * problem.dim, indexing="ij"), axis=-1)
     looks = looks.reshape(-1, problem.dim)

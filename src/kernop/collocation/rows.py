@@ -58,7 +58,7 @@ class Columns:
 
     @property
     def count(self) -> int:
-        """The number of columns."""
+        """The number of columns of the design matrix."""
         return (self.width or 1) * (2 if self.paired else 1)
 
 

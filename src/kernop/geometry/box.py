@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,12 +72,18 @@ class Box(Domain):
         return np.linalg.norm(np.maximum(beyond, 0.0), axis=1) + np.minimum(np.max(beyond, axis=1), 0.0)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+        low, high = self._reach
+        return np.logical_and.reduce((x >= low) & (x <= high), axis=1)
+
+    @cached_property
+    def _reach(self) -> tuple[FloatArray, FloatArray]:
+        """The corners, moved outwards by what rounding may do to points."""
         room = slack(self.lo, self.hi)
-        return np.all((x >= self.lo - room) & (x <= self.hi + room), axis=1)
+        return self.lo - room, self.hi + room
 
     @property
     def boundary(self) -> Faces:
-        """All 2d faces."""
+        """All 2d faces, with outward normals."""
         return Faces(self, tuple((axis, side) for axis in range(self.dim) for side in (0, 1)))
 
     def face(self, *names: str) -> Faces:
@@ -100,7 +107,11 @@ class Box(Domain):
 
 @stored("interval")
 class Interval(Box):
-    """The interval [a, b]."""
+    """The interval [a, b]: a domain of one dimension, whose boundary is its two ends.
+
+    Arguments:
+        a, b: the ends, a < b.
+    """
 
     def __init__(self, a: float, b: float) -> None:
         first, last = check_number("a", a), check_number("b", b)
@@ -109,12 +120,12 @@ class Interval(Box):
 
     @property
     def a(self) -> float:
-        """The lower end."""
+        """The lower end a of the interval."""
         return float(self.lo[0])
 
     @property
     def b(self) -> float:
-        """The upper end."""
+        """The upper end b of the interval."""
         return float(self.hi[0])
 
     def __repr__(self) -> str:

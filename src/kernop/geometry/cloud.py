@@ -92,7 +92,7 @@ class PointCloud(CloudRegion):
 
     @property
     def boundary(self) -> CloudRegion:
-        """The boundary points."""
+        """The points of the boundary, as a region."""
         return self._boundary
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,13 +77,21 @@ class Points:
 
     def placed(self, timed: bool) -> Points:
         """The same points in a region, or a problem, with time or without: where they are used decides."""
-        placed = copy(self)  # which shares the arrays
-        object.__setattr__(placed, "timed", _timed(timed, self.dim))
-        return placed
+        return points_at(self.x, timed, self.normal, self.weight)
 
     def __repr__(self) -> str:
         more = f"{'' if self.normal is None else ', with normals'}{', in space–time' if self.timed else ''}"
         return f"Points(n={len(self)}, d={self.dim}{more})"
+
+
+def points_at(
+    x: FloatArray, timed: bool | None, normal: FloatArray | None = None, weight: FloatArray | None = None
+) -> Points:
+    """Points whose arrays have been checked and are nobody else's: they become read-only."""
+    points = object.__new__(Points)
+    x.setflags(write=False)
+    points.__dict__.update(x=x, normal=normal, timed=_timed(timed, x.shape[1]), weight=weight)
+    return points
 
 
 def subset(points: Points, n: int, scheme: str, rng: np.random.Generator) -> Points:

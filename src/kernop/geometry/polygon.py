@@ -72,7 +72,7 @@ class Polygon(Carved):
 
     @property
     def boundary(self) -> Edges:
-        """All edges."""
+        """All edges of outline and holes, with outward normals."""
         return Edges(self, tuple(range(len(self.segments.first))))
 
     def edge(self, *numbers: int) -> Edges:

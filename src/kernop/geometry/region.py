@@ -119,9 +119,12 @@ class Region(ABC):
 
     def contains(self, x: Any) -> NDArray[np.bool_]:
         """For each row of x (n, d): does it lie in the closed region, to rounding?"""
-        coordinates = check_coordinates("x", x, self.dim)
+        return self.inside(check_coordinates("x", x, self.dim))
+
+    def inside(self, x: FloatArray) -> NDArray[np.bool_]:
+        """The same as `contains`, for coordinates that have been checked."""
         with np.errstate(over="ignore"):  # of points that are very far away
-            return self._contains(coordinates)
+            return self._contains(x)
 
     def sample(self, n: int, scheme: str = "halton", seed: int = 0) -> Points:
         """Draw points that are uniform by measure.

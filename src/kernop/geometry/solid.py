@@ -106,7 +106,7 @@ class Solid(Carved):
 
     @property
     def boundary(self) -> Surface:
-        """The triangles."""
+        """The surface: all triangles, with outward normals."""
         return Surface(self)
 
     def __repr__(self) -> str:

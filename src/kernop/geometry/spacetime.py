@@ -57,7 +57,7 @@ class SpaceTime(Patchwork):
 
     @property
     def clock(self) -> Interval:
-        """The interval of time."""
+        """The interval [t0, t1] of time."""
         return Interval(*self.times)
 
     @property
@@ -77,7 +77,7 @@ class SpaceTime(Patchwork):
 
     @property
     def rim(self) -> Patchwork:
-        """The boundary of space."""
+        """The boundary of the spatial domain."""
         if isinstance(self.space, Domain):
             return self.space.boundary
         got = f"the boundary of {self.space!r}, which no predicate tells"

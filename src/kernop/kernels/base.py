@@ -54,6 +54,8 @@ class Kernel(ABC):
     __array_ufunc__ = None  # so that a NumPy array times a kernel is not an array of kernels
     #: Is K(x, y) a function of x − y?
     stationary: bool = True
+    #: Does `partials` take NumPy arrays too, and stay in NumPy? For a few points that is several times faster.
+    in_numpy: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         jax.tree_util.register_pytree_node(cls, _flatten, lambda aux, children: _unflatten(cls, aux, children))
@@ -242,7 +244,7 @@ class Pair(Composite):
 
 @stored("sum")
 class Sum(Pair):
-    """K₁ + K₂."""
+    """The sum K₁ + K₂ of two kernels."""
 
     def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
         first, second = self._both(z, gammas)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from kernop.basics.stored import stored
@@ -18,6 +20,8 @@ from kernop.language.fields import MultiIndex
 class Gaussian(Radial):
     """K(x, y) = exp(−|x − y|² / η²), η = lengthscale; the paper's convention (no factor 2)."""
 
+    in_numpy = True
+
     @property
     def smoothness(self) -> float:
         return math.inf
@@ -29,13 +33,18 @@ class Gaussian(Radial):
     def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
         """The same as for every radial kernel, factored by axis: ∂^n e^(−s²) = (−1)^n H_n(s) e^(−s²)."""
         s, rates = self.scaled(z)
-        value = jnp.exp(-squared(s))
+        value = _exp(-squared(s))
         hermite = [hermite_polynomials(part, max(gamma[k] for gamma in gammas)) for k, part in enumerate(s)]
 
         def tensor(gamma: MultiIndex) -> Array:
             return value * math.prod(h[g] for h, g in zip(hermite, gamma, strict=True) if g) * scale(rates, gamma)
 
         return {gamma: tensor(gamma) for gamma in gammas}
+
+
+def _exp(t: Any) -> Any:
+    """e^t, in NumPy for arrays of NumPy."""
+    return np.exp(t) if isinstance(t, np.ndarray) else jnp.exp(t)
 
 
 def hermite_polynomials(s: Array, highest: int) -> list[Scalar]:

@@ -192,7 +192,7 @@ def matvec(a: Any, v: VectorField) -> VectorField:
 
 
 def transpose(m: VectorField) -> VectorField:
-    """Mᵀ of a matrix field."""
+    """The transpose Mᵀ of a matrix field M."""
     rows = _matrix("transpose(m)", m).parts
     return VectorField(tuple(VectorField(column) for column in zip(*(row.parts for row in rows), strict=True)))
 

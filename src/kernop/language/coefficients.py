@@ -62,7 +62,7 @@ class Coefficient:
         return Coefficient(None, lambda x, n: self.at(x, n) * other.at(x, n), *_together(self, other))
 
     def inverse(self) -> Coefficient:
-        """1 / coefficient."""
+        """The coefficient 1 / a of a coefficient a."""
         if self.constant is not None:
             if self.constant == 0.0:
                 raise fail(ArgumentError, "coefficient", "a division by 0", "divide by a number that is not 0")

@@ -30,6 +30,8 @@ from kernop.basics.errors import KernopError, NonlinearOperatorError, OperatorEr
 from kernop.language.coefficients import Coefficient, PlaceFunction, directional
 
 MultiIndex = tuple[int, ...]
+#: The most entries of an array that is a vector or a matrix of coefficients.
+WIDEST = 10_000
 #: ∂^α of component k of the unknowns: (k, α).
 Term = tuple[int, MultiIndex]
 
@@ -104,6 +106,9 @@ class Field(ABC):
         if isinstance(other, VectorField):
             return VectorField(tuple(self * part for part in other.parts))
         if isinstance(other, np.ndarray | jax.Array) and other.ndim in (1, 2):
+            if other.size > WIDEST:
+                remedy = "give a vector or matrix with as many entries as there are coordinates, or a function of x"
+                raise fail(OperatorError, "coefficient", describe(other), remedy)
             return VectorField(tuple(self * part for part in np.asarray(other)))
         return self.times(Coefficient.of(other))
 

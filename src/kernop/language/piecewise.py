@@ -60,7 +60,7 @@ class Piecewise:
 
     @property
     def regions(self) -> tuple[Region, ...]:
-        """The regions, in order."""
+        """The regions of the pieces, in order."""
         return tuple(region for region, _ in self.pieces)
 
     @property

@@ -14,6 +14,7 @@ from kernop.basics.errors import (
     FloatArray,
     InputNameError,
     ShapeError,
+    check_coordinates,
     describe,
     fail,
 )
@@ -23,6 +24,9 @@ from kernop.language.conditions import Compound, Condition
 from kernop.language.ops import apply_operator
 from kernop.language.sides import check_closed, sides
 from kernop.language.unknowns import Unknowns, read_unknowns
+from kernop.language.wording import written
+from kernop.views.html import shown
+from kernop.views.places import Piece, plot_places
 
 
 @stored("problem")
@@ -73,7 +77,7 @@ class Problem:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The conditions, in order."""
+        """The conditions, in the order of the data of T."""
         return self._conditions
 
     @property
@@ -88,7 +92,7 @@ class Problem:
 
     @property
     def dim(self) -> int:
-        """The number of coordinates."""
+        """The number d of coordinates, with time if there is one."""
         return self._conditions[0].on.dim
 
     @property
@@ -108,13 +112,17 @@ class Problem:
                 return condition
         raise fail(InputNameError, "name", describe(name), "the conditions are " + ", ".join(map(repr, self.names)))
 
-    def contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def contains(self, x: Any) -> NDArray[np.bool_]:
         """For each row of x (n, d): does it lie in the region of any condition?"""
-        found = self._conditions[0].on.contains(x)
+        return self.inside(check_coordinates("x", x, self.dim))
+
+    def inside(self, x: FloatArray) -> NDArray[np.bool_]:
+        """The same as `contains`, for coordinates that have been checked."""
+        found = self._conditions[0].on.inside(x)
         for condition in self._conditions[1:]:
             if found.all():
                 break
-            found = found | condition.on.contains(x)
+            found = found | condition.on.inside(x)
         return found
 
     def manufacture(self, u: Any, points: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
@@ -154,6 +162,25 @@ class Problem:
             remedy = "give the points of T, T.points, which are a quadrature rule"
             raise fail(ArgumentError, f"points[{name!r}]", "points without weights for an integral", remedy)
         return np.tensordot(places.weight, found, axes=1)[None]
+
+    def plot(self, *, points: Any = None, ax: Any = None) -> Any:
+        """Draw the domain, the pieces where conditions hold in colours with what they say, points, and normals.
+
+        Returns the axes of matplotlib. Needs ``kernop[plot]``.
+
+        Arguments:
+            points: how many points are shown inside; or points by the names of conditions, such as ``T.points``.
+            ax: axes to draw on, in space such with ``projection="3d"``; None makes a figure.
+        """
+        return plot_places(self._pieces(), points, ax)
+
+    def _pieces(self) -> list[Piece]:
+        return [Piece(c.name, written(c, self._unknowns), c.on) for c in self._conditions]
+
+    def _repr_html_(self) -> str:
+        rows = [(c.name, written(c, self._unknowns), f"on {c.on!r}") for c in self._conditions]
+        small = self.dim < 3
+        return shown("Problem", rows, (lambda ax: plot_places(self._pieces(), 0, ax, legend=False)) if small else None)
 
     def __repr__(self) -> str:
         return "Problem(" + ", ".join(map(repr, self._conditions)) + ")"

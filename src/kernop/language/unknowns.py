@@ -39,7 +39,7 @@ class Unknowns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names, in order."""
+        """The names of the unknowns, in order."""
         return tuple(name for name, _ in self.sizes)
 
     @cached_property

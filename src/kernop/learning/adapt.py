@@ -215,7 +215,8 @@ class _Search:
         if self.operator is None or found.error < min(own.error for own in self.found):
             self.operator = operator
         self.found.append(found)
-        self.levels.append(level_of(operator, layers.size, found.findings, before, started))
+        seconds = time.perf_counter() - started
+        self.levels.append(level_of(operator, layers.size, found.findings, before, seconds))
         self.tick(f"{layers!r}: residual {found.error:.1e}")
         return found
 

@@ -9,10 +9,9 @@ from typing import Any
 from kernop.basics.errors import ArgumentError, check_integer, check_number, fail
 from kernop.basics.progress import Stages
 from kernop.collocation.ansatz import Ansatz, condition_layouts
+from kernop.collocation.functionals import Functionals
 from kernop.collocation.probes import resolving
 from kernop.collocation.sampling import can_be_fresh, sample, share_out, top_dimension
-from kernop.collocation.scales import fitted
-from kernop.collocation.units import Frame
 from kernop.geometry import Points
 from kernop.language.problem import Problem
 from kernop.learning.adapt import adaptable, adapted
@@ -21,13 +20,12 @@ from kernop.learning.heldout import Measure, OnInputs, OnProbes
 from kernop.learning.refine import POINTS_PER_CENTRE, refine
 from kernop.learning.task import Task
 from kernop.methods import Method, Subspace
-from kernop.methods.base import envelope_of
 from kernop.methods.spaces import Layers
 from kernop.methods.spaces.layers import layers_in
 from kernop.operators.operator import SolutionOperator
 from kernop.trust.diagnosis import Diagnosis
 
-#: Wide functions with which adaptive centres begin, and points at which the equation is looked at before.
+#: Wide functions with which adaptive centres begin, and rows by which the waves of the equation are found.
 TRIAL, FEW = 250, 200
 #: At least so many rows for each function, where the points are given or those of a cloud.
 FEWEST_ROWS = 1.8
@@ -47,18 +45,20 @@ def grown(
     if every is not None:
         most = min(most, max(1, int(_rows_at(problem, every) / FEWEST_ROWS)))
 
-    finer = replace(task, frame=_resolved(task, growing))
     ansatz: Ansatz | None = None  # of the first level, by which all are measured
+    finer = task  # with axes as fine as the waves of the equation ask for, by the rows of the first level
 
     def place(number: int) -> Mapping[str, Points]:
         with stage("sample"):
             return given or task.placed(growing, _shares(problem, number))
 
     def fit(centers: int | Layers, placed: Mapping[str, Points]) -> SolutionOperator:
-        nonlocal ansatz
-        larger = replace(growing, centers=centers)
+        nonlocal ansatz, finer
+        larger, first = replace(growing, centers=centers), ansatz is None
         with stage("collocate"):
             ansatz, rows = task.rows(larger, placed, ansatz=ansatz)
+        if first and isinstance(rows, Functionals):
+            finer = replace(task, frame=resolving(task.frame, rows.thinned(FEW).blocks, task.seed))
         return finer.factorised(larger, placed, rows, ansatz, Diagnosis(), stage)
 
     def build(centers: int) -> SolutionOperator:
@@ -85,15 +85,6 @@ def grown(
         if other.report is not None and other.report.error < report.error:
             operator = replace(other, report=replace(other.report, asked=report.asked))
     return operator if operator.diagnosis.roughness is not None else examined(operator)
-
-
-def _resolved(task: Task, method: Method) -> Frame:
-    """With axes as fine as the waves of the equation ask for."""
-    if task.problem.dim == 1:
-        return task.frame
-    placed = sample(task.problem, FEW, task.sampling, task.seed)
-    _, rows = fitted(task.problem, placed, task.frame, envelope_of(method))
-    return resolving(task.frame, rows.blocks, task.seed)
 
 
 def _shares(problem: Problem, number: int) -> Mapping[str, int]:

@@ -57,7 +57,7 @@ def learn(
     noise: float | Mapping[str, float] | None = None,
     method: Method | None = None,
     seed: int = 0,
-    progress: bool = False,
+    progress: bool | None = None,
     inputs: Sequence[Any] | None = None,
     budget: int = 3000,
     checkpoint: Any = None,
@@ -68,8 +68,8 @@ def learn(
     Arguments:
         problem: the conditions P_k u = h_k.
         tol: add functions (and points, unless they are given) until the error on known solutions, at places that were
-            not used, meets ``tol``; a warning says if it does not. None tries a few numbers of functions, until that
-            error is below 1e-6, and returns the best. ``T.report`` tells what was tried and reached.
+            not used, meets ``tol``; a warning says if it does not. None takes a number of functions that is enough for
+            most problems, and tries others if that error is not small. ``T.report`` tells what was tried and reached.
         kernel: a `Kernel`, or a function K(x, y) of two points; None lets the method choose.
         points: how many points in all, or for each condition by name, or the `Points` themselves by name. With
             ``Subspace(batch=…)`` also arrays on disk by name, `Batches`, or an iterator of batches.
@@ -83,7 +83,8 @@ def learn(
         method: `Subspace` (the default), `Full` or `LowRank`. Where conditions state their noise, the default is
             ``Subspace(penalty="rkhs")``, whose prior is that of the kernel.
         seed: of the points.
-        progress: show a progress bar.
+        progress: show a progress bar (True) or none (False); None shows one after two seconds, on a terminal and in a
+            notebook.
         inputs: inputs to measure by, each a tuple in the order of T or a dictionary, of functions and
             numbers; None measures by smooth random fields of several length scales. For ``Subspace(batch=…)``: inputs
             that are solved in the same pass over the points, for ``T.solutions``.

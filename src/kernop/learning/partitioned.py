@@ -18,7 +18,7 @@ from kernop.basics.progress import Stages
 from kernop.basics.versions import now
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.grading import Corners, cells_of, corners_of, pieces_of, singular_places, unsupported
+from kernop.collocation.grading import Corners, cells_of, corners_of, pieces_of, singular_places, supported_pieces
 from kernop.collocation.mosaic import Mosaic
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.sampling import interior
@@ -108,9 +108,9 @@ def in_parts_if_better(
 
 def _singular(problem: Problem, below: float) -> str | None:
     """Why u is not smooth, in words: at a place it is like r to a power below this, or coefficients jump; else None."""
-    if unsupported(problem) is not None:
+    pieces = supported_pieces(problem)
+    if isinstance(pieces, str):
         return None
-    pieces = pieces_of(problem)
     places, exponents = singular_places(problem, pieces)
     if pieces.parts is not None:
         return "coefficients jump"

@@ -18,14 +18,19 @@ from kernop.learning.heldout import Findings, Measure
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report, Status
 
-#: Points for each centre, the growth of the number of centres, and where it starts for d = 1, 2, 3, ….
-POINTS_PER_CENTRE, GROWTH = 3, 1.6
+#: Points for each centre, and the number of centres with which the search starts for d = 1, 2, 3, ….
+POINTS_PER_CENTRE = 3
 START = (16, 100, 200, 300)
+#: How much the number of centres grows: while the tolerance is far, at least, and when it is met by known solutions.
+LEAP, STEP, GROWTH = 2.56, 1.3, 1.6
 #: A level that does not improve on the best one by this factor has stagnated; two in a row end the search, once the
 #: inputs are resolved at all.
 IMPROVEMENT, RESOLVED = 1.5, 1e-2
-#: An estimate from a change and its rate, with room for rates that get worse.
-SAFETY = 1.5
+#: Errors below this tell how fast they fall.
+BEGUN = 0.1
+#: An estimate is a change times the rate at which changes fall, and this, for rates that get worse; where they fall as
+#: slowly as a power of the number of centres, it is the sum of all changes to come, up to so many times the last one.
+SAFETY, SLOWEST, FASTEST = 1.5, 4.0, 64.0
 
 
 class ToleranceWarning(UserWarning):
@@ -51,24 +56,55 @@ class _Progress:
         return closer or lower
 
 
-def _next(centers: int, budget: int) -> int:
-    """The budget itself, if it is little more: a small step would change u by little, and seem a success."""
-    following = round(GROWTH * centers)
+def _next(levels: list[Level], tol: float, budget: int, dim: int) -> int:
+    """How many centres to try next: as many as errors that fall as exp(−c L^(1/d)) need for the tolerance.
+
+    The budget itself, if it is little more: a small step would change u by little, and seem a success.
+    """
+    last, factor = levels[-1], LEAP
+    if last.error <= tol:  # what is followed now are solutions of constant data
+        factor = GROWTH
+    elif len(levels) > 1 and last.error < min(BEGUN, levels[-2].error):
+        sides = [level.centers ** (1.0 / dim) for level in levels[-2:]]
+        rate = np.log(min(1.0, levels[-2].error) / last.error) / (sides[1] - sides[0])
+        needed = (sides[1] + np.log(last.error / tol) / rate) ** dim
+        factor = float(np.clip(needed / last.centers, STEP, LEAP))
+    following = round(factor * last.centers)
     return budget if 1.25 * following > budget else following
 
 
 def _estimates(levels: list[Level]) -> tuple[float, ...] | None:
-    """The error of each solution of unknown truth at the last level: its change, times the rate at which that falls."""
+    """The error of each solution of unknown truth at the last level: all changes that are still to come.
+
+    If the error is like L^−p, a change from L to g L is the part g^p − 1 of the error that it leaves.
+    """
     last = levels[-1].changes
     if last is None:
         return None
-    before = levels[-2].changes if len(levels) > 1 else None
-    rates = [1.0] * len(last) if before is None else [_rate(*pair) for pair in zip(last, before, strict=True)]
-    return tuple(SAFETY * change * rate for change, rate in zip(last, rates, strict=True))
+    if len(levels) < 3:
+        return tuple(SAFETY * change for change in last)
+    step = levels[-1].centers / levels[-2].centers
+    rates = step ** -np.asarray(_powers(levels))
+    to_come = np.minimum(SLOWEST, np.maximum(SAFETY * rates, rates / np.maximum(1.0 - rates, 1e-3)))
+    return tuple(float(change * factor) for change, factor in zip(last, to_come, strict=True))
 
 
-def _rate(change: float, before: float) -> float:
-    return min(1.0, change / before) if before > 0.0 else 0.0
+def _powers(levels: list[Level]) -> list[float]:
+    """p for each solution of unknown truth, by the last two changes: its error falls as L^−p."""
+    *_, one, two, three = levels
+    growth, step = two.centers / one.centers, three.centers / two.centers
+    pairs = zip(three.changes or (), two.changes or (), strict=True)
+    return [_power(change, before, growth, step) for change, before in pairs]
+
+
+def _power(change: float, before: float, growth: float, step: float) -> float:
+    """p with change / before = growth^−p (1 − step^−p) / (1 − growth^−p), which falls with p; by bisection."""
+    low, high = 1e-6, FASTEST
+    for _ in range(60):
+        p = 0.5 * (low + high)
+        steeper = change * (1.0 - growth**-p) < before * growth**-p * (1.0 - step**-p)
+        low, high = (p, high) if steeper else (low, p)
+    return high
 
 
 def _in_reach(levels: list[Level], tol: float, budget: int) -> bool:
@@ -76,22 +112,21 @@ def _in_reach(levels: list[Level], tol: float, budget: int) -> bool:
     estimates = _estimates(levels)
     if estimates is None or len(levels) < 3 or levels[-2].changes is None:
         return True
-    steps = np.log(budget / levels[-1].centers) / np.log(GROWTH)
-    pairs = zip(estimates, levels[-1].changes or (), levels[-2].changes, strict=True)
-    return all(e <= tol or e * _rate(change, before) ** steps <= tol for e, change, before in pairs)
+    left = budget / levels[-1].centers
+    return all(e <= tol or e * left**-p <= tol for e, p in zip(estimates, _powers(levels), strict=True))
 
 
 def level_of(
-    operator: SolutionOperator, centers: int, found: Findings, before: Findings | None, started: float
+    operator: SolutionOperator, centers: int, found: Findings, before: Findings | None, seconds: float
 ) -> Level:
-    """What an attempt found that began at a time of `time.perf_counter`."""
+    """What an attempt found in so many seconds."""
     rough = operator.diagnosis.roughness
     unresolved = rough.part if rough is not None and rough.unresolved else 0.0
     return Level(
         centers=centers,
         points=operator.n_points,
         error=max(found.error, min(1.0, unresolved)),
-        seconds=time.perf_counter() - started,
+        seconds=seconds,
         changes=None if before is None else tuple(map(float, found.changes(before))),
         misfit=found.misfit,
         roughness=unresolved,
@@ -128,7 +163,7 @@ def refine(
         found = measure(operator)
         if not levels or found.error <= tol:
             operator = examined(operator)
-        level = level_of(operator, centers, found, before, started)
+        level = level_of(operator, centers, found, before, time.perf_counter() - started)
         levels.append(level)
         tick(f"{centers} centres: error {level.error:.1e}")
         met = level.error <= tol
@@ -147,7 +182,7 @@ def refine(
             break
         if centers >= budget:
             break
-        before, centers = found, _next(centers, budget)
+        before, centers = found, _next(levels, tol, budget, dim)
     operator, returned = best
     if operator.diagnosis.roughness is None:
         operator = examined(operator)

@@ -46,7 +46,7 @@ LABELS = {"loo": "leave-one-out mean square", "gcv": "generalised cross-validati
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tuned:
-    """What `tune` found.
+    """The result of `tune`: the kernel and the λ with the best value of the criterion, and all that was tried.
 
     Attributes:
         problem: the conditions.
@@ -70,7 +70,7 @@ class Tuned:
     points: Mapping[str, Points]
     weights: Mapping[str, float]
 
-    def learn(self, *, progress: bool = False) -> SolutionOperator:
+    def learn(self, *, progress: bool | None = None) -> SolutionOperator:
         """The full estimator with this kernel, λ, points and weights."""
         return learn(
             self.problem,
@@ -119,7 +119,7 @@ def tune(
     weights: str | Mapping[str, float] | None = None,
     seed: int = 0,
     lengthscales: bool = True,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Tuned:
     """Choose the lengthscale and λ for `Full`; ``tune(...).learn()`` is the operator.
 
@@ -144,7 +144,7 @@ def tune(
             as wide as the problem, and then kept: values for different lengthscales must be comparable.
         seed: of the points and of the random fields.
         lengthscales: False tunes λ only.
-        progress: show a progress bar.
+        progress: as in `learn`.
 
     Each column of data is scaled to a weighted mean square of 1, so that all count alike.
     """

@@ -74,11 +74,13 @@ class Answer:
         u: the functions.
         residual: ‖√W (P û − h)‖₂ over the points, (B,); NaN where it is not known.
         size: ‖√W h‖₂, (B,).
+        exact: is the residual known to all digits, or only its order of magnitude?
     """
 
     u: Combination
     residual: FloatArray
     size: FloatArray
+    exact: bool = True
 
     @property
     def misfit(self) -> FloatArray:
@@ -129,6 +131,13 @@ class Factorisation(ABC):
     def answer(self, h: FloatArray) -> Answer:
         """What least squares makes of data h of shape (N, B)."""
 
+    def answer_again(self, h: FloatArray, enough: float) -> Answer:
+        """The same, for a map that is applied many times: what makes that faster is prepared once, and kept.
+
+        Where residual / size is below ``enough``, that is all that must be known of it.
+        """
+        return self.answer(h)
+
     def coefficients(self, h: FloatArray) -> FloatArray:
         """c = C h for h of shape (N, B): (L, B)."""
         return self.answer(h).u.coefficients
@@ -166,7 +175,7 @@ class Factorisation(ABC):
         raise self._unknown()
 
     def log_determinant(self) -> float:
-        """log det Σ."""
+        """log det Σ of the covariance Σ of the data."""
         raise self._unknown()
 
     @property
@@ -258,7 +267,7 @@ class Method(ABC):
 
     @abstractmethod
     def factorise(self, setting: Setting) -> Factorisation:
-        """Learn."""
+        """Solve the equations of this method for a problem at points: the map from data to coefficients."""
 
 
 def woven(old: FloatArray, fresh: FloatArray, new: RowNumbers) -> FloatArray:

@@ -176,7 +176,7 @@ def ridge(kernel: Kernel, setting: Setting) -> Ridge:
 
 
 def squared_norms(kernel: Kernel, functionals: Functionals) -> FloatArray:
-    """G_ii (N,), finite."""
+    """G_ii = ‖P_i‖², the squared norms of the functionals, (N,), all finite."""
     squares = assembly.squared_norms(kernel, functionals)
     if not np.all(np.isfinite(squares)):
         bad = int(np.argmax(~np.isfinite(squares)))

@@ -11,7 +11,7 @@ import numpy as np
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import REMEDY, check_least, check_positive, check_shape
-from kernop.basics.frozen import frozen
+from kernop.basics.frozen import Kept, frozen
 from kernop.basics.linalg import Cholesky, Orthogonal, left_over, norms, right_solve_upper
 from kernop.basics.stored import stored
 from kernop.collocation.functionals import Functionals
@@ -22,6 +22,11 @@ from kernop.methods.contrast import inherited
 from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.posterior import Posterior
 from kernop.methods.weights import repeated
+
+#: An explicit Q is kept if it has at most so many numbers, 32 MB: it fits in a cache, and takes 0.2 s to be made.
+KEPT = 2**22
+#: Residuals relative to the data that |h|² − |y|² tells without cancelling.
+TOLD = 1e-6
 
 
 @runtime_checkable
@@ -199,6 +204,20 @@ class QRFactorisation(HeldFactorisation):
         y, below = self.factor.rotated(data)
         return Answer(Combination(self.expansion, y, self.upper), norms(below), norms(data))
 
+    def answer_again(self, h: FloatArray, enough: float) -> Answer:
+        """One column of data by an explicit Q, which is read once where reflectors are read twice, in many steps."""
+        if h.shape[1] > 1 or self.size * len(self.expansion) > KEPT:
+            return self.answer(h)
+        q = _thin.of(self, lambda: frozen(np.asfortranarray(self.factor.columns(self.size))))
+        data = self.roots[:, None] * h
+        y, size = q.T @ data, norms(data)
+        u, left = Combination(self.expansion, y, self.upper), left_over(size, y)
+        if enough >= TOLD and left[0] <= 0.5 * enough * size[0]:
+            return Answer(u, left, size, exact=False)
+        # Where there is a penalty, Q has rows of it too, and they are not kept.
+        below = data - q @ y if self.regularization == 0.0 else self.factor.rotated(data)[1]
+        return Answer(u, norms(below), size)
+
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         q = self.factor.columns(len(self.roots))
         q *= self.roots[:, None]
@@ -223,6 +242,10 @@ class QRFactorisation(HeldFactorisation):
         rows, roots = self._rows(functionals, new)
         factor = chained(self.factor, rows, others(new, len(roots)), new)
         return replace(self, regularization=self._regularization(len(roots)), roots=roots, factor=factor)
+
+
+#: The explicit Q of factorisations that are applied again and again to single columns.
+_thin: Kept[QRFactorisation, FloatArray] = Kept()
 
 
 @stored("normal", by_value=False)

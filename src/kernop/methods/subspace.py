@@ -241,13 +241,14 @@ class Subspace(Method):
         return root if isinstance(root, np.ndarray) else root * np.eye(design.shape[1])
 
     def _qr(self, expansion: Expansion, design: FloatArray, regularization: float | None) -> tuple[float, Orthogonal]:
-        """λ, given or chosen, and the factorisation."""
+        """λ, given or chosen, and the factorisation, which may overwrite the design matrix."""
         if regularization is None:
             # Rows tiny · I settle what A cannot see; a third of the work, so only if there is such a thing.
-            free = design.shape[0] < design.shape[1] or self.rkhs
-            factor = None if free else orthogonal(design)
-            if factor is not None and factor.regular:
-                return 0.0, factor
+            if design.shape[0] >= design.shape[1] and not self.rkhs:
+                factor = orthogonal(design, overwrite=True)
+                if factor.regular:
+                    return 0.0, factor
+                design = factor.times(np.triu(factor.upper))
             regularization = float(TINY * np.linalg.norm(design)) ** 2
         factor = orthogonal(np.vstack([design, self._penalty_rows(expansion, design, regularization)]))
         if not factor.regular:

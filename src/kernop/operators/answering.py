@@ -77,15 +77,17 @@ class Answering(Learned):
 
     def __call__(self, *values: InputValue, **named: InputValue) -> Solution:
         """The solution for these inputs, in the order of the problem or by name."""
-        u = self.answer(named_inputs(self.problem, values, named))
-        self._speak_up(u)
-        return u
+        return self._spoken([named_inputs(self.problem, values, named)])[0]
 
     def solve(self, inputs: Sequence[Any]) -> tuple[Solution, ...]:
         """The solutions of several inputs, each a tuple in the order of the problem or a dictionary, in one go."""
-        found = self.answers(listed_inputs(self.problem, inputs, "T"))
+        return self._spoken(listed_inputs(self.problem, inputs, "T"))
+
+    def _spoken(self, inputs: Sequence[Input]) -> tuple[Solution, ...]:
+        """The solutions of several inputs by name, for a user who may ask for many more."""
+        found = self.answers(inputs, again=True)
         for u in found:
-            self._speak_up(u)
+            self._speak_up(u, stacklevel=4)
         return found
 
     def march(self, steps: int, *values: InputValue, **named: InputValue) -> MarchedSolution:
@@ -103,11 +105,14 @@ class Answering(Learned):
         """The solution for inputs by name, whatever it leaves of the data."""
         return self.answers([given])[0]
 
-    def answers(self, inputs: Sequence[Input]) -> tuple[Solution, ...]:
-        """The solutions of several inputs by name, whatever they leave of their data."""
+    def answers(self, inputs: Sequence[Input], *, again: bool = False) -> tuple[Solution, ...]:
+        """The solutions of several inputs by name, whatever they leave of their data.
+
+        ``again`` says that others will follow, for which it pays to prepare T.
+        """
         rows = self.factorisation.rows
         if rows is None:
-            return tuple(answered(self, given) for given in inputs)
+            return tuple(answered(self, given, self.promise if again else None) for given in inputs)
         rows.stream.check_again()
         known = rows.given(inputs)
         return self._split(self.factorisation.passed(known), known)
@@ -127,11 +132,11 @@ class Answering(Learned):
             for own, end, given in zip(rows.columns, ends, rows.inputs, strict=True)
         )
 
-    def _speak_up(self, u: Solution | MarchedSolution) -> None:
+    def _speak_up(self, u: Solution | MarchedSolution, stacklevel: int = 3) -> None:
         """Warn if a solution leaves more of the data than the operator promises, or than their noise explains."""
         for doubt in doubts(self, u) if isinstance(u, Solution) and self.noise is not None else ():
-            warnings.warn(f"T: {doubt}", AccuracyWarning, stacklevel=3)
-        if u.misfits is None or u.sizes is None or np.fmax.reduce(u.misfits, initial=0.0) <= self.promise:
+            warnings.warn(f"T: {doubt}", AccuracyWarning, stacklevel=stacklevel)
+        if u.within(self.promise) or u.misfits is None or u.sizes is None:
             return
         noise = NOISE * self._noise_norm / np.where(u.sizes > 0.0, u.sizes, 1.0)
         if not np.any(u.misfits > self.promise + noise):
@@ -142,7 +147,7 @@ class Answering(Learned):
             f"{self.promise:.1e} that it promises: the space does not resolve this input, or the conditions contradict "
             "each other. Ask u.error_estimate(); learn with tol= and inputs=[…] for such data",
             AccuracyWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
     @property

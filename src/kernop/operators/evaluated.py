@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
@@ -29,6 +30,8 @@ from kernop.language.unknowns import Operator
 from kernop.methods import Combination
 from kernop.operators.shapes import InputValue, PointsLike, blanked, values_of
 from kernop.operators.snapshot import Snapshot
+from kernop.views import pictures
+from kernop.views.html import shown
 from kernop.views.scene import Scene, scene
 from kernop.views.sight import Sight
 from kernop.views.viewed import Viewed
@@ -47,7 +50,7 @@ class Evaluated(Viewed, Generic[One]):
         function: u as a combination of the functions of a space.
         single: is it one input, or a batch?
         paired: was a real operator given complex data? Then the functions are real parts, followed by imaginary parts.
-        misfits: what least squares left of the data, relative, (B,); None if it is not known.
+        left: what least squares left of the data, relative, (B,); None if it is not known yet.
         sizes: the norm ‖√W h‖ of the data, (B,); None if it is not known.
     """
 
@@ -55,7 +58,7 @@ class Evaluated(Viewed, Generic[One]):
     function: Combination
     single: bool
     paired: bool = False
-    misfits: FloatArray | None = None
+    left: FloatArray | None = None
     sizes: FloatArray | None = None
 
     @property
@@ -67,6 +70,15 @@ class Evaluated(Viewed, Generic[One]):
     def ansatz(self) -> Ansatz:
         """How the unknowns are written in the functions of the space."""
         return self.function.expansion.ansatz
+
+    @cached_property
+    def misfits(self) -> FloatArray | None:
+        """What least squares left of the data, relative, (B,); None if it is not known."""
+        return self.left
+
+    def within(self, promise: float) -> bool:
+        """Is no more left of the data than this part, as far as it is known?"""
+        return self.left is None or float(np.fmax.reduce(self.left, initial=0.0)) <= promise
 
     @property
     def misfit(self) -> FloatArray | float | None:
@@ -247,6 +259,11 @@ class Evaluated(Viewed, Generic[One]):
     def _blank(self, values: Any, points: Points, outside: str) -> Any:
         """NaN where points are not inside, if that is what to do with points outside."""
         return blanked(values, self.problem.contains(points.x)) if outside == "nan" else values
+
+    def _repr_html_(self) -> str:
+        name, _, rest = repr(self).partition("(")
+        what, _, parts = rest.removesuffix(")").partition("; ")
+        return shown(name, [("what", what), ("of", parts)], pictures.small(self._sights()[0]) if self.single else None)
 
     def _described(self, *parts: str) -> str:
         """What it is, in a line."""

@@ -62,7 +62,7 @@ class Source:
 
     @property
     def others(self) -> list[Condition]:
-        """All other conditions."""
+        """All conditions but that of the source."""
         return [c for c in self.learned.problem.conditions if c is not self.equation]
 
     @cached_property
@@ -98,7 +98,7 @@ class Way(ABC):
 
     @abstractmethod
     def __call__(self, x: FloatArray) -> NDArray[Any]:
-        """G(x, y): (M, K)."""
+        """G(x, y_k) at x (M, d) for all K sources: (M, K)."""
 
     @property
     @abstractmethod

@@ -18,6 +18,7 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.frozen import frozen
+from kernop.basics.progress import Stages
 from kernop.collocation.slabs import (
     NAME,
     Slab,
@@ -73,10 +74,15 @@ def march(learned: Learned, steps: Any, given: Mapping[str, Any]) -> MarchedSolu
     inputs = by_slab(slab, given, learned.points, layouts, number)
     size = 3 * number * len(learned.collocated)
     check_memory("steps", size, f"data of {number} slabs", "march fewer, and begin again from where they end")
-    known, single, paired = data_of_slabs(slab, inputs, learned.points, learned.layouts)
-    repetition = own_step(learned, slab).over(number)
-    data = frozen(repetition.march(known)[0].reshape(len(known), -1))
-    answer = learned.factorisation.answer(data)
+    with Stages(None) as stage, stage("march") as tick:
+        tick(0.05, "data of all slabs")
+        known, single, paired = data_of_slabs(slab, inputs, learned.points, learned.layouts)
+        tick(0.3, "the map of one slab")
+        repetition = own_step(learned, slab).over(number)
+        tick(0.6, f"{number} slabs")
+        data = frozen(repetition.march(known)[0].reshape(len(known), -1))
+        tick(0.9, "solutions")
+        answer = learned.factorisation.answer_again(data, 0.0)  # as T has it, where there is one slab
     _warn_of_growth(repetition)
     slabs = _slabs(learned, slab, inputs, data, answer, single, paired)
     residual, sizes = (
@@ -91,7 +97,7 @@ def march(learned: Learned, steps: Any, given: Mapping[str, Any]) -> MarchedSolu
         learned=learned,
         data=data,
         function=answer.u,
-        misfits=np.divide(residual, sizes, out=np.zeros_like(sizes), where=sizes > 0.0),
+        left=np.divide(residual, sizes, out=np.zeros_like(sizes), where=sizes > 0.0),
         sizes=sizes,
         single=single,
         paired=paired,
@@ -127,7 +133,7 @@ def _slabs(
                 learned=learned,
                 data=data[:, columns],
                 inputs={**own, **handed},
-                misfits=known.misfit,
+                left=known.misfit,
                 sizes=known.size,
                 paired=paired,
             )

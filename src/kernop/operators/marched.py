@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, OutsideDomainError, ShapeError, check_integer, fail
+from kernop.basics.progress import Stages
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.data import known_everywhere, some_places
 from kernop.collocation.functionals import Functionals, Indices
@@ -43,7 +44,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
         given: what `march` was given, by name.
         data: what T was given in all slabs at its points, (N, steps · B).
         function: u in all slabs; the columns are those of the first, then of the second, ….
-        misfits: what least squares left of the data on the worst slab, relative to the largest data, (B,).
+        left: what least squares left of the data on the worst slab, relative to the largest data, (B,).
         sizes: the norm ‖√W h‖ of the largest data, (B,).
     """
 
@@ -56,7 +57,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
 
     @property
     def steps(self) -> int:
-        """The number of slabs."""
+        """The number of slabs of time."""
         return len(self.slabs)
 
     @property
@@ -109,7 +110,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
             single=True,
             data=self.data[:, columns],
             function=replace(self.function, y=self.function.y[:, columns]),
-            misfits=None if self.misfits is None else self.misfits[[number]],
+            left=None if self.left is None else self.left[[number]],
             sizes=None if self.sizes is None else self.sizes[[number]],
         )
 
@@ -128,7 +129,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
             given=combined_slabs(self.learned, [(a, {**fixed, **u.given}) for a, u in terms]),
             data=sum(a * u.data for a, (_, u) in zip(factors, terms, strict=True)),
             function=replace(self.function, y=sum(a * u.function.y for a, (_, u) in zip(factors, terms, strict=True))),
-            misfits=None,
+            left=None,
             sizes=None,
         )
 
@@ -212,17 +213,10 @@ class MarchedSolution(Evaluated[OneUnknown]):
                 what the points do not see; None for no search, which takes about a second for each slab.
         """
         sought = None if search is None else check_integer("search", search, least=16)
-        known = self._known(values, named)
-        return chain_estimate(
-            self.learned,
-            self.slab,
-            self.repetition,
-            self.function,
-            known,
-            single=self.single,
-            paired=self.paired,
-            search=sought,
-        )
+        known, kind = self._known(values, named), {"single": self.single, "paired": self.paired}
+        parts = (self.learned, self.slab, self.repetition, self.function, known)
+        with Stages(None) as stage, stage("estimate"):
+            return chain_estimate(*parts, **kind, search=sought)
 
     def report(self) -> str:
         """What `error_estimate` says and how the map grows, for a person: ``print(u.report())``."""

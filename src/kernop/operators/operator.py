@@ -42,11 +42,13 @@ from kernop.operators.answering import Answering
 from kernop.operators.closing import Closing, enveloped
 from kernop.operators.fixed import FixedOperator, fixed
 from kernop.operators.green import GreenFunction, green_function, opened
+from kernop.operators.looks import plot_operator, unlabelled
 from kernop.operators.partitions import parts_record
 from kernop.operators.shapes import InputValue, PointsLike, by_unknown, deviations
 from kernop.operators.solution import functionals_of
 from kernop.operators.streams import stream_record
 from kernop.trust.evidence import Evidence, evidence
+from kernop.views.html import shown
 
 #: The kind of file, and the version of what is in it: a reader refuses later ones.
 KIND, FORMAT = "operator", 2
@@ -317,6 +319,25 @@ class SolutionOperator(Answering):
         return replace(
             self, points=points, factorisation=factorisation, stats=stage.seconds, report=None, functionals=functionals
         )
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw T: its points, or its parts; the error of every level of learning; and its answer to a point source.
+
+        Returns axes of matplotlib, one for each panel: ``ax`` can give them. Needs ``kernop[plot]``.
+        """
+        return plot_operator(self, self.report, self._point_source, self.answer, ax)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("from", ", ".join(self.problem.inputs)),
+            ("to", ", ".join(self.problem.unknowns.names)),
+            ("points", f"{self.n_points}"),
+            ("space", self.space),
+            ("method", self.how),
+        ]
+        rows += [("learned", str(self.report).partition("\n")[0])] if self.report is not None else []
+        draw = self.problem.plot if self.problem.dim < 3 else None
+        return shown("SolutionOperator", rows, None if draw is None else lambda ax: unlabelled(draw(points=0, ax=ax)))
 
     def __repr__(self) -> str:
         if isinstance(self.points, StreamPoints):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from kernop.basics.errors import ArgumentError, describe, fail
 from kernop.basics.stored import Extended, stored
+from kernop.views.html import shown
+from kernop.views.places import plot_levels
 
 Status = Literal["met", "stagnated", "budget"]
 
@@ -108,6 +110,20 @@ class Report:
     def promise(self) -> float:
         """The misfit up to which data resemble those on which the tolerance was measured."""
         return MARGIN * max(self.tol, self.best.misfit)
+
+    def draw(self, axis: Any) -> None:
+        """The error of each level against its number of functions, on axes of matplotlib."""
+        errors = [level.error for level in self.levels]
+        plot_levels(
+            axis, [level.centers for level in self.levels], errors, self.returned, self.tol if self.asked else None
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [("", "functions", "points", "error", "seconds")]
+        for k, level in enumerate(self.levels):
+            mark = "returned" if k == self.returned else ""
+            rows.append((mark, f"{level.centers}", f"{level.points}", f"{level.error:.1e}", f"{level.seconds:.2f}"))
+        return shown(str(self).partition("\n")[0], rows, self.draw)
 
     def __str__(self) -> str:
         if not self.asked:

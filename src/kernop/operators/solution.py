@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.frozen import frozen
+from kernop.basics.progress import Stages
 from kernop.collocation.ansatz import Ansatz, Tabulated, condition_functionals
 from kernop.collocation.data import (
     all_values,
@@ -73,7 +75,15 @@ class Solution(Evaluated["UnknownSolution"]):
     inputs: Input | None = None
 
     def __post_init__(self) -> None:
-        frozen((self.function.y, self.data, self.misfits, self.sizes))
+        frozen((self.function.y, self.data, self.left, self.sizes))
+
+    @cached_property
+    def misfits(self) -> FloatArray | None:
+        """What least squares left of the data, relative, (B,); measured now if T saw only that it is little."""
+        if self.left is not None or self.learned is None or self.data is None:
+            return self.left
+        answer = self.learned.factorisation.answer(self.data)
+        return frozen((answer.paired() if self.paired else answer).misfit)
 
     @property
     def expansion(self) -> Expansion:
@@ -102,7 +112,7 @@ class Solution(Evaluated["UnknownSolution"]):
             single=True,
             data=None if self.data is None else self.data[:, columns],
             inputs=None if self.inputs is None or learned is None else picked(learned, self.inputs, number),
-            misfits=None if self.misfits is None else self.misfits[[number]],
+            left=None if self.left is None else self.left[[number]],
             sizes=None if self.sizes is None else self.sizes[[number]],
         )
 
@@ -222,9 +232,9 @@ class Solution(Evaluated["UnknownSolution"]):
         sought = None if search is None else check_integer("search", search, least=16)
         check_memory("search", 16 * (sought or 0) * self.problem.dim, f"{describe(sought)} values", "ask for fewer")
         known = self._known(values, named)
-        return error_estimate(
-            learned, self.function, known, single=self.single, paired=self.paired, covering=number, search=sought
-        )
+        kind = {"single": self.single, "paired": self.paired}
+        with Stages(None) as stage, stage("estimate") as tick:
+            return error_estimate(learned, self.function, known, **kind, covering=number, search=sought, tick=tick)
 
     def correction(self) -> Solution:
         """ê, an estimate of the error u − û as a function, with which `error_estimate` begins; û + ê is nearer to u."""
@@ -361,18 +371,24 @@ def solution_of(
         learned=learned,
         data=data,
         inputs=inputs,
-        misfits=found.misfit,
+        left=found.misfit if found.exact else None,
         sizes=found.size,
         paired=columns.paired,
     )
 
 
-def answered(learned: Learned, given: Input) -> Solution:
-    """The solution for inputs by name, of an operator that holds what it needs of its rows."""
+def answered(learned: Learned, given: Input, enough: float | None = None) -> Solution:
+    """The solution for inputs by name, of an operator that holds what it needs of its rows.
+
+    ``enough`` says that others will follow, for which it pays to prepare the operator, and how much may be left of the
+    data before it must be known exactly.
+    """
     data = all_values(learned.problem, given, learned.points, learned.layouts)
     data = concrete("T", data, "use S = T.on(x), then S(f, g), which JAX differentiates, jits and vmaps")
     columns, shape = real_columns(data), Columns(None if data.ndim == 1 else data.shape[1], np.iscomplexobj(data))
-    return solution_of(learned, learned.factorisation.answer(columns), shape, given, columns)
+    learnt = learned.factorisation
+    answer = learnt.answer(columns) if enough is None else learnt.answer_again(columns, enough)
+    return solution_of(learned, answer, shape, given, columns)
 
 
 def check_unknowns(unknowns: Unknowns) -> None:

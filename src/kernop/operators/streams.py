@@ -95,7 +95,7 @@ class StreamRecord(KeptOfRows):
                 problem=problem,
                 function=Combination(self.expansion, own.y, None if own.misfit is None else self.upper),
                 single=own.single,
-                misfits=own.misfit,
+                left=own.misfit,
                 paired=own.paired,
             )
             for own in self.solutions

@@ -35,6 +35,8 @@ from kernop.serving.writing import as_json, as_tensors
 
 #: Paths that need no token.
 OPEN = frozenset({"/health"})
+#: The most bytes of all headers of a request.
+HEAD = 32 * 2**10
 #: On every answer: it is what it says it is, and no other site may show it.
 GUARDS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer"}
 log = logging.getLogger("kernop.serving")
@@ -171,6 +173,9 @@ class Gate:
             await refused(error)(scope, receive, send)
 
     def _check(self, request: Request) -> None:
+        size = sum(len(name) + len(value) for name, value in request.headers.raw)
+        if size > HEAD:
+            raise RefusalError(431, "headers", f"{size} bytes", f"send at most {HEAD}", {"Connection": "close"})
         if self.hosts is not None and request.url.hostname not in self.hosts:
             # A page of another site whose name was made to point here would read what it likes.
             got, remedy = repr(request.headers.get("host"))[:80], f"ask {' or '.join(sorted(self.hosts))}"

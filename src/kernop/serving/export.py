@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from kernop.basics.versions import VERSION
 from kernop.operators.known import shown
 from kernop.operators.operator import SolutionOperator
 from kernop.serving.error_table import Asked, estimated, sources_asked
-from kernop.serving.family import Channel, Mode, channels, modes, zeros
-from kernop.serving.reduced import SLOPES, SOLVED, Reduced, answered, fields, reduced, rows_of
+from kernop.serving.family import Channel, Mode, channels, modes
+from kernop.serving.reduced import SLOPES, SOLVED, Reduced, Responses, fields, reduced
 from kernop.serving.stage import Stage, stage_of
 
 #: The parts of the page, in the order in which they are put into it.
@@ -57,6 +57,8 @@ def page(operator: SolutionOperator, title: str = "", *, nodes: int | None = Non
     if not isinstance(operator, SolutionOperator):
         raise fail(ArgumentTypeError, "T", describe(operator), "give an operator that learn or load returned")
     stage, arrays = stage_of(operator.problem, nodes), Arrays()
+    if operator.ansatz.envelope is not None:  # derivatives are by the product rule, which no fixed matrix knows
+        stage = replace(stage, arrows=stage.arrows[:0])
     model = _model(operator, stage, arrays, sources)
     model["title"] = title
     return _html(model, b"".join(arrays.parts), title or model["map"])
@@ -81,7 +83,8 @@ def _model(operator: SolutionOperator, stage: Stage, arrays: Arrays, sources: in
     taken, rest = channels(operator)
     if not taken and not rest:
         raise fail(ArgumentError, "T", "an operator without inputs", "leave the data of a condition open: data=None")
-    found = [reduced(operator, channel, stage, sources) for channel in taken]
+    responses = Responses(operator, stage)
+    found = [reduced(responses, channel, sources) for channel in taken]
     sliders = [(c, m) for c in (*taken, *rest) for m in modes(operator, c, stage, c in taken)]
     asked = [sources_asked(own.channel, own.widths, stage) for own in found]
     shapes = [Asked(c, m.columns(stage), (1,)) for c, m in sliders]
@@ -89,7 +92,6 @@ def _model(operator: SolutionOperator, stage: Stage, arrays: Arrays, sources: in
     tables = [e.reshape(own.shape) for own, e in zip(asked, errors, strict=False)]
     # Strengths are such that a source in the middle gives u of size 1, to one digit.
     strengths = {own.channel: _nice(1.0 / own.size) for own in found}
-    offset = rows_of(operator.answer(zeros(operator)), stage)[:, 0]
     problem = operator.problem
     return {
         "map": f"({', '.join(problem.inputs)}) ↦ {', '.join(problem.unknowns.names)}",
@@ -106,10 +108,10 @@ def _model(operator: SolutionOperator, stage: Stage, arrays: Arrays, sources: in
         "nodes": arrays.add(stage.nodes, "<u4"),
         "arrows": arrays.add(stage.arrows, "<u4"),
         "mask": arrays.add(np.packbits(stage.mask), "|u1") | {"bits": list(stage.mask.shape)},
-        "offset": arrays.add(offset) if np.any(offset) else None,
+        "offset": arrays.add(responses.offset) if np.any(responses.offset) else None,
         "channels": [_channel(*own, strengths, arrays) for own in zip(found, tables, strict=True)],
         "modes": [
-            _slider(m, own, answered(operator, own.channel, _values(operator, own), stage), e, strengths, arrays)
+            _slider(m, own, responses(own.channel, _values(operator, own)), e, strengths, arrays)
             for (_, m), own, e in zip(sliders, shapes, errors[len(asked) :], strict=True)
         ],
         "notes": _notes(operator, found, how),

@@ -8,14 +8,16 @@ points to the coordinates in U, give u ≈ U V h. Sources that were not among th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.operators.fixed import FixedOperator, fixed
 from kernop.operators.operator import SolutionOperator
-from kernop.operators.solution import Solution
 from kernop.serving.family import Channel, fills, gaussians, zeros
 from kernop.serving.stage import Stage
 
@@ -43,7 +45,7 @@ class Reduced:
         channel: where the sources act.
         widths: the narrowest and the widest source.
         points: where h is evaluated, in space, (n, s).
-        left: U, (rows, r), float32; see `rows_of` for the rows.
+        left: U, (rows, r), float32; see `Responses` for the rows.
         right: V, (r, n), float32.
         left_out: max |U V h − u| / max |u| over sources that were not used, in float32.
         size: max |u| of a source of strength 1 in the middle.
@@ -58,8 +60,9 @@ class Reduced:
     size: float
 
 
-def reduced(operator: SolutionOperator, channel: Channel, stage: Stage, solved: int = SOLVED) -> Reduced:
+def reduced(responses: Responses, channel: Channel, solved: int = SOLVED) -> Reduced:
     """The matrices of one channel."""
+    operator, stage = responses.operator, responses.stage
     narrow = stage.side * NARROW[1 if stage.space == 1 else len(stage.low)]
     wide = WIDE * stage.side
     centres = _centres(operator, stage, narrow, solved)
@@ -69,8 +72,9 @@ def reduced(operator: SolutionOperator, channel: Channel, stage: Stage, solved: 
     widths = narrow * (wide / narrow) ** shares
     sources = gaussians(centres, widths)
     x = operator.points[channel.condition].x
-    h, values = sources(x), answered(operator, channel, sources(x), stage)
-    scale = np.max(np.abs(values[: stage.slopes_at(len(fields(operator)))]), axis=0)
+    h = sources(x)
+    values = responses(channel, h)
+    scale = np.max(np.abs(values[: responses.values]), axis=0)
     if not np.all(scale > 0.0):
         got = f"{channel.condition!r}, to which u does not answer"
         raise fail(ArgumentError, "T", got, "a page needs an input that changes u")
@@ -82,7 +86,7 @@ def reduced(operator: SolutionOperator, channel: Channel, stage: Stage, solved: 
     v = _fitted(h[chosen, :solved], u.T @ values[:, :solved])
     left, right = u.astype(np.float32), v.astype(np.float32)
     found = left @ (right @ h[chosen, solved:].astype(np.float32))
-    off = (found - values[:, solved:])[: stage.slopes_at(len(fields(operator)))]
+    off = (found - values[:, solved:])[: responses.values]
     middle = int(np.argmin(np.linalg.norm(centres - stage.middle[: stage.space], axis=1)))
     return Reduced(
         channel,
@@ -95,13 +99,6 @@ def reduced(operator: SolutionOperator, channel: Channel, stage: Stage, solved: 
     )
 
 
-def answered(operator: SolutionOperator, channel: Channel, columns: FloatArray, stage: Stage) -> FloatArray:
-    """u and ∇u at the nodes for B columns of data (n, B) of one channel, without what fixed data add: (rows, B)."""
-    given = zeros(operator)
-    found = rows_of(operator.answer({**given, channel.condition: channel.data(columns)}), stage)
-    return found - rows_of(operator.answer(given), stage)
-
-
 def fields(operator: SolutionOperator) -> list[str]:
     """What the page can show: each component of each unknown, its real and its imaginary part."""
     found: list[str] = []
@@ -111,36 +108,57 @@ def fields(operator: SolutionOperator) -> list[str]:
     return found
 
 
-def rows_of(u: Solution, stage: Stage) -> FloatArray:
-    """A solution as a column of a page: (rows, B).
+class Responses:
+    """What T answers at the nodes and arrows of a page: matrices that are made once.
 
-    Frame by frame; in a frame for each field u at the nodes; then, frame by frame again, for each field and each axis
-    that is shown, the derivative at the arrows, times `SLOPES` of the shortest side.
+    A solution is a column (rows,): frame by frame, and in a frame for each field u at the nodes; then, frame by frame
+    again, for each field and each axis that is shown, the derivative at the arrows, times `SLOPES` of the
+    shortest side. Where a node is not inside in a frame, 0.
     """
-    frames = max(len(stage.frames), 1)
-    values = _by_frame([_real(_at(u, name, stage)) for name in u.problem.unknowns.names], frames)
-    if len(stage.arrows) == 0:
-        return values
-    x = stage.places(stage.arrows)
-    slopes = [_slopes(u, name, x, stage.shown) for name in u.problem.unknowns.names]
-    return np.concatenate([values, SLOPES * stage.side * _by_frame(slopes, frames)])
+
+    def __init__(self, operator: SolutionOperator, stage: Stage) -> None:
+        self.operator, self.stage = operator, stage
+        self._within, self._arrows_within = stage.inside(stage.nodes), stage.inside(stage.arrows)
+        # Nodes that are outside in a frame are asked too, so that all frames are alike; what T says there is left out.
+        outside = "raise" if np.all(self._within) else "extrapolate"
+        self._nodes = operator.on(_within_box(stage, stage.nodes), outside=outside)
+        x = _within_box(stage, stage.arrows)
+        components = range(operator.problem.unknowns.total if len(stage.arrows) else 0)
+        rows = [operator.ansatz.gradients(x, k) for k in components]
+        self._slopes = [fixed(operator, x, own, False) for own in rows if own is not None]
+        self.offset = self._rows(zeros(operator))[:, 0]
+
+    @property
+    def values(self) -> int:
+        """The number of rows before those of derivatives."""
+        return max(len(self.stage.frames), 1) * len(fields(self.operator)) * len(self.stage.nodes)
+
+    def __call__(self, channel: Channel, columns: FloatArray) -> FloatArray:
+        """For B columns of data (n, B) of one channel, without what fixed data add: (rows, B)."""
+        found = self._rows({**zeros(self.operator), channel.condition: channel.data(columns)})
+        return found - self.offset[:, None]
+
+    def _rows(self, given: dict[str, Any]) -> FloatArray:
+        batch = any(np.ndim(value) > 1 for value in given.values())
+
+        def asked(own: FixedOperator, within: NDArray[np.bool_]) -> list[FloatArray]:
+            found = own(**given)
+            parts = [p if batch else p[..., None] for p in (found if isinstance(found, tuple) else (found,))]
+            return [np.where(within.reshape(-1, *[1] * (part.ndim - 1)), part, 0.0) for part in parts]
+
+        frames, shown = max(len(self.stage.frames), 1), self.stage.shown
+        values = _by_frame([_real(part) for part in asked(self._nodes, self._within)], frames)
+        if not self._slopes:
+            return values
+        found = [asked(own, self._arrows_within)[0] for own in self._slopes]
+        along = [np.stack([_real(own[:, axis]) for axis in range(shown)], axis=2) for own in found]
+        slopes = [own.reshape(len(own), -1, own.shape[-1]) for own in along]
+        return np.concatenate([values, SLOPES * self.stage.side * _by_frame(slopes, frames)])
 
 
-def _at(u: Solution, name: str, stage: Stage) -> FloatArray:
-    """One unknown at the nodes: (M, 1, B), or (M, k, B); beyond the domain by extrapolation if it can be."""
-    x = stage.places(stage.nodes)
-    found = np.asarray(u[name](x, outside="extrapolate"))
-    found = found[..., None] if u.single else found
-    return found[:, None] if found.ndim == 2 else found
-
-
-def _slopes(u: Solution, name: str, x: FloatArray, axes: int) -> FloatArray:
-    """The derivatives of one unknown along the first axes: (M, q, B), axis by axis for each of its fields."""
-    found = np.asarray(u[name].grad(x, outside="extrapolate"))
-    found = found[..., None] if u.single else found
-    found = found[:, None] if found.ndim == 3 else found  # (M, k, d, B)
-    along = np.stack([_real(found[:, :, axis]) for axis in range(axes)], axis=2)
-    return along.reshape(len(along), -1, along.shape[-1])
+def _within_box(stage: Stage, numbers: NDArray[np.intp]) -> FloatArray:
+    """The places of nodes, not beyond the box by rounding."""
+    return np.clip(stage.places(numbers), stage.low, stage.high)
 
 
 def _real(values: FloatArray) -> FloatArray:

@@ -13,11 +13,11 @@ from threadpoolctl import threadpool_limits
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kernop.operators.operator import SolutionOperator
-from kernop.serving.app import application
+from kernop.serving.app import HEAD, application
 from kernop.serving.refusal import Limits
 
-#: Bytes of the head of a request, open connections, and seconds for which an idle one is kept.
-HEAD, CONNECTIONS, IDLE = 32 * 2**10, 1000, 10
+#: Open connections, and seconds for which an idle one is kept.
+CONNECTIONS, IDLE = 1000, 10
 
 
 class Punctual(H11Protocol):

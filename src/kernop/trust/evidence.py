@@ -18,7 +18,7 @@ from kernop.methods import Factorisation
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What some data say of the prior.
+    """The marginal likelihood of data under the Gaussian-process prior, and the scale that makes it largest.
 
     Attributes:
         scale: s, the most likely scale of the prior and of the noise together; 1 if the noise is stated. (B,) for B

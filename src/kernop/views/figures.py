@@ -25,12 +25,12 @@ def pyplot() -> Any:
     return needed("matplotlib.pyplot", "plot", "plot")
 
 
-def axes_for(number: int, ax: Any, ratio: float = 0.8) -> list[Any]:
+def axes_for(number: int, ax: Any, ratio: float = 0.8, wide: float = WIDE) -> list[Any]:
     """So many axes: those of the user, or new ones beside each other, of this ratio of height and width."""
     if ax is None:
         across = min(number, 3 if number in (3, 5, 6, 9) else ACROSS)
         down = -(-number // across)
-        size = (WIDE * across, down * float(np.clip((WIDE - AROUND[0]) * ratio + AROUND[1], 1.9, 5.0)))
+        size = (wide * across, down * float(np.clip((WIDE - AROUND[0]) * ratio + AROUND[1], 1.9, 5.0)))
         _, made = pyplot().subplots(down, across, figsize=size, layout="constrained", squeeze=False)
         for extra in made.flat[number:]:
             extra.remove()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +42,17 @@ def plot(
         alike = [v for other, (_, v) in zip(panels, drawn, strict=True) if other.label == panel.label]
         draw(panel, own, mesh, values, cmap, limits_of(np.concatenate(alike), panel.signed))
     return returned(axes)
+
+
+def small(sight: Sight) -> Callable[[Any], None]:
+    """Draws a function on axes, small: its first panel."""
+
+    def on(axis: Any) -> None:
+        panel = panels_of(cuts(sight, None, None)[0], None)[0]
+        mesh, values = sampled(panel, 200 if panel.sight.scene.dim == 1 else 900)
+        draw(replace(panel, arrows=None), axis, mesh, values, None, limits_of(values))
+
+    return on
 
 
 def sampled(panel: Panel, points: int | None = None) -> tuple[Mesh, FloatArray]:
@@ -89,7 +100,9 @@ def quiver(panel: Panel, axis: Any, longest: float = 0.0) -> Any:
     longest = longest or float(np.max(np.linalg.norm(v, axis=1), initial=0.0)) or 1.0
     scale = longest / (float(np.max(sides)) / ARROWS)  # the longest reaches from one to the next
     style = {"color": "white", "edgecolor": "0.15", "linewidth": 0.5, "width": 0.009, "headlength": 4.0, "pivot": "mid"}
-    return axis.quiver(*x.T, *v.T, angles="xy", scale_units="xy", scale=scale, **style)
+    arrows = axis.quiver(*x.T, *v.T, angles="xy", scale_units="xy", scale=scale, **style)
+    arrows.set_in_layout(False)
+    return arrows
 
 
 def ratio(panel: Panel) -> float:

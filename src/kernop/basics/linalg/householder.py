@@ -109,9 +109,13 @@ class Orthogonal:
         return q[:n]
 
 
-def orthogonal(a: FloatArray) -> Orthogonal:
-    """QR factorisation of ``a`` (m, L), m ≥ L, by Householder reflections; ``a`` stays as it is."""
-    packed, t, _ = lapack.dgeqrt(min(BLOCK, a.shape[1]), np.array(a, order="F"), overwrite_a=1)
+def orthogonal(a: FloatArray, *, overwrite: bool = False) -> Orthogonal:
+    """QR factorisation of ``a`` (m, L), m ≥ L, by Householder reflections.
+
+    ``a`` stays as it is, unless it may be overwritten and is in Fortran order.
+    """
+    own = a if overwrite else np.array(a, order="F")
+    packed, t, _ = lapack.dgeqrt(min(BLOCK, a.shape[1]), own, overwrite_a=1)
     return Orthogonal(packed, t)
 
 

@@ -61,6 +61,10 @@ class PartsSpace(Expansion):
     def dim(self) -> int:
         return self.degrees.shape[1]
 
+    @property
+    def boxes(self) -> tuple[FloatArray, FloatArray]:
+        return self.mosaic.boxes
+
     def __repr__(self) -> str:
         return f"Polynomials(degree {int(np.max(self.degrees.sum(axis=1)))}) on {len(self.uppers)} parts"
 
@@ -86,10 +90,11 @@ class PartsSpace(Expansion):
         found = np.empty((len(left), len(self)), order=order) if out is None else out
         m = self.each
         for rows, block in left:
-            values = np.zeros((len(block.x), len(self)))
+            target = np.zeros((len(block), len(self)))
+            row_of = block.repeated(np.arange(len(block)))
             for own, part, there in self._by_parts(block):
-                values[own, part * m : (part + 1) * m] = there
-            found[rows] = block.collected(values)
+                np.add.at(target[:, part * m : (part + 1) * m], row_of[own], there)
+            found[rows] = target
         return found
 
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:

@@ -84,18 +84,21 @@ class Polynomials(Expansion):
         alphas = [block.terms[k][1] for k in columns]
         for start in range(0, len(block.x), STRIP):
             strip = slice(start, start + STRIP)
-            tables = self._tables(block.x[strip], np.max(alphas, axis=0))
+            tables = self._tables(block.x[strip], max(map(max, alphas)))
             out[strip] = sum(
                 self._product(tables, alpha) * block.coefficients[strip, k]
                 for k, alpha in zip(columns, alphas, strict=True)
             ).T  # pyright: ignore[reportAttributeAccessIssue]
         return out
 
-    def _tables(self, x: FloatArray, orders: NDArray[np.int64]) -> list[FloatArray]:
-        """For each axis the derivatives of all polynomials up to an order: (order + 1, p + 1, n)."""
-        z = (x - self.centre) / self.half
-        axes = zip(z.T, self.half, self._highest.tolist(), orders.tolist(), strict=True)
-        return [legendre(own, p, m) / (half ** np.arange(m + 1))[:, None, None] for own, half, p, m in axes]
+    def _tables(self, x: FloatArray, m: int) -> list[FloatArray]:
+        """For each axis the derivatives of all polynomials up to an order m: (m + 1, p + 1, n)."""
+        z, n = (x - self.centre) / self.half, len(x)
+        # All axes in one go: for a few points it is the number of operations that counts.
+        found = legendre(z.T.reshape(-1), self._highest, m).reshape(m + 1, -1, self.dim, n)
+        if m:
+            found /= self.half[:, None] ** np.arange(m + 1)[:, None, None, None]
+        return [found[:, :, k] for k in range(self.dim)]
 
     def _product(self, tables: list[FloatArray], alpha: tuple[int, ...]) -> FloatArray:
         """∂^α of every function at the points of the tables, (L, n)."""
@@ -105,8 +108,8 @@ class Polynomials(Expansion):
         return first
 
     @cached_property
-    def _highest(self) -> NDArray[np.int64]:
-        return frozen(np.max(self.degrees, axis=0))
+    def _highest(self) -> int:
+        return int(np.max(self.degrees))
 
     @cached_property
     def _columns(self) -> list[NDArray[np.int64]]:
@@ -123,10 +126,13 @@ def legendre(z: FloatArray, degree: int, order: int) -> FloatArray:
     Three-term recurrence for the values, and P_n^(m) = P_{n−2}^(m) + (2n − 1) P_{n−1}^(m−1) for derivatives.
     """
     found = np.zeros((order + 1, degree + 1, len(z)))
-    found[0, 0] = 1.0
+    values = [*found[0]]
+    values[0][:] = 1.0
     for n in range(1, degree + 1):
-        below = found[0, n - 2] if n > 1 else 0.0
-        found[0, n] = ((2 * n - 1) * z * found[0, n - 1] - (n - 1) * below) / n
+        np.multiply(z, values[n - 1], out=values[n])
+        values[n] *= (2 * n - 1) / n
+        if n > 1:
+            values[n] -= (n - 1) / n * values[n - 2]
         if order:
             found[1:, n] = (2 * n - 1) * found[:-1, n - 1]
         if order and n > 1:

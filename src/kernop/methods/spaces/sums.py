@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -62,12 +63,16 @@ class DirectSum(Expansion):
 
     def matrix(self, left: Functionals, *, order: Order = "C", out: FloatArray | None = None) -> FloatArray:
         found = np.empty((len(left), len(self)), order=order) if out is None else out
-        for part, columns in zip(self.summands, self._columns(), strict=True):
+        for part, columns in zip(self.summands, self._columns, strict=True):
             part.matrix(left, out=found[:, columns])
         return found
 
+    def quickly(self, left: Functionals, out: FloatArray) -> None:
+        for part, columns in zip(self.summands, self._columns, strict=True):
+            part.quickly(left, out[:, columns])
+
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
-        parts = zip(self.summands, self._columns(), strict=True)
+        parts = zip(self.summands, self._columns, strict=True)
         return np.sum([part.apply(left, c[own]) for part, own in parts], axis=0)
 
     def check_order(self, order: int, name: str) -> None:
@@ -79,6 +84,7 @@ class DirectSum(Expansion):
         found = [part.signature for part in self.summands]
         return "; ".join(words for words, _ in found), tuple(array for _, arrays in found for array in arrays)
 
+    @cached_property
     def _columns(self) -> list[slice]:
         ends = np.cumsum([len(part) for part in self.summands]).tolist()
         return [slice(end - len(part), end) for part, end in zip(self.summands, ends, strict=True)]

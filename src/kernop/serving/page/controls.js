@@ -13,6 +13,7 @@ function element(tag, properties = {}, ...children) {
 function slider(label, { min, max, value, step, shown = (v) => written(v, 3) }, changed) {
   const input = element("input", { type: "range", min, max, step: step || (max - min) / 200 });
   input.value = value;
+  input.setAttribute("aria-label", label); // an output is what the label would name
   const output = element("output", { textContent: shown(value) });
   input.addEventListener("input", () => { output.textContent = shown(Number(input.value)); changed(Number(input.value)); });
   input.addEventListener("dblclick", () => { if (min < 0) { input.value = 0; input.dispatchEvent(new Event("input")); } });
@@ -118,6 +119,8 @@ class Controls {
   /** The colour bar and its numbers. */
   legend(low, high, colours) {
     $("legend").hidden = this.operator.shown === 1;
+    if (this.shownLegend && this.shownLegend.every((own, k) => own === [low, high, colours][k])) return;
+    this.shownLegend = [low, high, colours];
     const canvas = $("scale"), pen = canvas.getContext("2d");
     canvas.width = SHADES;
     const strip = pen.createImageData(SHADES, 12), pixels = new Uint32Array(strip.data.buffer);

@@ -233,7 +233,7 @@ class LivePage {
   /** The size of the picture, and its axes. */
   layout() {
     const room = $("plot").clientWidth, pad = { left: 46, right: 14, top: 6, bottom: 30 };
-    const most = Math.max(280, 0.74 * window.innerHeight);
+    const most = Math.max(300, window.innerHeight - 350); // the legend is seen too
     let width = room - pad.left - pad.right, height = width * this.picture.aspect;
     if (height > most) { height = most; width = height / this.picture.aspect; }
     const left = pad.left + (room - pad.left - pad.right - width) / 2;
@@ -336,7 +336,7 @@ class LivePage {
 
   read() {
     const { state, extent, error, milliseconds } = this;
-    const place = (state.probe || []).map((x, a) => `${"xy"[a]} = ${written(x, 3)}`).join(", ");
+    const place = `at (${(state.probe || []).map((x) => written(Math.abs(x) < 1e-12 ? 0 : x, 3)).join(", ")})`;
     this.controls.readings({ value: this.value(), place, extent, error, milliseconds });
   }
 }

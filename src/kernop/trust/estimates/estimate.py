@@ -12,6 +12,7 @@ from rich.table import Table
 
 from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, fail
 from kernop.basics.linalg import EPS, norms
+from kernop.basics.progress import Tick
 from kernop.collocation.units import frame_of
 from kernop.language.functions import Function
 from kernop.methods import Combination
@@ -209,6 +210,7 @@ def error_estimate(
     paired: bool,
     covering: int | None,
     search: int | None,
+    tick: Tick | None = None,
 ) -> ErrorEstimate:
     """How wrong B solutions û are.
 
@@ -217,8 +219,12 @@ def error_estimate(
         paired: are the functions real parts of solutions, followed by imaginary parts?
         covering: points for the bound, None for no bound.
         search: points at which functions are searched, None for no search.
+        tick: is told the part that is done.
     """
+    told = tick or _silent
+    told(0.05, "a richer operator")
     knowledge, residuals = _residuals(operator, u, known)
+    told(0.6, "what the points do not see")
     errors = knowledge.errors(residuals, u.apply(knowledge.places.functionals))
     looked = {} if search is None or paired else look(operator.problem, u, known.functions, search)
     missed, more = unseen(operator, knowledge, residuals, looked)
@@ -227,6 +233,7 @@ def error_estimate(
     if paired:
         total, size, correction = (np.hypot(*np.split(values, 2, axis=-1)) for values in (total, size, correction))
     blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)
+    told(0.8, "a covering of the domain")
     bound, why = _bound(operator, u, known, covering, looked) if not paired else (None, NO_COMPLEX_BOUND)
     figures = np.concatenate([relative(total, size, correction), total])  # (4, U, B)
     errors_of = {
@@ -263,6 +270,10 @@ def _by_parts(operator: Learned, u: Combination, known: KnownData, single: bool,
         return None
     found = np.hypot(*np.split(found, 2, axis=1)) if paired else found
     return found[:, 0] if single else found
+
+
+def _silent(done: float, note: str = "") -> None:
+    """Nobody is told."""
 
 
 def _residual(rows: FloatArray, single: bool, paired: bool) -> Residual:
