@@ -193,7 +193,8 @@ def _refined(
     plan = Plan(cells, max(LEAST, AIM * tol))
     first = replace(plan, target=min(1.0, SHALLOW * plan.target))
     known: Known = {}
-    levels, values, operator, status = list[Level](), list[FloatArray](), None, "budget"
+    levels, values, status = list[Level](), list[FloatArray](), "budget"
+    operator, seen = None, None
     for step in range(STEPS):
         started = time.perf_counter()
         operator = _learned(task, method if step else coarse, pieces, plan if step else first, stage, known)
@@ -219,6 +220,7 @@ def _refined(
             break
         plan = plan.refined(_space(operator).mosaic, seen.wrong > (MARK if step else COARSE_MARK) * tol, step)
     assert operator is not None
+    assert seen is not None
     report = Report(
         status=_status(status),
         tol=tol,
@@ -313,7 +315,7 @@ class _Followed:
 
     def __call__(self, operator: SolutionOperator) -> _Seen:
         answers = _answers(operator, self._known)
-        values = np.column_stack([_at(u, self._x) for u in answers])
+        values = np.column_stack([_flat(u(self._x)) for u in answers])
         misfit = max(float(np.max(u.misfits)) for u in answers if u.misfits is not None)
         columns = np.hstack([u.data for u in answers if u.data is not None])
         if self._known is not None or self._jumps:
@@ -327,12 +329,6 @@ class _Followed:
 
     def _wrong(self, operator: SolutionOperator, h: FloatArray) -> FloatArray:
         return _relative_by_parts(operator, h, operator.factorisation.answer(h))
-
-
-def _at(u: Solution, x: FloatArray) -> FloatArray:
-    """Values of all unknowns at x, (n',)."""
-    found = u.function.apply(u.ansatz.evaluations(x))
-    return found.reshape(-1) if found.shape[1] == 1 else found.T.reshape(-1)
 
 
 def _relative_by_parts(operator: SolutionOperator, h: FloatArray, answer: Answer) -> FloatArray:
