@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.collocation.ansatz import Tabulated
-from kernop.collocation.elliptic import equations_of, kind_of
+from kernop.collocation.elliptic import Kind, equations_of, kind_of
 from kernop.collocation.jumps import jumps
 from kernop.collocation.layers import with_layers
 from kernop.collocation.parts import Parts
@@ -82,7 +82,7 @@ def cells_of(
     depth: int | None = None,
     halved: Collection[Corners] = (),
 ) -> tuple[Cells, FloatArray]:
-    """The cells of a domain, graded at its corners and where lines of jumps end, turn or cross; and these places.
+    """The cells of a domain, graded at its corners and where lines of jumps end, turn or cross; and the rough ones of these places.
 
     Arguments:
         number: about so many along the longest side.
@@ -118,7 +118,11 @@ def cells_of(
         here = np.all((places >= a - slack) & (places <= b + slack), axis=1)
         return bool(np.any(levels[here] > depth)) or corners_of(a, b) in halved
 
-    return Cells.of(grown(lines, inside, rule)), places
+    kind = kind_of(problem)
+    rough = (
+        isinstance(kind, Kind) and kind.order == 2
+    )  # plates are smooth enough at corners for polynomials of any degree
+    return Cells.of(grown(lines, inside, rule)), places[(levels > 0) & rough]
 
 
 #: The coordinates of the corners of a cell, lower before upper.
