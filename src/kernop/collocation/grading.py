@@ -82,7 +82,7 @@ def cells_of(
     depth: int | None = None,
     halved: Collection[Corners] = (),
 ) -> tuple[Cells, FloatArray]:
-    """The cells of a domain, graded at its corners and where lines of jumps end, turn or cross; and the rough ones of these places.
+    """The cells of a domain, graded at its corners and where lines of jumps end, turn or cross; and the rough places.
 
     Arguments:
         number: about so many along the longest side.
@@ -119,9 +119,7 @@ def cells_of(
         return bool(np.any(levels[here] > depth)) or corners_of(a, b) in halved
 
     kind = kind_of(problem)
-    rough = (
-        isinstance(kind, Kind) and kind.order == 2
-    )  # plates are smooth enough at corners for polynomials of any degree
+    rough = isinstance(kind, Kind) and kind.order == 2  # plates are smooth enough at corners
     return Cells.of(grown(lines, inside, rule)), places[(levels > 0) & rough]
 
 
