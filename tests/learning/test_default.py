@@ -26,11 +26,12 @@ class TestPlanned:
         found = planned(dim, budget)
         assert list(found) == sorted(set(found))
         assert 1 <= found[-1] <= budget
-        assert found[-1] >= min(budget / 1.25, LEVELS[min(dim, 2) - 1][-1])
+        assert found[-1] >= min(budget / 1.25, LEVELS[min(dim, 3) - 1][-1])
 
     def test_the_levels_themselves(self):
         assert planned(1, 10**6) == LEVELS[0]
-        assert planned(2, 10**6) == planned(7, 10**6) == LEVELS[1]
+        assert planned(2, 10**6) == LEVELS[1]
+        assert planned(3, 10**6) == planned(7, 10**6) == LEVELS[2]
 
     def test_a_small_budget_is_all_that_is_tried(self):
         assert planned(2, 60) == (60,)

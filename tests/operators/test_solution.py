@@ -213,7 +213,7 @@ class TestBadInput:
         np.testing.assert_array_equal(np.isnan(solution.grad(x, outside="nan")), [[False] * 2, [True] * 2])
         np.testing.assert_allclose(solution(x, outside="extrapolate"), exact(np.array(x)), atol=1e-4)
 
-    @pytest.mark.parametrize("x", [[0.5, 0.5], np.zeros((3, 3)), np.zeros((0, 2)), [[np.nan, 0.0]], "x"])
+    @pytest.mark.parametrize("x", [[0.5, 0.5, 0.5], np.zeros((3, 3)), np.zeros((0, 2)), [[np.nan, 0.0]], "x"])
     def test_evaluation_points_of_the_wrong_shape_or_kind(self, operator, solution, x):
         for call in (solution, solution.grad, operator.on, operator.basis, operator.std):
             with pytest.raises(ko.errors.KernopError, match="x: got"):

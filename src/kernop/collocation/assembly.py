@@ -19,7 +19,7 @@ from kernop.basics.precision import eagerly
 from kernop.basics.progress import Tick
 from kernop.collocation.functionals import Block, Functionals
 from kernop.kernels import Kernel
-from kernop.kernels.derivatives import diagonal, pairwise, pairwise_in_numpy
+from kernop.kernels.derivatives import diagonal, pairwise, plain_pairwise
 from kernop.language.fields import MultiIndex
 
 #: Tile sides: for a point or two, for a few, and for many.
@@ -124,10 +124,12 @@ def cross(
     right: Functionals,
     order: Literal["C", "F"] = "C",
     out: FloatArray | None = None,
+    quick: bool = False,
 ) -> FloatArray:
     """P_i^(1) Q_j^(2) K for i in ``left`` and j in ``right``, shape (n, m); by rows, or by columns for LAPACK.
 
-    ``out`` is written to if it is given.
+    ``out`` is written to if it is given. With ``quick``, a few rows are computed in NumPy if the kernel can, whose last
+    bits are others than those of JAX: near the rounding limit R⁻¹ makes much of them.
     """
     n, m = len(left), len(right)
     if out is None:
@@ -137,7 +139,7 @@ def cross(
         parts = cross(kernel, left.pointwise, right.pointwise)
         out[:] = right.collected(left.collected(parts).T).T
         return out
-    if n <= TINY and kernel.in_numpy:
+    if quick and n <= TINY and kernel.in_numpy:
         for rows, block in left:
             for cols, other in right:
                 out[rows, cols] = _few(kernel, block, other)
@@ -156,7 +158,7 @@ def _few(kernel: Kernel, block: Block, other: Block) -> FloatArray | float:
     for k in block.components.keys() & other.components.keys():
         one, two = block.components[k], other.components[k]
         alphas, betas = tuple(block.terms[j][1] for j in one), tuple(other.terms[j][1] for j in two)
-        values = values + pairwise_in_numpy(kernel, x, phi[one], alphas, y, psi[two], betas)
+        values = values + plain_pairwise(kernel, x, phi[one], alphas, y, psi[two], betas)
     return values
 
 

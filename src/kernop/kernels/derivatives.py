@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import operator
 from functools import partial, reduce
+from typing import Any
 
 import jax
-import numpy as np
 from jax import Array
 
-from kernop.basics.errors import FloatArray
 from kernop.kernels import Kernel
 from kernop.kernels.base import joint
 from kernop.language.fields import MultiIndex
@@ -39,20 +38,17 @@ def _combine(
     return reduce(operator.add, [weight * table[gamma] for gamma, weight in weights.items()])
 
 
-@partial(jax.jit, static_argnums=(3, 6))
-def pairwise(kernel: Kernel, x: Array, phi: Array, alphas: Alphas, y: Array, psi: Array, betas: Alphas) -> Array:
+def plain_pairwise(kernel: Kernel, x: Any, phi: Any, alphas: Alphas, y: Any, psi: Any, betas: Alphas) -> Any:
     """P_i^(1) Q_j^(2) K for all pairs: x (d, n), phi (A, n), y (d, m), psi (B, m) ↦ (n, m).
 
-    One row for each coordinate, so that the innermost loop reads numbers that lie side by side: half of the time.
+    One row for each coordinate, so that the innermost loop reads numbers that lie side by side: half of the time. With
+    arrays of NumPy, and a kernel that takes them, it is computed at once: for a few points, without waiting for JAX.
     """
     return _combine(kernel, [*x[:, :, None]], [*phi[:, :, None]], alphas, [*y[:, None, :]], [*psi[:, None, :]], betas)
 
 
-def pairwise_in_numpy(
-    kernel: Kernel, x: FloatArray, phi: FloatArray, alphas: Alphas, y: FloatArray, psi: FloatArray, betas: Alphas
-) -> FloatArray:
-    """The same as `pairwise` for a few points and a kernel that stays in NumPy, without waiting for JAX."""
-    return np.asarray(pairwise.__wrapped__(kernel, x, phi, alphas, y, psi, betas))
+#: The same, compiled.
+pairwise = partial(jax.jit, static_argnums=(3, 6))(plain_pairwise)
 
 
 @partial(jax.jit, static_argnums=(3,))

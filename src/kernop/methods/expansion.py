@@ -61,13 +61,17 @@ class Expansion(ABC):
         ``left`` was collocated with the ansatz.
         """
 
+    def quickly(self, left: Functionals, out: FloatArray) -> None:
+        """E for a few functionals into ``out``, to rounding errors that need not be those of `matrix`."""
+        self.matrix(left, out=out)
+
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
         """E c without holding E; c is (L, B)."""
         return np.concatenate([self.matrix(left.take(rows)) @ c for rows in pieces(len(left))])
 
     def gaps(self, c: FloatArray) -> FloatArray:
-        """The largest jumps of Σ c_j φ_j that its functions, and no equation, make: (B,) for c (L, B)."""
-        return np.zeros(c.shape[1])
+        """Jumps of Σ c_j φ_j that its functions, and no equation, make, in the mean and at most: (2, B), c (L, B)."""
+        return np.zeros((2, c.shape[1]))
 
     @property
     def boxes(self) -> tuple[FloatArray, FloatArray] | None:
@@ -136,15 +140,16 @@ class Combination:
         return frozen(found)
 
     def gaps(self) -> FloatArray:
-        """The largest jumps of each function between parts of the space, which no equation makes: (B,)."""
-        return self.expansion.gaps(self.y) if self.upper is None else np.zeros(self.width)
+        """Jumps of each function between parts, which no equation makes, in the mean and at most: (2, B)."""
+        return self.expansion.gaps(self.y) if self.upper is None else np.zeros((2, self.width))
 
     def apply(self, left: Functionals) -> FloatArray:
         """P_i u for functionals that were collocated with the ansatz: (M, B)."""
         if self.upper is None:
             return self.expansion.apply(left, self.y)
         sample = left if len(left) <= SAMPLE else left.spread(SAMPLE)
-        e, c = self.expansion.matrix(sample), self.coefficients
+        e, c = np.empty((len(sample), len(self.expansion))), self.coefficients
+        self.expansion.quickly(sample, e)
         values, rounding = e @ c, EPS * (np.abs(e) @ np.abs(c))
         if np.all(np.max(rounding, axis=0) <= HARMLESS * np.max(np.abs(values), axis=0)):
             return values if len(sample) == len(left) else self.expansion.apply(left, c)

@@ -107,7 +107,10 @@ class PartsSpace(Expansion):
         return found
 
     def gaps(self, c: FloatArray) -> FloatArray:
-        return np.max(self.jumps(c), axis=0, initial=0.0)
+        jumps = self.jumps(c)
+        measure = np.prod(self.mosaic.boxes[1] - self.mosaic.boxes[0], axis=1)
+        beside = np.sum(measure[self.mosaic.sewn.sides], axis=1) / np.sum(measure)
+        return np.stack([np.sqrt(beside @ np.square(jumps)), np.max(jumps, axis=0, initial=0.0)])
 
     def jumps(self, c: FloatArray) -> FloatArray:
         """The largest jump on each seam, (S, B)."""
