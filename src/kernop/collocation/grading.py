@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.collocation.ansatz import Tabulated
-from kernop.collocation.elliptic import equations_of, kind_of
+from kernop.collocation.elliptic import Kind, equations_of, kind_of
 from kernop.collocation.jumps import jumps
 from kernop.collocation.layers import with_layers
 from kernop.collocation.parts import Parts
@@ -121,7 +121,9 @@ def cells_of(
         here = np.all((places >= a - slack) & (places <= b + slack), axis=1)
         return bool(np.any(levels[here] > depth)) or corners_of(a, b) in halved
 
-    return Cells.of(grown(lines, inside, rule)), places[levels >= DEEP]
+    kind = kind_of(problem)
+    rough = isinstance(kind, Kind) and kind.order == 2  # plates are smooth enough at corners
+    return Cells.of(grown(lines, inside, rule)), places[(levels >= DEEP) & rough]
 
 
 #: The coordinates of the corners of a cell, lower before upper.

@@ -109,7 +109,7 @@ def in_parts_if_better(
 def _singular(problem: Problem, below: float) -> str | None:
     """Why u is not smooth, in words: at a place it is like r to a power below this, or coefficients jump; else None."""
     pieces = supported_pieces(problem)
-    if isinstance(pieces, str):
+    if isinstance(pieces, str) or problem.unknowns.total > 1:  # the powers are those of one unknown
         return None
     places, exponents = singular_places(problem, pieces)
     if pieces.parts is not None:
