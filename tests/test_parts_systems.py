@@ -157,7 +157,7 @@ def test_plates(second):
 
 @pytest.mark.parametrize(
     ("second", "known"),
-    # Clamped: benchmarks/parts_systems.py computes it by a series; hinged: Navier's double series.
+    # Clamped: by Galerkin with global polynomials, in benchmarks/parts_systems.py; hinged: Navier's double series.
     [(CLAMPED, 0.00126531908), (HINGED, 0.00406235266)],
     ids=["clamped", "hinged"],
 )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.collocation.ansatz import Tabulated
-from kernop.collocation.elliptic import equations_of, kind_of
+from kernop.collocation.elliptic import Kind, equations_of, kind_of
 from kernop.collocation.jumps import jumps
 from kernop.collocation.layers import with_layers
 from kernop.collocation.parts import Parts
@@ -27,6 +27,8 @@ END = 1e-7
 JUMP = 0.6
 #: Grid lines go through corners if they have at most so many different coordinates along an axis.
 LINES = 9
+#: Cells that are halved so often at a singularity are too small to matter.
+DEEP = 5
 #: Coordinates that differ by less than this part of the extent are the same.
 SAME = 1e-12
 #: Points of a cell, along each axis, by which it is seen whether something of the domain is in it.
@@ -82,7 +84,7 @@ def cells_of(
     depth: int | None = None,
     halved: Collection[Corners] = (),
 ) -> tuple[Cells, FloatArray]:
-    """The cells of a domain, graded at its corners and where lines of jumps end, turn or cross; and these places.
+    """The cells of a domain, graded where u is singular; and the places to which it is graded deeply.
 
     Arguments:
         number: about so many along the longest side.
@@ -93,7 +95,8 @@ def cells_of(
     domain = pieces.whole
     low, high = domain.bounds
     places, exponents = singular_places(problem, pieces)
-    levels = np.ceil(np.log2(1.0 / target) / (2.0 * exponents)) if depth is None else np.full(len(places), depth)
+    rates = np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
+    levels = np.ceil(np.log2(1.0 / target) / rates) if depth is None else np.full(len(places), depth)
     marks = [np.array([a, b]) for a, b in zip(low, high, strict=True)]
     for j in range(problem.dim if len(places) else 0):
         through = np.unique(np.round(places[:, j], 12))
@@ -118,7 +121,9 @@ def cells_of(
         here = np.all((places >= a - slack) & (places <= b + slack), axis=1)
         return bool(np.any(levels[here] > depth)) or corners_of(a, b) in halved
 
-    return Cells.of(grown(lines, inside, rule)), places
+    kind = kind_of(problem)
+    rough = isinstance(kind, Kind) and kind.order == 2  # plates are smooth enough at corners
+    return Cells.of(grown(lines, inside, rule)), places[(levels >= DEEP) & rough]
 
 
 #: The coordinates of the corners of a cell, lower before upper.
@@ -163,6 +168,17 @@ def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, Float
     return np.concatenate(places), np.concatenate(exponents)
 
 
+def _data_meet(problem: Problem, pieces: Pieces, places: FloatArray) -> NDArray[np.bool_]:
+    """Do data of two conditions of the same kind meet at a place, (k,)? Where they do not fit, u itself jumps there.
+
+    The error of grading to a size r is then r^α, and not r^(2α).
+    """
+    if problem.dim != 2:
+        return np.zeros(len(places), dtype=bool)
+    kinds = _Kinds(problem, pieces.whole)
+    return np.array([kinds.several_at(x) for x in places], dtype=bool)
+
+
 class _Kinds:
     """Where on the boundary values of u are given, and where something else."""
 
@@ -189,6 +205,18 @@ class _Kinds:
                 if np.linalg.norm(end - x) < 1e-9 * self._extent:
                     kinds.add(bool(self._values_given(line, np.array([t]))[0]))
         return len(kinds) > 1
+
+    def several_at(self, x: FloatArray) -> bool:
+        """Do two conditions that give values of u meet at a corner?"""
+        found: set[int] = set()
+        for line in self._lines:
+            ends, _ = line.at(np.array([0.0, 1.0]))
+            for end, t in zip(ends, (1e-6, 1.0 - 1e-6), strict=True):
+                if np.linalg.norm(end - x) < 1e-9 * self._extent:
+                    near, _ = line.at(np.array([t]))
+                    here = [k for k, c in enumerate(self._around) if c.op is itself and c.on.contains(near)[0]]
+                    found |= set(here[:1])
+        return len(found) > 1
 
     def changes(self) -> FloatArray:
         """Places within smooth lines at which the kind of condition changes, (k, 2)."""

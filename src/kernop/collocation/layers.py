@@ -1,8 +1,8 @@
 """Boundary layers of equations that flow dominates, and grid lines that resolve them.
 
 Where −a u_nn + b_n u_n + … = f leaves a domain, b_n > 0 along the outer normal, u has a layer exp(−s b_n / a) in the
-distance s from the boundary; along a side with b_n = 0 one of width √(a L / |b|), L the length of the side. Cells as wide
-as a few of these widths, and twice as wide next to them, resolve it with polynomials.
+distance s from the boundary; along a side with b_n = 0 one of width √(a L / |b|), L the length of the side. Cells
+as wide as a few of these widths, and twice as wide next to them, resolve it with polynomials.
 """
 
 from __future__ import annotations

@@ -104,12 +104,12 @@ def learn(
     stated = None
     if noise is not None or states_noise(problem):
         stated = _stated(noise, problem, regularization, weights, seed, envelope_of(chosen))
-    wanted = chosen.default_weights if weights is None else weights
+    weighing = chosen.default_weights if weights is None else weights
     task = Task(
         problem=problem,
         kernel=_kernel(kernel, problem.dim),
         regularization=None if regularization is None else check_number("regularization", regularization, least=0.0),
-        weights=stated.weights if stated else read_weights(wanted, problem),
+        weights=stated.weights if stated else read_weights(weighing, problem),
         noise=stated,
         frame=frame_of(problem),
         sampling=sampling,
@@ -121,17 +121,17 @@ def learn(
             _check_alone(points, kernel, regularization, noise, weights)
             operator = partitioned(replace(task, problem=stated_as), chosen, tol, inputs, stage)
             return _examined(operator, task, stage)
-        ours = tol is not None and method is None and points is None and task.open(chosen)
+        wanted = tol if method is None and points is None and task.open(chosen) else None
         stated_task = replace(task, problem=stated_as)
-        if ours and (found := in_parts_at_once(stated_task, tol, inputs, stage)) is not None:
+        if wanted is not None and (found := in_parts_at_once(stated_task, wanted, inputs, stage)) is not None:
             return _examined(found, task, stage)
         _warn_of_jumps(problem)
         if tol is None and not task.open(chosen):
             known = () if inputs is None or passes is None else inputs_in_advance(problem, inputs)
             return _once(task, chosen, points, stage, known, passes)
         operator = grown(task, chosen, points, tol, inputs, budget, stage)
-        if ours:
-            operator = in_parts_if_better(stated_task, operator, tol, inputs, stage)
+        if wanted is not None:
+            operator = in_parts_if_better(stated_task, operator, wanted, inputs, stage)
         return _examined(operator, task, stage)
 
 

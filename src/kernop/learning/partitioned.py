@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import KDTree
 
 from kernop.basics.errors import FloatArray, SingularGramError, check_number
 from kernop.basics.linalg import norms
@@ -25,7 +26,6 @@ from kernop.collocation.scales import fitted
 from kernop.collocation.tiling import tiled
 from kernop.language.problem import Problem
 from kernop.learning.heldout import OnProbes
-from kernop.learning.indicators import errors_by_parts
 from kernop.learning.joining import glued_operator
 from kernop.learning.task import Task
 from kernop.methods import Answer
@@ -35,6 +35,7 @@ from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report, Status
 from kernop.operators.solution import Solution
 from kernop.trust.diagnosis import Diagnosis
+from kernop.trust.estimates.partwise import errors_by_parts
 
 #: Cells along the longest side, to begin with, how often wrong ones are halved, and the number of parts at which not.
 FIRST, STEPS, MOST = 2, 8, 4000
@@ -42,6 +43,8 @@ FIRST, STEPS, MOST = 2, 8, 4000
 MARK = 0.3
 #: … or this, for the first operator, which is coarser than the second will be.
 COARSE_MARK = 10.0
+#: Cells below this part of the extent, nearer to a singularity than this many of their sizes, belong to its grading.
+SMALL, NEAR = 2.0**-5, 2.5
 #: The first operator has polynomials of a degree lower by this, and corners graded for an error larger by this factor.
 LOWER, SHALLOW = 2, 16.0
 #: The error at which grading aims, as a part of the tolerance, and the least one.
@@ -106,7 +109,7 @@ def in_parts_if_better(
 def _singular(problem: Problem, below: float) -> str | None:
     """Why u is not smooth, in words: at a place it is like r to a power below this, or coefficients jump; else None."""
     pieces = supported_pieces(problem)
-    if isinstance(pieces, str):
+    if isinstance(pieces, str) or problem.unknowns.total > 1:  # the powers are those of one unknown
         return None
     places, exponents = singular_places(problem, pieces)
     if pieces.parts is not None:
@@ -190,7 +193,8 @@ def _refined(
     plan = Plan(cells, max(LEAST, AIM * tol))
     first = replace(plan, target=min(1.0, SHALLOW * plan.target))
     known: Known = {}
-    levels, values, operator, status = list[Level](), list[FloatArray](), None, "budget"
+    levels, values, status = list[Level](), list[FloatArray](), "budget"
+    operator, seen = None, None
     for step in range(STEPS):
         started = time.perf_counter()
         operator = _learned(task, method if step else coarse, pieces, plan if step else first, stage, known)
@@ -209,13 +213,14 @@ def _refined(
             )
         )
         stage.say(str(levels[-1]))
-        if step and max(seen.error, *estimates) <= tol:
+        if step and max(seen.error, *estimates, seen.wrong.max() / COARSE_MARK) <= tol:
             status = "met"
             break
         if len(seen.wrong) > MOST:
             break
         plan = plan.refined(_space(operator).mosaic, seen.wrong > (MARK if step else COARSE_MARK) * tol, step)
     assert operator is not None
+    assert seen is not None
     report = Report(
         status=_status(status),
         tol=tol,
@@ -270,9 +275,21 @@ class Plan:
         return self._halving(mosaic, np.ones(len(mosaic.owners), dtype=bool))
 
     def _halving(self, mosaic: Mosaic, wrong: NDArray[np.bool_]) -> Plan:
-        cells = np.unique(mosaic.owners[wrong, 0])
         low, high = mosaic.cells.low, mosaic.cells.high
+        cells = np.unique(mosaic.owners[wrong, 0])
         return replace(self, halved=self.halved | {corners_of(low[cell], high[cell]) for cell in cells.tolist()})
+
+
+def _rings(mosaic: Mosaic) -> NDArray[np.intp]:
+    """Small cells around singularities: what is wrong there comes from within, and deeper grading mends it."""
+    low, high = mosaic.cells.low, mosaic.cells.high
+    size, middle = np.max(high - low, axis=1), 0.5 * (low + high)
+    tips = middle[np.unique(mosaic.owners[mosaic.singular == 1, 0])]
+    small = np.flatnonzero(size < SMALL * float(np.max(mosaic.cells.corners[0, 1] - mosaic.cells.corners[0, 0])))
+    if len(tips) == 0 or len(small) == 0:
+        return np.empty(0, dtype=np.intp)
+    far, _ = KDTree(tips).query(middle[small], p=np.inf)
+    return small[far < NEAR * size[small]]
 
 
 @dataclass(frozen=True)
@@ -298,7 +315,7 @@ class _Followed:
 
     def __call__(self, operator: SolutionOperator) -> _Seen:
         answers = _answers(operator, self._known)
-        values = np.column_stack([_at(u, self._x) for u in answers])
+        values = np.column_stack([_flat(u(self._x)) for u in answers])
         misfit = max(float(np.max(u.misfits)) for u in answers if u.misfits is not None)
         columns = np.hstack([u.data for u in answers if u.data is not None])
         if self._known is not None or self._jumps:
@@ -314,15 +331,12 @@ class _Followed:
         return _relative_by_parts(operator, h, operator.factorisation.answer(h))
 
 
-def _at(u: Solution, x: FloatArray) -> FloatArray:
-    """Values of all unknowns at x, (n',)."""
-    found = u.function.apply(u.ansatz.evaluations(x))
-    return found.reshape(-1) if found.shape[1] == 1 else found.T.reshape(-1)
-
-
 def _relative_by_parts(operator: SolutionOperator, h: FloatArray, answer: Answer) -> FloatArray:
-    """The largest error of a solution on each part, about, relative to the solution: (P,)."""
-    wrong = errors_by_parts(operator, h, answer)
+    """The largest error of a solution on each part, about, relative to the solution: (P,); 0 beside singularities."""
+    wrong = errors_by_parts(operator.factorisation, operator.collocated, answer.u, h)
+    assert wrong is not None
+    mosaic = _space(operator).mosaic
+    wrong[(mosaic.singular == 1) | np.isin(mosaic.owners[:, 0], _rings(mosaic))] = 0.0
     x = interior(operator.problem, FEW, 0).x
     size = np.max(np.abs(answer.u.apply(operator.ansatz.evaluations(x))), axis=0)
     return np.max(wrong / np.where(size > 0.0, size, np.inf), axis=1)

@@ -70,8 +70,8 @@ class Expansion(ABC):
         return np.concatenate([self.matrix(left.take(rows)) @ c for rows in pieces(len(left))])
 
     def gaps(self, c: FloatArray) -> FloatArray:
-        """The largest jumps of Σ c_j φ_j that its functions, and no equation, make: (B,) for c (L, B)."""
-        return np.zeros(c.shape[1])
+        """Jumps of Σ c_j φ_j that its functions, and no equation, make, in the mean and at most: (2, B), c (L, B)."""
+        return np.zeros((2, c.shape[1]))
 
     @property
     def boxes(self) -> tuple[FloatArray, FloatArray] | None:
@@ -140,8 +140,8 @@ class Combination:
         return frozen(found)
 
     def gaps(self) -> FloatArray:
-        """The largest jumps of each function between parts of the space, which no equation makes: (B,)."""
-        return self.expansion.gaps(self.y) if self.upper is None else np.zeros(self.width)
+        """Jumps of each function between parts, which no equation makes, in the mean and at most: (2, B)."""
+        return self.expansion.gaps(self.y) if self.upper is None else np.zeros((2, self.width))
 
     def apply(self, left: Functionals) -> FloatArray:
         """P_i u for functionals that were collocated with the ansatz: (M, B)."""

@@ -141,6 +141,13 @@ class PartsFactorisation(Factorisation):
         """What goes out of a part with coordinates y, and its share of the integrals."""
         return np.concatenate([self.strengths[part] * (self.locals[part].out @ y), self.integrands[part] @ y])
 
+    @property
+    def _told(self) -> list[int]:
+        """Parts whose residuals tell of the solution: at singularities they are large, and no harm is done."""
+        assert isinstance(self.expansion, PartsSpace)
+        smooth = np.flatnonzero(self.expansion.mosaic.singular == 0).tolist()
+        return smooth or list(range(len(self.locals)))
+
     def answer(self, h: FloatArray) -> Answer:
         parts = list(zip(self.locals, self.part_rows, self.roots, strict=True))
         weighted = [roots[:, None] * h[rows.numbers] for _, rows, roots in parts]
@@ -153,9 +160,11 @@ class PartsFactorisation(Factorisation):
             mine + own.from_trace @ incoming[k] for (own, _, _), mine, k in zip(parts, y, self.glue.owned, strict=True)
         ]
         left = [data - own.q @ mine for (own, _, _), data, mine in zip(parts, weighted, y, strict=True)]
-        together = np.concatenate(y)
+        together, told = np.concatenate(y), self._told
         return Answer(
-            Combination(self.expansion, together), norms(np.concatenate(left)), norms(np.concatenate(weighted))
+            Combination(self.expansion, together),
+            norms(np.concatenate([left[k] for k in told])),
+            norms(np.concatenate([weighted[k] for k in told])),
         )
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
@@ -176,6 +185,10 @@ class PartsFactorisation(Factorisation):
         if len(self.integrals):
             found[:, self.integrals] -= outgoing[0][-len(self.integrals) :].T
         return (found,)
+
+    def _refusal(self, done: str) -> KernopError:
+        got = f"an operator made of parts, which cannot be {done}: its points are those that its cells need"
+        return fail(ArgumentError, "T", got, "learn again, or use method=ko.Subspace()")
 
     def _unknown(self) -> KernopError:
         remedy = "use method=ko.Full(), or ko.Subspace() with noise="

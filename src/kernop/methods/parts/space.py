@@ -91,7 +91,7 @@ class PartsSpace(Expansion):
         m = self.each
         for rows, block in left:
             target = np.zeros((len(block), len(self)))
-            row_of = block.repeated(np.arange(len(block)))
+            row_of = block.repeated(np.arange(len(block), dtype=np.float64)).astype(np.intp)
             for own, part, there in self._by_parts(block):
                 np.add.at(target[:, part * m : (part + 1) * m], row_of[own], there)
             found[rows] = target
@@ -107,7 +107,10 @@ class PartsSpace(Expansion):
         return found
 
     def gaps(self, c: FloatArray) -> FloatArray:
-        return np.max(self.jumps(c), axis=0, initial=0.0)
+        jumps = self.jumps(c)
+        measure = np.prod(self.mosaic.boxes[1] - self.mosaic.boxes[0], axis=1)
+        beside = np.sum(measure[self.mosaic.sewn.sides], axis=1) / np.sum(measure)
+        return np.stack([np.sqrt(beside @ np.square(jumps)), np.max(jumps, axis=0, initial=0.0)])
 
     def jumps(self, c: FloatArray) -> FloatArray:
         """The largest jump on each seam, (S, B)."""

@@ -21,6 +21,7 @@ from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.concentration import Concentrated
 from kernop.trust.estimates.coverings import NotApplicableError
 from kernop.trust.estimates.maximum import Data, MaximumBound, maximum_bound
+from kernop.trust.estimates.partwise import errors_by_parts
 from kernop.trust.estimates.stability import (
     ErrorsFromResiduals,
     Learned,
@@ -89,6 +90,7 @@ class ErrorEstimate:
             error. It is in l2 and linf, by what a coarser operator would answer.
         unseen: parts of inputs that are functions, which the points do not see and a search of them found; they are
             in l2 and linf. Arrays cannot be searched, and numbers need not be.
+        parts: for an operator made of parts, about how wrong û is on each of them, (P,) or (P, B): where to look.
         diagnosis: what is doubtful whatever the input: a problem that is ill-posed, where data that are only nearly
             satisfied leave an error of ``T.stability`` times the rest; a coefficient that is not resolved. It is in l2
             and linf.
@@ -110,6 +112,7 @@ class ErrorEstimate:
     concentrated: tuple[Concentrated, ...] = ()
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
     of: Mapping[str, UnknownError] = field(default_factory=dict[str, UnknownError])
+    parts: FloatArray | None = None
 
     def __str__(self) -> str:
         """A table for a person, and below it what was not resolved, what is estimated and what is proved."""
@@ -226,7 +229,7 @@ def error_estimate(
     looked = {} if search is None or paired else look(operator.problem, u, known.functions, search)
     missed, more = unseen(operator, knowledge, residuals, looked)
     total, size, correction = SAFETY * (errors.guess + more) + errors.rest, errors.solution, errors.correction
-    total = with_doubts(total, size, operator, knowledge, residuals) + u.gaps()
+    total = with_doubts(total, size, operator, knowledge, residuals) + u.gaps()[:, None]
     if paired:
         total, size, correction = (np.hypot(*np.split(values, 2, axis=-1)) for values in (total, size, correction))
     blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)
@@ -255,7 +258,18 @@ def error_estimate(
         concentrated=errors.peaks,
         diagnosis=operator.diagnosis,
         of=errors_of,
+        parts=_by_parts(operator, u, known, single, paired),
     )
+
+
+def _by_parts(operator: Learned, u: Combination, known: KnownData, single: bool, paired: bool) -> FloatArray | None:
+    if known.at_points is None:
+        return None
+    found = errors_by_parts(operator.factorisation, operator.collocated, u, known.at_points)
+    if found is None:
+        return None
+    found = np.hypot(*np.split(found, 2, axis=1)) if paired else found
+    return found[:, 0] if single else found
 
 
 def _silent(done: float, note: str = "") -> None:

@@ -1,0 +1,46 @@
+"""A picture of the parts of a space: where they are, how often cells were halved, or any number for each of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, fail
+from kernop.methods.parts.space import PartsSpace
+from kernop.plotting import pyplot
+
+
+def halvings(space: PartsSpace) -> FloatArray:
+    """How often the largest cell was halved to get the cell of each part, (P,)."""
+    cells = space.mosaic.cells
+    sides = np.max(cells.high - cells.low, axis=1)
+    return np.round(np.log2(np.max(sides) / sides))[space.mosaic.owners[:, 0]]
+
+
+def draw_parts(space: PartsSpace, axes: Any, values: ArrayLike | None = None, **options: Any) -> Any:
+    """Draw the boxes around the parts of a space in the plane on axes of Matplotlib, coloured; what colours them.
+
+    Arguments:
+        values: a number for each part, (P,), such as ``u.error_estimate().parts``; None draws how often cells were
+            halved.
+        options: for Matplotlib's PolyCollection, such as ``cmap`` and ``norm``.
+    """
+    if space.dim != 2:
+        raise fail(ArgumentError, "space", f"one in {space.dim} dimensions", "draw parts in the plane")
+    pyplot()  # or an error that names the extra
+    from matplotlib.collections import PolyCollection
+
+    low, high = space.mosaic.boxes
+    shown = halvings(space) if values is None else np.asarray(values, dtype=float)
+    if shown.shape != (len(low),):
+        raise fail(
+            ShapeError, "values", f"an array of shape {shown.shape}", f"give a number for each of {len(low)} parts"
+        )
+    corners = np.stack([low, np.stack([high[:, 0], low[:, 1]], 1), high, np.stack([low[:, 0], high[:, 1]], 1)], axis=1)
+    boxes = PolyCollection(list(corners), array=shown, edgecolors="white", linewidths=0.4, **options)
+    axes.add_collection(boxes)
+    axes.autoscale()
+    axes.set_aspect("equal")
+    return boxes

@@ -1,0 +1,59 @@
+"""Where an operator made of parts is wrong: by what its solutions leave of the data, and by how far they jump."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import FloatArray
+from kernop.collocation.functionals import Functionals
+from kernop.methods import Combination, Factorisation
+from kernop.methods.partition import PartsFactorisation, unit_of
+from kernop.methods.parts.space import PartsSpace
+
+#: −Δe = 1 on [−1, 1]² with e = 0 on the boundary is 0.29 at its largest: so much of a residual, in units of a part, is
+#: error.
+SHARE = 0.3
+
+
+def errors_by_parts(found: Factorisation, rows: Functionals, u: Combination, h: FloatArray) -> FloatArray | None:
+    """How wrong solutions are on each part, about: (P, B); None if they are not made of parts.
+
+    That is the largest residual of a condition at the points of the part, in units in which its largest coefficient is
+    1 and the part has half sides of 1; or the largest jump on a seam, if that is more. On the parts at a singularity,
+    which are too small to matter, it is the jump alone.
+
+    Arguments:
+        rows: the conditions at the points.
+        u: the solutions.
+        h: their data at the points, (N, B).
+    """
+    space = u.expansion
+    if not isinstance(found, PartsFactorisation) or not isinstance(space, PartsSpace):
+        return None
+    mosaic = space.mosaic
+    half = 0.5 * (mosaic.boxes[1] - mosaic.boxes[0])
+    worst = np.zeros((len(mosaic.owners), h.shape[1]))
+    parts = zip(found.locals, found.part_rows, found.roots, half, strict=True)
+    for k, (own, places, roots, sides) in enumerate(parts):
+        y = u.y[k * space.each : (k + 1) * space.each]
+        residual, start = np.abs(h[places.numbers] - (own.q @ y) / roots[:, None]), 0
+        for number, part in () if mosaic.singular[k] else _slices(places.numbers, rows):
+            block, stop = rows.blocks[number][part], start + part.stop - part.start
+            share = (SHARE if block.order else 1.0) / unit_of(block, sides)
+            worst[k] = np.maximum(worst[k], share * np.max(residual[start:stop], axis=0))
+            start = stop
+    jumps = space.jumps(u.y)
+    for side in (0, 1):
+        np.maximum.at(worst, mosaic.sewn.sides[:, side], jumps)
+    return worst
+
+
+def _slices(numbers: NDArray[np.intp], rows: Functionals) -> list[tuple[int, slice]]:
+    """Blocks, and rows in them, of some rows, of which those of a block follow each other."""
+    ends = np.cumsum([0, *map(len, rows.blocks)])
+    block = np.searchsorted(ends, numbers, side="right") - 1
+    found = np.unique(block)
+    first = [int(numbers[block == k][0] - ends[k]) for k in found]
+    count = [int(np.sum(block == k)) for k in found]
+    return [(int(k), slice(a, a + n)) for k, a, n in zip(found, first, count, strict=True)]

@@ -1,0 +1,70 @@
+"""Parts are halved where they are wrong, chosen where u is singular, and told about."""
+
+import numpy as np
+import pytest
+
+import kernop as ko
+from kernop.methods.partition import PartsFactorisation
+
+SQUARE = ko.Box([0, 0], [1, 1])
+
+
+def poisson(domain):
+    return ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=domain), ko.Dirichlet(on=domain.boundary))
+
+
+def centre_of_the_square():
+    """−Δu = 1, u = 0 on the unit square: u(½, ½) by a series of cosh that converges fast."""
+    n = np.arange(1, 60, 2)
+    sign = (-1.0) ** ((n - 1) // 2)
+    return 1.0 / 8.0 - np.sum(4.0 * sign / (np.pi**3 * n**3) / np.cosh(n * np.pi / 2.0))
+
+
+def test_constant_data_on_a_square_to_a_tolerance():
+    T = ko.learn(poisson(SQUARE), tol=1e-6)
+    assert isinstance(T.factorisation, PartsFactorisation)
+    assert T.report.met
+    assert not T.report.missed
+    assert "one space missed f = 1" in str(T.report)
+    assert T(1.0, 0.0)(np.array([[0.5, 0.5]]))[0] == pytest.approx(centre_of_the_square(), rel=1e-6)
+
+
+def test_cells_are_halved_where_a_source_is_narrow():
+    """−Δu = f with u = exp(−|x − c|²/w²): the smallest parts are where it is."""
+    centre, width = np.array([0.7, 0.7]), 0.05
+    bump = lambda x: np.exp(-np.sum((x - centre) ** 2, axis=-1) / width**2)
+    source = lambda x: (4 / width**2 - 4 * np.sum((x - centre) ** 2, axis=-1) / width**4) * bump(x)
+    method = ko.Partition(degree=12, levels=0)
+    T = ko.learn(poisson(SQUARE), method=method, tol=1e-5, inputs=[(source, bump)])
+    assert T.report.met
+    x = SQUARE.sample(400, "uniform", seed=1).x
+    u = T(source, bump)
+    assert np.max(np.abs(u(x) - bump(x))) < 1e-5
+    low, high = T.factorisation.expansion.mosaic.boxes
+    size, middle = np.max(high - low, axis=1), 0.5 * (low + high)
+    near = np.linalg.norm(middle - centre, axis=1) < 0.15
+    assert np.min(size[near]) < 0.1
+    assert np.min(size[np.linalg.norm(middle - [0.1, 0.1], axis=1) < 0.3]) > 0.1
+    assert u.error_estimate(covering=None, search=None).parts.shape == (len(low),)
+
+
+def test_where_it_is_wrong():
+    """A wave of 30 in a corner of the square: parts are wrong there, and the estimate of each is near its error."""
+    wave = lambda x: np.exp(-20 * np.sum((x - 0.8) ** 2, axis=-1)) * np.sin(40 * x[..., 0])
+
+    def source(x):
+        a, r = x[..., 0] - 0.8, np.sum((x - 0.8) ** 2, axis=-1)
+        lap = (1600 * r - 80 - 1600) * np.sin(40 * x[..., 0]) - 2 * 40 * 40 * a * np.cos(40 * x[..., 0])
+        return -lap * np.exp(-20 * r)
+
+    T = ko.learn(poisson(SQUARE), method=ko.Partition(cells=4, degree=10, levels=0))
+    u = T(source, wave)
+    found = u.error_estimate(covering=None, search=None).parts
+    low, high = T.factorisation.expansion.mosaic.boxes
+    truth = []
+    for a, b in zip(low, high, strict=True):
+        x = a + (b - a) * np.random.default_rng(0).uniform(size=(200, 2))
+        truth.append(np.max(np.abs(u(x) - wave(x))))
+    worst = int(np.argmax(truth))
+    assert np.all(high[worst] > 0.5)
+    assert 0.1 * truth[worst] < found[worst] < 100 * truth[worst]

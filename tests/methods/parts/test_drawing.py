@@ -1,0 +1,27 @@
+"""Pictures of parts."""
+
+import numpy as np
+import pytest
+
+import kernop as ko
+from kernop.basics.errors import ShapeError
+from kernop.methods.parts.drawing import draw_parts, halvings
+from kernop.plotting import pyplot
+
+SQUARE = ko.Box([0, 0], [1, 1])
+
+
+def test_boxes_and_levels():
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE), ko.Dirichlet(on=SQUARE.boundary))
+    space = ko.learn(problem, method=ko.Partition(cells=2, degree=8, levels=2)).factorisation.expansion
+    found = halvings(space)
+    assert sorted(set(found)) == [0.0, 1.0]  # all four cells are halved, and those at the corners again
+    assert len(found) == 4 * (3 + 4)
+    figure, axes = pyplot().subplots()
+    boxes = draw_parts(space, axes)
+    np.testing.assert_array_equal(boxes.get_array(), found)
+    areas = [abs(np.prod(path.vertices[2] - path.vertices[0])) for path in boxes.get_paths()]
+    assert sum(areas) == pytest.approx(1.0)
+    with pytest.raises(ShapeError, match="number for each"):
+        draw_parts(space, axes, [1.0])
+    pyplot().close(figure)
