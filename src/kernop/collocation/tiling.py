@@ -291,7 +291,7 @@ class _Rows:
 
     def __init__(self, problem: Problem, pieces: Pieces, cells: Cells, count: int) -> None:
         self._problem, self._cells, self._count = problem, cells, count
-        self._corners = pieces.domain.corners.x if problem.dim == 2 else np.empty((0, problem.dim))
+        self._corners = pieces.whole.corners.x if problem.dim == 2 else np.empty((0, problem.dim))
         self._found: dict[str, list[tuple[int, FloatArray, FloatArray | None]]] = {n: [] for n in problem.names}
 
     def add(self, part: int, x: FloatArray, normal: FloatArray | None, dim: int) -> None:

@@ -91,7 +91,7 @@ class PartsSpace(Expansion):
         m = self.each
         for rows, block in left:
             target = np.zeros((len(block), len(self)))
-            row_of = block.repeated(np.arange(len(block)))
+            row_of = block.repeated(np.arange(float(len(block)))).astype(np.intp)
             for own, part, there in self._by_parts(block):
                 np.add.at(target[:, part * m : (part + 1) * m], row_of[own], there)
             found[rows] = target
