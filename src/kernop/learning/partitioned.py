@@ -356,6 +356,13 @@ def _answers(operator: SolutionOperator, known: Sequence[Any] | None) -> tuple[S
     return operator.answers(known or [{name: float(name == own) for name in names} for own in names])
 
 
+def _flat(values: Any) -> FloatArray:
+    """The values of all unknowns at all places, in one column; each unknown in units of its largest value."""
+    fields = values if isinstance(values, tuple) else (values,)
+    sizes = [float(np.max(np.abs(field))) or 1.0 for field in fields]
+    return np.concatenate([np.ravel(field) / size for field, size in zip(fields, sizes, strict=True)])
+
+
 def _changes(now_: FloatArray, before: FloatArray) -> tuple[float, ...]:
     """How far solutions are from those before, relative, in L2 or L∞."""
     apart, now_ = np.abs(now_ - before), np.abs(now_)

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
 from kernop.basics.progress import Tick
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.rows import Rows, StreamedRows
@@ -146,12 +146,12 @@ def _balanced(rows: StreamedRows, look: Rows, squares: FloatArray, balance: Bala
     points, names = rows.stream.sizes(), rows.names
     counts = [1 if c.integral else points[c.name] for c in rows.stream.problem.conditions]
     sizes = np.array([count * layout.parts for count, layout in zip(counts, rows.layouts, strict=True)])
-    values = sizes * np.array([np.mean(squares[own]) for own in look.functionals.slices])
+    values = sizes * np.array([float(np.mean(squares[own])) for own in look.functionals.slices])
     if not np.all(values > 0.0):
         raise _nothing_of(names[int(np.argmin(values))])
     return (balance or Balance.even(len(names))).weights(values)
 
 
-def _nothing_of(name: str) -> ArgumentError:
+def _nothing_of(name: str) -> KernopError:
     remedy = "let the first batch have points of every condition, or give weights='unit' or numbers"
     return fail(ArgumentError, "points", f"no rows of condition {name!r} to balance by", remedy)
