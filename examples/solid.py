@@ -27,7 +27,7 @@ print(f"{ring}: volume {ring.measure:.4f}, of a round one {4 / 3 * np.pi * (1 - 
 problem = ko.Problem(
     ko.Equation(lambda u: -ko.laplacian(u), on=ring, name="f"), ko.Dirichlet(on=ring.boundary, name="g")
 )
-T = ko.learn(problem)
+T = ko.learn(problem, method=ko.Subspace(2200))
 x = ring.sample(1000, "uniform", seed=1).x
 smooth = lambda x: x[..., 0] ** 3 - 3 * x[..., 0] * x[..., 1] ** 2 + np.exp(x[..., 2]) * np.sin(x[..., 0])
 charge = lambda x: 1 / np.sqrt(np.sum(x**2, axis=-1))

@@ -117,7 +117,7 @@ class TestPromises:
         refused(ArgumentTypeError, "f: got", operator(), value, 0.0)
         refused(ArgumentTypeError, "x: got", operator()(1.0, 0.0), value)
 
-    @pytest.mark.parametrize("shape", [(), (3,), (0, 2), (2, 0), (4, 3), (2, 2, 2)])
+    @pytest.mark.parametrize("shape", [(), (3,), (0, 2), (2, 0), (4, 3), (2, 2, 3)])
     def test_wrong_shape(self, shape):
         refused(ShapeError, "x: got", operator()(1.0, 0.0), np.full(shape, 0.5))
 

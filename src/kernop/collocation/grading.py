@@ -52,8 +52,8 @@ def unsupported(problem: Problem) -> str | None:
         return "sensors, or periodic sides"
     if any(c.on.intrinsic_dim < problem.dim - 1 and not c.integral for c in problem.conditions):
         return "conditions at single points, or on lines in space"
-    if any(c.across and (callable(c.data) or c.data is None or np.any(c.data)) for c in problem.conditions):
-        return "interfaces at which u or its flux jumps"
+    if any(c.across for c in problem.conditions):
+        return "an Interface; where a Piecewise coefficient jumps, parts keep u and its flux continuous without one"
     found = kind_of(problem)
     return found if isinstance(found, str) else None
 

@@ -17,8 +17,9 @@ from kernop.views.scene import Scene
 
 #: Points that are looked at first, how many of them are followed, and points of a cloud for each.
 POINTS, FOLLOWED, CLOUD = 8_000, 6, 32
-#: Clouds become smaller by this factor, until they are this part of the domain's extent.
-SHRINK, SMALLEST = 0.6, 1e-10
+#: A cloud with nothing larger in it becomes smaller by the first factor, others by the second, which is slow enough to
+#: go along a curved boundary; until it is this part of the domain's extent.
+SHRINK, FOLLOW, SMALLEST = 0.6, 0.85, 1e-10
 
 #: Takes points (n, d) to values (n,).
 Function = Callable[[FloatArray], FloatArray]
@@ -40,10 +41,12 @@ def largest(scene: Scene, function: Function) -> Extremum:
     sides = scene.high - scene.low
     spacing = float(len(start)) ** (-1.0 / scene.dim)
     x, best = _apart(start / sides, values, 2.0 * spacing)
-    x, radius = x * sides, 2.0 * spacing
+    x, radius = x * sides, np.full(len(x), 2.0 * spacing)
     ball = 2.0 * qmc.Halton(scene.dim, rng=np.random.default_rng(0)).random(CLOUD) - 1.0
-    while radius > SMALLEST:
-        cloud = np.clip(x[:, None, :] + radius * sides * ball, scene.low, scene.high).reshape(-1, scene.dim)
+    while np.max(radius) > SMALLEST:
+        cloud = np.clip(x[:, None, :] + radius[:, None, None] * sides * ball, scene.low, scene.high).reshape(
+            -1, scene.dim
+        )
         inside = scene.contains(cloud)
         found = np.full(len(cloud), -np.inf)
         if inside.any():
@@ -53,7 +56,7 @@ def largest(scene: Scene, function: Function) -> Extremum:
         top = found[np.arange(len(x)), k]
         better = top > best
         x, best = np.where(better[:, None], cloud[np.arange(len(x)), k], x), np.where(better, top, best)
-        radius *= SHRINK
+        radius *= np.where(better, FOLLOW, SHRINK)
     k = int(np.argmax(best))
     return Extremum(float(best[k]), x[k])
 
