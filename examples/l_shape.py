@@ -4,7 +4,8 @@
 Δu = 0 in [−1, 1]² without [0, 1]², hot (u = 1) at y = 1, cooled at x = 1, ∂u/∂n + 5u = 0, insulated elsewhere. At the
 re-entrant corner u behaves like r^(2/3), with an infinite gradient, which no smooth space follows: one space is wrong
 by 0.09, whatever its size, and warns. With a tolerance, `learn` turns to parts: cells that are graded to the corners,
-each with polynomials of its own; the report says why. References: `benchmarks/geometry_fem.py`, by scikit-fem on graded triangles.
+each with polynomials of its own; the report says why. References: `benchmarks/geometry_fem.py`, by scikit-fem on
+graded triangles.
 """
 
 import numpy as np

@@ -246,8 +246,8 @@ def test_waves_that_are_not_resolved_are_noticed():
 
 class TestInputs:
     def test_a_jump_is_not_met(self):
+        step = lambda x: 1.0 * (x[..., 0] > 0.5)
         with pytest.warns(ToleranceWarning):
-            step = lambda x: 1.0 * (x[..., 0] > 0.5)
             t = ko.learn(POISSON, tol=1e-4, budget=200, inputs=[(step, 0.0)], method=ko.Subspace())
         assert not t.report.met
         assert t.report.error > 1e-2

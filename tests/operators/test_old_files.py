@@ -47,8 +47,8 @@ def test_a_file_of_format_1_gives_its_answers(name):
     known = np.load(FOLDER / f"{name}.npz")
     u, x = T(**INPUTS.get(name, {"f": wavy, "g": 0.1})), known["x"]
     size = np.max(np.abs(known["coefficients"]))
-    # Qᵀh of a stream is R⁻ᵀAᵀh: the condition number of R, here 6e7, magnifies the rounding of A; that of "centres", 2e10,
-    # the rounding of Qᵀh.
+    # Qᵀh of a stream is R⁻ᵀAᵀh: the condition number of R, here 6e7, magnifies the rounding of A; that of "centres",
+    # 2e10, the rounding of Qᵀh.
     close(u.coefficients, known["coefficients"], 1e3 * size if name.startswith(("stream", "centres")) else size)
     close(u(x), known["values"], size)
     close(u.grad(x), known["gradient"], size)

@@ -17,9 +17,9 @@ from kernop.views.scene import Scene
 
 #: Points that are looked at first, how many of them are followed, and points of a cloud for each.
 POINTS, FOLLOWED, CLOUD = 8_000, 6, 32
-#: A cloud with nothing larger in it becomes smaller by the first factor, others by the second, which is slow enough to
-#: go along a curved boundary; until it is this part of the domain's extent.
-SHRINK, FOLLOW, SMALLEST = 0.6, 0.85, 1e-10
+#: Clouds become smaller by the first factor, by the second while they lead on, until they are this part of the domain's
+#: extent. What is outside is drawn back to the boundary, by so many halvings.
+SHRINK, FOLLOW, SMALLEST, HALVINGS = 0.6, 0.85, 1e-10, 12
 
 #: Takes points (n, d) to values (n,).
 Function = Callable[[FloatArray], FloatArray]
@@ -44,14 +44,13 @@ def largest(scene: Scene, function: Function) -> Extremum:
     x, radius = x * sides, np.full(len(x), 2.0 * spacing)
     ball = 2.0 * qmc.Halton(scene.dim, rng=np.random.default_rng(0)).random(CLOUD) - 1.0
     while np.max(radius) > SMALLEST:
-        cloud = np.clip(x[:, None, :] + radius[:, None, None] * sides * ball, scene.low, scene.high).reshape(
-            -1, scene.dim
-        )
-        inside = scene.contains(cloud)
-        found = np.full(len(cloud), -np.inf)
+        around = x[:, None, :] + radius[:, None, None] * sides * ball
+        cloud = _held_back(scene, np.clip(around, scene.low, scene.high))
+        inside = scene.contains(cloud.reshape(-1, scene.dim))
+        found = np.full(len(inside), -np.inf)
         if inside.any():
-            found[inside] = function(cloud[inside])
-        found, cloud = found.reshape(len(x), -1), cloud.reshape(len(x), -1, scene.dim)
+            found[inside] = function(cloud.reshape(-1, scene.dim)[inside])
+        found = found.reshape(len(x), -1)
         k = np.argmax(found, axis=1)
         top = found[np.arange(len(x)), k]
         better = top > best
@@ -59,6 +58,27 @@ def largest(scene: Scene, function: Function) -> Extremum:
         radius *= np.where(better, FOLLOW, SHRINK)
     k = int(np.argmax(best))
     return Extremum(float(best[k]), x[k])
+
+
+def _held_back(scene: Scene, clouds: FloatArray) -> FloatArray:
+    """Clouds (k, n, d), points outside drawn back to the boundary, about, towards the middle of those inside."""
+    flat = clouds.reshape(-1, scene.dim)
+    inside = scene.contains(flat)
+    each = clouds.shape[1]
+    own = inside.reshape(-1, each)
+    count = np.maximum(np.sum(own, axis=1), 1)
+    middle = np.repeat(np.sum(np.where(own[..., None], clouds, 0.0), axis=1) / count[:, None], each, axis=0)
+    outside = ~inside & np.repeat(np.any(own, axis=1), each)
+    if not outside.any():
+        return clouds
+    start, step = middle[outside], (flat - middle)[outside]
+    part, half = np.zeros(len(start)), 0.5
+    for _ in range(HALVINGS):
+        part = part + np.where(scene.contains(start + (part + half)[:, None] * step), half, 0.0)
+        half *= 0.5
+    held = flat.copy()
+    held[outside] = start + part[:, None] * step
+    return held.reshape(clouds.shape)
 
 
 def _apart(x: FloatArray, values: FloatArray, distance: float) -> tuple[FloatArray, FloatArray]:
