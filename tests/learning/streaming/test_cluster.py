@@ -28,7 +28,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.versions import versions
 from kernop.learning.streaming import cluster
-from kernop.learning.streaming.cluster import preferred
+from kernop.learning.streaming.cluster import Workers, preferred
 from kernop.learning.streaming.home import chunks_of, merged
 from kernop.learning.streaming.versions import check_workers
 from kernop.methods.accumulators import NormalSums, Triangle
@@ -195,6 +195,40 @@ class TestTheSameOperator:
     def test_progress(self, client, capsys):
         learn(client, progress=True)
         assert "chunks" in capsys.readouterr().out
+
+
+class TestALostTask:
+    """The scheduler has lost a task: nobody works on it, and it stays pending."""
+
+    class Part:
+        def __init__(self, *found, status="pending"):
+            self.found, self.status = list(found), status
+
+        def result(self, timeout):
+            if self.found:
+                return self.found.pop()
+            raise TimeoutError
+
+    class Scheduler:
+        def __init__(self, *busy):
+            self.busy = list(busy)
+
+        def call_stack(self):
+            return {"worker": {}} if self.busy and self.busy.pop() else {}
+
+    def test_it_is_submitted_again_once_nobody_works(self):
+        scheduler, asked = self.Scheduler(True, True), []
+
+        def again():
+            asked.append(len(scheduler.busy))
+            return self.Part(7.0)
+
+        assert Workers(scheduler).awaited(self.Part(), again, patience=0.0) == 7.0
+        assert asked == [0]
+
+    def test_an_error_of_the_task_is_raised(self):
+        with pytest.raises(TimeoutError):
+            Workers(self.Scheduler()).awaited(self.Part(status="error"), pytest.fail, patience=0.0)
 
 
 class TestEvaluate:

@@ -43,6 +43,8 @@ from kernop.operators.solution import Solution
 
 #: Points that a worker evaluates at a time.
 POINTS_AT_A_TIME = 20_000
+#: After so many seconds without a result it is asked whether the workers do anything at all.
+PATIENCE = 15.0
 
 
 class Workers:
@@ -81,9 +83,27 @@ class Workers:
     def moments(self, regression: Regression, c: FloatArray | None) -> FloatArray:
         """`Regression.moments` over all batches."""
         with self.connected():
-            there = self.send((regression, c))
-            parts = self._parts(_moments, there, chunks(regression.rows.stream.number or 0))
-            return np.sum([part.result() for part in parts], axis=0)
+            value, cut = (regression, c), chunks(regression.rows.stream.number or 0)
+            parts = self._parts(_moments, self.send(value), cut)
+            found = [
+                self.awaited(part, lambda chunk=chunk: self.submit(_moments, self.send(value), chunk))
+                for part, chunk in zip(parts, cut, strict=True)
+            ]
+            return np.sum(found, axis=0)
+
+    def awaited(self, part: Any, again: Callable[[], Any], patience: float = PATIENCE) -> Any:
+        """The result of a task; it is submitted again if it does not come while no worker does anything.
+
+        (The scheduler of distributed 2026.8 loses a task now and then: all workers are idle, and it stays pending.)
+        """
+        while True:
+            try:
+                return part.result(timeout=patience)
+            except TimeoutError:
+                if part.status != "pending":  # the task's own error
+                    raise
+                if not self._client.call_stack():
+                    part = again()
 
     @contextmanager
     def connected(self) -> Generator[None]:
