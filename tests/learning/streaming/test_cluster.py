@@ -28,7 +28,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.versions import versions
 from kernop.learning.streaming import cluster
-from kernop.learning.streaming.cluster import Workers, preferred
+from kernop.learning.streaming.cluster import awaited, preferred
 from kernop.learning.streaming.home import chunks_of, merged
 from kernop.learning.streaming.versions import check_workers
 from kernop.methods.accumulators import NormalSums, Triangle
@@ -223,12 +223,12 @@ class TestALostTask:
             asked.append(len(scheduler.busy))
             return self.Part(7.0)
 
-        assert Workers(scheduler).awaited(self.Part(), again, patience=0.0) == 7.0
+        assert awaited(scheduler, self.Part(), again, patience=0.0) == 7.0
         assert asked == [0]
 
     def test_an_error_of_the_task_is_raised(self):
         with pytest.raises(TimeoutError):
-            Workers(self.Scheduler()).awaited(self.Part(status="error"), pytest.fail, patience=0.0)
+            awaited(self.Scheduler(), self.Part(status="error"), pytest.fail, patience=0.0)
 
 
 class TestEvaluate:

@@ -86,24 +86,10 @@ class Workers:
             value, cut = (regression, c), chunks(regression.rows.stream.number or 0)
             parts = self._parts(_moments, self.send(value), cut)
             found = [
-                self.awaited(part, lambda chunk=chunk: self.submit(_moments, self.send(value), chunk))
+                awaited(self._client, part, lambda chunk=chunk: self.submit(_moments, self.send(value), chunk))
                 for part, chunk in zip(parts, cut, strict=True)
             ]
             return np.sum(found, axis=0)
-
-    def awaited(self, part: Any, again: Callable[[], Any], patience: float = PATIENCE) -> Any:
-        """The result of a task; it is submitted again if it does not come while no worker does anything.
-
-        (The scheduler of distributed 2026.8 loses a task now and then: all workers are idle, and it stays pending.)
-        """
-        while True:
-            try:
-                return part.result(timeout=patience)
-            except TimeoutError:
-                if part.status != "pending":  # the task's own error
-                    raise
-                if not self._client.call_stack():
-                    part = again()
 
     @contextmanager
     def connected(self) -> Generator[None]:
@@ -146,6 +132,21 @@ class Workers:
             yield part
             if tick is not None:
                 tick(k / total, f"{k} of {total} chunks")
+
+
+def awaited(client: Any, part: Any, again: Callable[[], Any], patience: float = PATIENCE) -> Any:
+    """The result of a task; it is submitted again if it does not come while no worker does anything.
+
+    (The scheduler of distributed 2026.8 loses a task now and then: all workers are idle, and it stays pending.)
+    """
+    while True:
+        try:
+            return part.result(timeout=patience)
+        except TimeoutError:
+            if part.status != "pending":  # the task's own error
+                raise
+            if not client.call_stack():
+                part = again()
 
 
 def evaluate(client: Any, u: Solution, x: Any, op: Operator = itself) -> FloatArray:
