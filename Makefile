@@ -28,6 +28,7 @@ bench: .venv/test
 # The site, in docs/_build/html; the gallery runs all examples. A warning is an error.
 docs: .venv/docs
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -n -q docs docs/_build/html
+	! grep -rlE '<(script|link|img|iframe)[^>]*(src|href)="https?://' docs/_build/html --include='*.html' # works offline
 	@echo "docs/_build/html/index.html"
 
 # A mark for each set of extras; made anew when the dependencies change.

@@ -46,7 +46,7 @@ html_logo = "_static/logo.svg"
 html_favicon = "_static/logo.svg"
 html_theme_options = {
     "logo": {"text": "kernop"},
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
     "show_prev_next": True,
@@ -56,7 +56,8 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "monokai",
 }
-html_sidebars = {"index": [], "changelog": [], "five-minutes": []}
+ALONE = ("index", "five-minutes", "theory", "coming-from", "limits", "benchmarks", "changelog")
+html_sidebars: dict[str, list[str]] = {page: [] for page in ALONE}  # no pages below them
 
 
 def linked(match: re.Match[str]) -> str:

@@ -30,4 +30,4 @@ error = np.sqrt(np.mean((u(x) - exact) ** 2) / np.mean(exact**2))
 estimate = u.error_estimate().relative_l2
 print(f"relative L2 error: {error:.1e}, estimated {estimate:.1e}")
 assert error < estimate < 1e-6
-save(u.plot().figure, "out/examples/march.png")
+save(u.plot(points=60_000).figure, "out/examples/march.png")

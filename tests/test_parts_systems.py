@@ -268,3 +268,18 @@ def test_what_cannot_be_glued_is_refused_by_name(problem, said):
 def test_a_way_of_gluing_that_is_not_known():
     with pytest.raises(ko.errors.ArgumentError, match="gluing"):
         ko.Partition(gluing="glue")
+
+
+@pytest.mark.parametrize("peclet", [1e3, 1e5])
+def test_layers_where_flow_leaves(peclet):
+    """−εΔu + u_x + u_y = 1 with a layer at x = 1: grid lines stand beside it without being asked."""
+    e = 1.0 / peclet
+    profile = lambda x: x[..., 0] - (np.exp((x[..., 0] - 1) / e) - np.exp(-1 / e)) / (1 - np.exp(-1 / e))
+    problem = ko.Problem(
+        ko.Equation(lambda u: -e * ko.laplacian(u) + ko.partial(u, 0) + ko.partial(u, 1), on=SQUARE),
+        ko.Dirichlet(on=SQUARE.boundary),
+    )
+    T = ko.learn(problem, method=ko.Partition(cells=2, degree=17, levels=0))
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.random((300, 2)), np.stack([1 - 20 * e * rng.random(300), rng.random(300)], axis=1)])
+    assert np.max(np.abs(T(1.0, profile)(x) - profile(x))) < 1e-8

@@ -5,10 +5,9 @@ import builtins
 import numpy as np
 import pytest
 
-import kernop as ko
 from kernop.basics.errors import ArgumentTypeError, MissingExtraError, ShapeError
 from kernop.paper.experiment import square_grid
-from kernop.plotting import field, on_domain, pyplot, true_predicted_error
+from kernop.plotting import field, pyplot, true_predicted_error
 
 
 def test_writes_a_figure_with_a_row_for_each_estimator(tmp_path):
@@ -34,25 +33,6 @@ def test_a_field_is_drawn_with_x_to_the_right(tmp_path, monkeypatch):
     field(x, x[:, 0], tmp_path / "f.png", title="V")
     image = np.asarray(drawn[0].axes[0].get_images()[0].get_array())
     np.testing.assert_allclose(image, np.tile(np.linspace(0.0, 1.0, 4), (4, 1)))
-
-
-def test_nothing_is_drawn_outside_a_domain(tmp_path, monkeypatch):
-    drawn = []
-    monkeypatch.setattr("kernop.plotting.save", lambda figure, path: drawn.append(figure) or path)
-    annulus = ko.Ball([0, 0], 1) - ko.Ball([0, 0], 0.5)
-    on_domain(annulus, lambda x: np.hypot(*x.T), tmp_path / "f.png", title="r")
-    image = np.ma.filled(drawn[0].axes[0].get_images()[0].get_array(), np.nan)
-    assert np.nanmin(image) == pytest.approx(0.5, abs=0.01)
-    assert np.nanmax(image) == pytest.approx(1.0, abs=0.01)
-    assert np.mean(~np.isnan(image)) == pytest.approx(np.pi * 0.75 / 4, abs=0.01)
-
-
-def test_lines_and_surfaces_are_drawn(tmp_path):
-    for domain in (ko.Interval(0, 1), ko.Ball([0, 0, 0], 1)):
-        path = on_domain(domain, lambda x: x[:, 0], tmp_path / f"{domain.dim}.png")
-        assert np.ptp(pyplot().imread(path)[..., 0]) > 0.5
-    with pytest.raises(ArgumentTypeError, match="domain"):
-        on_domain(ko.Box([0, 0], [1, 1]).boundary, lambda x: x[:, 0], tmp_path / "no.png")
 
 
 def test_says_how_to_install_matplotlib(monkeypatch):

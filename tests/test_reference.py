@@ -20,7 +20,7 @@ def test_the_entries_are_the_public_names():
 @pytest.mark.parametrize("name", sorted(ko.__all__))
 def test_an_entry_has_its_description_and_an_example(name):
     text = ENTRIES[name]
-    assert re.search(rf"^\.\. auto\w+:: kernop\.{name}$", text, re.MULTILINE)
+    assert re.search(rf"^\.\. auto\w+:: kernop\.{name}(\(\))?$", text, re.MULTILINE)
     examples = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     used = re.search(rf"\bko\.{name}\b", "".join(examples))
     assert used or f"isinstance(T, ko.{name})" in text, f"no example of ko.{name}"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.plotting import on_domain
+from kernop.plotting import save
 
 SQUARE, HOLE = ko.Box([0, 0], [1, 1]), ko.Ball([0.6, 0.5], 0.2)
 TRIANGLE = [(0.3, 0.3), (0.6, 0.4), (0.4, 0.7)]
@@ -120,22 +120,23 @@ def test_a_domain_with_a_method(name, way, tmp_path):
     error = np.linalg.norm(u(x) - wanted) / np.linalg.norm(wanted)
     assert error < accuracy
     if way == "subspace":
-        assert error < 10.0 * u.error_estimate(**data(T.test_points, timed)).relative_l2 + 1e-12
+        fresh = {} if name == "cloud" else data(T.test_points, timed)
+        assert error < 10.0 * u.error_estimate(**fresh).relative_l2 + 1e-12
     if way != "stream":
         np.testing.assert_allclose(T.on(x)(**h), u(x), atol=1e-8)
     T.save(tmp_path / "T.kernop")
     again = ko.load(tmp_path / "T.kernop", problem=problem)
     np.testing.assert_array_equal(again(**h)(x), u(x))
-    if not timed and way == "subspace":
-        assert on_domain(domain, u, tmp_path / "u.png").stat().st_size > 5000
+    if way == "subspace" and problem.dim < 3:
+        axes = u.plot(points=400)
+        assert save(axes.figure, tmp_path / "u.png").stat().st_size > 5000
 
 
-@pytest.mark.parametrize("name", ["square with a hole", "house", "two pieces of a line"])
-def test_a_tolerance(name):
-    make, piece = DOMAINS[name]
+def test_a_tolerance():
+    make, piece = DOMAINS["two pieces of a line"]
     domain = make()
-    T = ko.learn(stated(domain, piece(domain)), tol=1e-5)
+    T = ko.learn(stated(domain, piece(domain)), tol=1e-9)
     x = domain.sample(200, "uniform", seed=7).x
     wanted = truth(x, False)
     assert T.report.met
-    assert np.linalg.norm(T(**data(T.points, False))(x) - wanted) < 1e-5 * np.linalg.norm(wanted)
+    assert np.linalg.norm(T(**data(T.points, False))(x) - wanted) < 1e-9 * np.linalg.norm(wanted)

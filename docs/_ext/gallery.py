@@ -41,17 +41,17 @@ def lay_out(examples: Path, staged: Path) -> None:
     """Copy the examples into a folder for each section, with a heading; files that have not changed stay."""
     sections = {folder(title): (title, text, names) for title, (text, names) in SECTIONS.items()}
     text = "Each example is a script in `examples/` of the repository, with its truth; it asserts its own accuracy."
-    write(staged / "GALLERY_HEADER.rst", heading("Gallery", text))
+    write(staged / "GALLERY_HEADER.rst", heading("Gallery", text, "="))
     for name, (title, text, names) in sections.items():
-        write(staged / name / "GALLERY_HEADER.rst", heading(title, text))
+        write(staged / name / "GALLERY_HEADER.rst", heading(title, text, "-"))
         for example in names:
             write(staged / name / f"{example}.py", (examples / f"{example}.py").read_text())
         shutil.copytree(examples / "data", staged / name / "data", dirs_exist_ok=True)
 
 
-def heading(title: str, text: str) -> str:
-    """A heading in reStructuredText, with a line below it."""
-    return f"{title}\n{'=' * len(title)}\n\n{text.replace('`', '``')}\n"
+def heading(title: str, text: str, mark: str) -> str:
+    """A heading in reStructuredText, underlined by a mark, and what stands below it."""
+    return f"{title}\n{mark * len(title)}\n\n{text.replace('`', '``')}\n"
 
 
 def write(path: Path, text: str) -> None:

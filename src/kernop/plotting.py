@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -89,84 +89,6 @@ def field(x: FloatArray, values: FloatArray, path: str | Path, *, title: str = "
     _image(axis, x, values.reshape(n, n), title)
     axis.set(xlabel="x", ylabel="y")
     return save(figure, path)
-
-
-#: Points along a line, along each side of an image, on its rim, and on a surface in space; level lines of an image.
-LINE, SIDE, RIM, SURFACE, LEVELS = 801, 241, 4000, 20_000, 10
-
-
-@runtime_checkable
-class Drawable(Protocol):
-    """What is asked of a domain to be drawn."""
-
-    @property
-    def dim(self) -> int:
-        """The number d of coordinates."""
-        ...
-
-    @property
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        """Lower and upper corner, (d,) each."""
-        ...
-
-    @property
-    def boundary(self) -> Any:
-        """The boundary, from which points can be drawn."""
-        ...
-
-    def contains(self, x: Any) -> Any:
-        """Which rows of x (n, d) lie in it, (n,)."""
-        ...
-
-
-def on_domain(domain: Drawable, u: Callable[[FloatArray], Any], path: str | Path, *, title: str = "") -> Path:
-    """A function u, x (n, d) ↦ (n,), on a domain of any shape: a line, an image with nothing outside, or a surface.
-
-    In space it is seen at points of the boundary.
-    """
-    if not isinstance(domain, Drawable) or domain.dim > 3:
-        raise fail(ArgumentTypeError, "domain", describe(domain), "give a domain in one, two or three dimensions")
-    heading, plt = _text("title", title), pyplot()
-    projection = "3d" if domain.dim == 3 else None
-    figure, axis = plt.subplots(
-        figsize=(5.2, 4.2), layout="constrained", subplot_kw={"projection": projection, "title": heading}
-    )
-    low, high = domain.bounds
-    if domain.dim == 1:
-        x = np.linspace(low, high, LINE)
-        inside = domain.contains(x)
-        shown = np.full(len(x), np.nan)
-        shown[inside] = _values("u", u(x[inside]), int(inside.sum()))
-        axis.plot(x[:, 0], shown)
-        axis.set(xlabel="x", ylabel="u")
-    elif domain.dim == 2:
-        lines = [np.linspace(low[k], high[k], SIDE) for k in (0, 1)]
-        x = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 2)
-        inside, shown = domain.contains(x), np.full(len(x), np.nan)
-        shown[inside] = _values("u", u(x[inside]), int(inside.sum()))
-        values = shown.reshape(SIDE, SIDE)
-        _image(axis, x, values, heading, interpolation="nearest")
-        axis.contour(*lines, values.T, LEVELS, colors="black", linewidths=0.5, alpha=0.5)
-        axis.plot(*domain.boundary.sample(RIM).x.T, "k,")  # the rim, by points: pixels end in stairs
-        axis.set(xlabel="x", ylabel="y")
-    else:
-        _surface(axis, domain, u)
-    return save(figure, path)
-
-
-def _surface(axis: Any, domain: Drawable, u: Callable[[FloatArray], Any]) -> None:
-    """Values at points of the boundary whose outer side is seen from where the picture is taken."""
-    points = domain.boundary.sample(SURFACE)
-    elevation, azimuth = np.deg2rad([axis.elev, axis.azim])
-    view = [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
-    x = points.x if points.normal is None else points.x[points.normal @ np.asarray(view) > 0.0]
-    shown = axis.scatter(*x.T, c=_values("u", u(x), len(x)), s=7, linewidths=0, depthshade=False)
-    low, high = domain.bounds
-    axis.set_box_aspect(high - low)
-    axis.set(xlabel="x", ylabel="y", zlabel="z")
-    for own in (axis.xaxis, axis.yaxis, axis.zaxis):
-        own.get_major_locator().set_params(nbins=4)
-    axis.figure.colorbar(shown, ax=axis, shrink=0.7, pad=0.12).set_label("u")
 
 
 def _image(axis: Any, x: FloatArray, values: FloatArray, title: str, **style: str | float) -> None:

@@ -556,3 +556,23 @@ def test_more_batches_than_there_is_time_for():
     endless = {**ARRAYS, "f": np.broadcast_to(0.5, (10**12, 2))}
     with pytest.raises(ArgumentError, match=r"points: got 1000000000009 points, which are .* batches; give larger"):
         streamed(endless)
+
+
+class TestLook:
+    """A look at the whole stream, whatever its order."""
+
+    D = ko.Box([0, 0], [1, 1])
+    problem = ko.Problem(ko.Equation(lambda u: ko.laplacian(u), on=D, name="f"), ko.Mean(on=D, name="m"))
+
+    def test_sorted_points_are_seen_from_end_to_end(self):
+        x = self.D.sample(20_000, "uniform").x
+        sorted_points = {"f": x[np.argsort(x[:, 0])], "m": self.D.quadrature(100)}
+        found = stream(self.problem, sorted_points, "halton", 0, 100).look()
+        assert np.quantile(found["f"].x[:, 0], [0.0, 0.5, 1.0]) == pytest.approx([0.0, 0.5, 1.0], abs=0.05)
+        assert 2000 < len(found["f"]) < 6000
+        assert np.sum(found["m"].weight) == pytest.approx(1.0)
+
+    def test_few_points_are_all_looked_at(self):
+        given = {"f": self.D.sample(300), "m": self.D.quadrature(100)}
+        found = stream(self.problem, given, "halton", 0, 70).look()
+        np.testing.assert_array_equal(found["f"].x, given["f"].x)

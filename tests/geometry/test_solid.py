@@ -114,3 +114,14 @@ def test_a_damaged_file_is_refused(tmp_path):
     path.write_bytes(b"ply\nformat ascii 1.0\nelement vertex 8\nnonsense")
     with pytest.raises((FileError, ArgumentError), match=r"path: got .*part\.ply', which cannot be read"):
         ko.Solid(path)
+
+
+def test_a_surface_that_cuts_through_itself_is_refused_with_the_place():
+    """Two cubes that share an eighth: what is enclosed twice would be counted twice."""
+    one, other = trimesh.creation.box(), trimesh.creation.box()
+    other.apply_translation([0.5, 0.5, 0.5])
+    both = trimesh.util.concatenate([one, other])
+    with pytest.raises(ArgumentError, match=r"surface: got a surface that cuts through itself: at \(0.* Solid\(…\) \|"):
+        ko.Solid(both.vertices, both.faces)
+    apart = trimesh.util.concatenate([one, other.apply_translation([1.0, 0.0, 0.0])])
+    assert ko.Solid(apart.vertices, apart.faces).measure == pytest.approx(2.0)

@@ -186,3 +186,8 @@ def test_coordinates_come_on_the_last_axis():
 def test_numpy_and_scipy_under_a_derivative_are_told_of_it():
     with pytest.raises(ko.errors.OperatorError, match=r"ko\.GridFunction.*ko\.ScatteredFunction.*ko\.Piecewise"):
         ko.learn(darcy(lambda x: np.interp(x[..., 0], [0, 1], [1, 2])))
+
+
+def test_two_corners_are_not_coordinates():
+    with pytest.raises(ko.errors.ArgumentError, match=r"box\[0\]: got \[0. 0.\], which do not increase; give Box\("):
+        ko.GridFunction(np.ones((8, 8)), ([0, 0], [1, 1]))

@@ -26,7 +26,7 @@ class TestPlanned:
         found = planned(dim, budget)
         assert list(found) == sorted(set(found))
         assert 1 <= found[-1] <= budget
-        assert found[-1] >= min(budget / 1.25, LEVELS[min(dim, 2) - 1][-1])
+        assert found[-1] >= min(budget / 1.25, LEVELS[min(dim, 3) - 1][-1])
 
     def test_the_levels_themselves(self):
         assert planned(1, 10**6) == LEVELS[0]

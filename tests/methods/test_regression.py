@@ -8,7 +8,6 @@ from kernop.basics.errors import ArgumentError, NonFiniteError
 from kernop.collocation.batches import stream
 from kernop.collocation.functionals import Functionals, evaluations
 from kernop.collocation.rows import StreamedRows
-from kernop.geometry.points import concatenate
 from kernop.methods.accumulators import NormalSums, Triangle
 from kernop.methods.regression import Regression, chosen_weights
 from kernop.methods.spaces import KernelFunctions
@@ -132,14 +131,6 @@ class TestBalanced:
         }
         whole, parts = (balanced(rows, EXPANSION, None) for rows in (self.rows(many), self.rows(points=many)))
         np.testing.assert_allclose(parts, whole, rtol=0.1)
-
-    def test_files_of_one_condition_each(self):
-        """Neither the first batch, nor the middle one, nor the last has points of g."""
-        half = {"f": LINE.sample(30)[:15]}
-        batches = (half, {"g": POINTS["g"]}, {"f": LINE.sample(30)[15:]}, {"q": POINTS["q"]}, {"q": POINTS["q"]})
-        weights = balanced(self.rows(*batches), EXPANSION, None)
-        twice = {**POINTS, "q": concatenate([POINTS["q"], POINTS["q"]])}
-        np.testing.assert_allclose(weights, balanced(self.rows(twice), EXPANSION, None), rtol=1e-12)
 
     def test_a_condition_without_points(self):
         with pytest.raises(ArgumentError, match=r"points: got no rows of condition 'q' .*weights='unit'"):

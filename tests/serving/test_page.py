@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import Browser, chromium
+from PIL import Image
 
 import kernop as ko
 from kernop.serving import page, write_page
@@ -232,7 +233,10 @@ def test_pictures_for_the_documents(browser, tmp_path):
         browser.open(path.as_uri(), "window.kernop && window.kernop.range")
         browser.settle()
         time.sleep(0.5)
-        browser.screenshot(Path(folder) / f"{name}.png")
+        browser.screenshot(tmp_path / "shot.png")
+        picture = Image.open(tmp_path / "shot.png").convert("RGB")
+        picture = picture.quantize(palette=picture.quantize(256), dither=Image.Dither.FLOYDSTEINBERG)
+        picture.save(Path(folder) / f"{name}.png", optimize=True)
         assert (Path(folder) / f"{name}.png").stat().st_size < 300_000
 
 

@@ -64,10 +64,12 @@ class Stream:
         problem: the conditions; the points of a batch are in their order.
         number: how many batches; None if the stream only shows its end when it comes.
         again: can it be read more than once, and from anywhere?
+        sliced: are batches slices of arrays, which cost nothing to look at?
     """
 
     number: int | None
     again: bool = True
+    sliced: bool = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -113,14 +115,15 @@ class Stream:
     def look(self) -> Batch:
         """Some of the points of all conditions, which stand for all whatever their order is; read once, and kept.
 
-        A stream may be sorted, or have its points file by file: its first batches then say nothing of the others. Of an
-        iterator nothing but the first batch can be seen.
+        Arrays may be sorted, or have their points part by part: first batches then say nothing of the others. Batches
+        that a function makes are seen by a few, and of an iterator nothing but the first can be.
         """
         if not self._look:
             numbers = evenly(self.number or 1, BATCHES_OF_LOOK).tolist()
-            size = len(numbers) * sum(map(len, self.sampled()[0].values()))
+            batches = [self[k] for k in numbers] if self.sliced else self.sampled()
+            size = sum(len(points) for batch in batches for points in batch.values())
             found: dict[str, list[Points]] = {name: [] for name in self.problem.names}
-            for batch in (self[k] for k in numbers) if self.again else self.sampled():
+            for batch in batches:
                 for name, points in batch.items():
                     self._looked_at[name] += len(points)
                     rule = self.problem[name].integral  # keeps all of its points
@@ -229,6 +232,8 @@ class _Sliced(Stream):
         size: the number of rows of a batch.
         starts: how many points of each condition come before batch k, (K + 1, conditions), if ``size`` does not tell.
     """
+
+    sliced = True
 
     def __init__(
         self, problem: Problem, arrays: dict[str, Any], size: int, starts: NDArray[np.intp] | None = None

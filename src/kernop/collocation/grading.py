@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.elliptic import equations_of, kind_of
 from kernop.collocation.jumps import jumps
+from kernop.collocation.layers import with_layers
 from kernop.collocation.parts import Parts
 from kernop.collocation.pieces import Pieces
 from kernop.geometry import Box
@@ -72,7 +75,12 @@ def supported_pieces(problem: Problem) -> Pieces | str:
 
 
 def cells_of(
-    problem: Problem, pieces: Pieces, number: int, target: float, depth: int | None = None
+    problem: Problem,
+    pieces: Pieces,
+    number: int,
+    target: float,
+    depth: int | None = None,
+    halved: Collection[Corners] = (),
 ) -> tuple[Cells, FloatArray]:
     """The cells of a domain, graded at its corners and where lines of jumps end, turn or cross; and these places.
 
@@ -80,6 +88,7 @@ def cells_of(
         number: about so many along the longest side.
         target: the error at which the grading aims.
         depth: how often cells are halved there; None chooses.
+        halved: other cells that are halved, by their corners.
     """
     domain = pieces.whole
     low, high = domain.bounds
@@ -92,7 +101,7 @@ def cells_of(
             marks[j] = np.concatenate([marks[j], places[:, j]])
     lines = grid_lines(marks)
     longest = max(float(own[-1] - own[0]) for own in lines) / number
-    lines = [filled(own, longest) for own in lines]
+    lines = with_layers([filled(own, longest) for own in lines], problem, domain)
     places = _snapped(places, lines)
     looks = np.stack(np.meshgrid(*[(np.arange(LOOKS) + 0.5) / LOOKS] * problem.dim, indexing="ij"), axis=-1)
     looks = looks.reshape(-1, problem.dim)
@@ -107,9 +116,18 @@ def cells_of(
     def rule(a: FloatArray, b: FloatArray, depth: int) -> bool:
         slack = 1e-9 * (b - a)
         here = np.all((places >= a - slack) & (places <= b + slack), axis=1)
-        return bool(np.any(levels[here] > depth))
+        return bool(np.any(levels[here] > depth)) or corners_of(a, b) in halved
 
     return Cells.of(grown(lines, inside, rule)), places
+
+
+#: The coordinates of the corners of a cell, lower before upper.
+Corners = tuple[float, ...]
+
+
+def corners_of(low: FloatArray, high: FloatArray) -> Corners:
+    """The corners of a cell, by which it is known again."""
+    return (*low.tolist(), *high.tolist())
 
 
 def _snapped(places: FloatArray, lines: list[FloatArray]) -> FloatArray:

@@ -258,8 +258,10 @@ class _Builder:
         degree = self._degree
         if self._plane:
             ends, _ = seam.place(np.array([[0.0], [1.0]]))
-            size = min(float(np.max(sides[seam.below])), float(np.max(sides[seam.above])))
-            part = min(1.0, float(np.linalg.norm(ends[1] - ends[0])) / size)
+            span = np.abs(ends[1] - ends[0])  # beside the parts as they are along it: cells may be long and thin
+            most = max(float(np.max(span / sides[own])) for own in (seam.below, seam.above))
+            least = max(float(np.linalg.norm(span) / np.max(sides[own])) for own in (seam.below, seam.above))
+            part = min(1.0, max(most, least))
             seen = min(1.0, 4.0 / np.pi * float(np.arcsin(np.sqrt(part))))
             degree = min(degree, max(FEWEST, int(np.ceil(degree * (0.4 + 0.6 * seen)))))
         if any(self._singular[self._owners[part][0]] for part in (seam.below, seam.above)):

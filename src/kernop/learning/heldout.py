@@ -19,6 +19,7 @@ from kernop.collocation.units import Frame
 from kernop.geometry import Points
 from kernop.language.conditions import Condition
 from kernop.language.problem import Problem
+from kernop.methods import Answer
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.solution import Solution
 
@@ -97,13 +98,19 @@ class OnProbes:
         )
         self._truth = self._all(self._places)
 
-    def __call__(self, operator: SolutionOperator) -> Findings:
+    def data(self, operator: SolutionOperator) -> FloatArray:
+        """What the conditions of an operator make of the probes, and constant data, (N, B)."""
         rows = operator.collocated
-        data = self._all(rows)
         plain = np.zeros((len(rows), len(self.unknown)))
         for k, name in enumerate(self._problem.inputs):
             plain[rows.slices[self._problem.names.index(name)], k] = 1.0
-        answer = operator.factorisation.answer(np.hstack([data, plain]))
+        return np.hstack([self._all(rows), plain])
+
+    def __call__(self, operator: SolutionOperator) -> Findings:
+        return self.judged(operator.factorisation.answer(self.data(operator)))
+
+    def judged(self, answer: Answer) -> Findings:
+        """How far the answer to `data` is off."""
         found = answer.u.apply(self._places)
         count = self._truth.shape[1]
         parts = len(self._places.blocks)

@@ -11,12 +11,12 @@ from kernop.collocation.fluxes import Gluing, exchange
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.mosaic import Mosaic
 from kernop.language.problem import Problem
-from kernop.methods.partition import Partition, PartRows, PartsFactorisation, factorised
+from kernop.methods.partition import Known, Partition, PartRows, PartsFactorisation, factorised
 from kernop.methods.parts.gluing import unglued
 
-#: A way of gluing whose worst reciprocal condition number is above this is taken; else others are tried …
-GOOD = 1e-7
-#: … and the best of them is refused if its own is below this.
+#: Gluing by values, and by mixed traces, is taken if its worst reciprocal condition number is above this …
+GOOD = {"values": 1e-7, "robin": 1e-10, "impedance": 1e-10, "conjugate": 1e-10}
+#: … else others are tried; the best of them is refused if its own is below this.
 BAD = 1e-12
 
 
@@ -42,17 +42,24 @@ def glued_operator(
     rows: Functionals,
     part_rows: Sequence[PartRows],
     ansatz: Ansatz,
+    known: Known | None = None,
 ) -> PartsFactorisation:
-    """The map from data to u, with parts glued by the first good way, or else the best one."""
+    """The map from data to u, with parts glued by the first good way, or else the best one.
+
+    Where coefficients jump, by factors of any size, a large condition number says nothing against values.
+
+    Arguments:
+        known: parts that were learned before; others are added.
+    """
     if not placed.seams:
-        return factorised(placed, method, rows, part_rows, None, ansatz)
+        return factorised(placed, method, rows, part_rows, None, ansatz, known)
     best = None
     for way in ways(problem, method):
         try:
-            found = factorised(placed, method, rows, part_rows, exchange(problem, placed, ansatz, way), ansatz)
+            found = factorised(placed, method, rows, part_rows, exchange(problem, placed, ansatz, way), ansatz, known)
         except SingularGramError:
             continue
-        if found.condition > GOOD:
+        if found.condition > (GOOD[way] if placed.pieces.parts is None else BAD):
             return found
         best = found if best is None or found.condition > best.condition else best
     if best is None or best.condition < BAD:

@@ -28,7 +28,7 @@ from kernop.kernels import CustomKernel, Kernel
 from kernop.language.functions import Function
 from kernop.language.problem import Problem
 from kernop.learning.growing import grown
-from kernop.learning.partitioned import in_parts_if_better, partitioned
+from kernop.learning.partitioned import in_parts_at_once, in_parts_if_better, partitioned
 from kernop.learning.refine import Report, ToleranceWarning
 from kernop.learning.streaming import Passes, read_checkpoint
 from kernop.learning.task import Task
@@ -121,13 +121,17 @@ def learn(
             _check_alone(points, kernel, regularization, noise, weights)
             operator = partitioned(replace(task, problem=stated_as), chosen, tol, inputs, stage)
             return _examined(operator, task, stage)
+        ours = tol is not None and method is None and points is None and task.open(chosen)
+        stated_task = replace(task, problem=stated_as)
+        if ours and (found := in_parts_at_once(stated_task, tol, inputs, stage)) is not None:
+            return _examined(found, task, stage)
         _warn_of_jumps(problem)
         if tol is None and not task.open(chosen):
             known = () if inputs is None or passes is None else inputs_in_advance(problem, inputs)
             return _once(task, chosen, points, stage, known, passes)
         operator = grown(task, chosen, points, tol, inputs, budget, stage)
-        if tol is not None and method is None and points is None and task.open(chosen):
-            operator = in_parts_if_better(replace(task, problem=stated_as), operator, tol, inputs, stage)
+        if ours:
+            operator = in_parts_if_better(stated_task, operator, tol, inputs, stage)
         return _examined(operator, task, stage)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import comb
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray, SingularGramError, check_number
 from kernop.basics.linalg import norms
@@ -16,7 +17,7 @@ from kernop.basics.progress import Stages
 from kernop.basics.versions import now
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.grading import cells_of, pieces_of, singular_places, supported_pieces
+from kernop.collocation.grading import Corners, cells_of, corners_of, pieces_of, singular_places, supported_pieces
 from kernop.collocation.mosaic import Mosaic
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.sampling import interior
@@ -24,24 +25,33 @@ from kernop.collocation.scales import fitted
 from kernop.collocation.tiling import tiled
 from kernop.language.problem import Problem
 from kernop.learning.heldout import OnProbes
+from kernop.learning.indicators import errors_by_parts
 from kernop.learning.joining import glued_operator
 from kernop.learning.task import Task
-from kernop.methods.partition import BESIDE_SINGULARITIES, Partition, PartRows
+from kernop.methods import Answer
+from kernop.methods.partition import BESIDE_SINGULARITIES, Known, Partition, PartRows
+from kernop.methods.parts.space import PartsSpace
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report, Status
 from kernop.operators.solution import Solution
 from kernop.trust.diagnosis import Diagnosis
 
-#: Cells along the longest side, from level to level, for d = 1, 2 and 3.
-NUMBERS = ((2, 4, 8, 16, 32, 64), (2, 4, 8, 16, 24), (2, 4, 6, 8))
+#: Cells along the longest side, to begin with, how often wrong ones are halved, and the number of parts at which not.
+FIRST, STEPS, MOST = 2, 8, 4000
+#: A part is wrong if an error there is more than this part of the tolerance …
+MARK = 0.3
+#: … or this, for the first operator, which is coarser than the second will be.
+COARSE_MARK = 10.0
+#: The first operator has polynomials of a degree lower by this, and corners graded for an error larger by this factor.
+LOWER, SHALLOW = 2, 16.0
 #: The error at which grading aims, as a part of the tolerance, and the least one.
 AIM, LEAST = 1e-3, 1e-14
 #: What is aimed at by default.
 GOAL = 1e-9
 #: Where u is like r to a power below this, one space is not enough.
 ROUGH = 1.0 - 1e-6
-#: Points inside at which solutions of two levels are compared.
-INSIDE = 600
+#: Points inside at which solutions of two levels are compared, and by which their sizes are seen.
+INSIDE, FEW = 600, 200
 #: The estimated error is the change from the level before times the rate at which changes fall, and this.
 SAFETY = 2.0
 
@@ -52,24 +62,35 @@ def partitioned(
     """The operator made of parts: of one size if the method names it, or until the tolerance holds."""
     pieces = pieces_of(task.problem)
     wanted = GOAL if tol is None else check_number("tol", tol, above=0.0)
-    target = max(LEAST, AIM * wanted)
     if method.cells is not None and tol is None:
-        return _learned(task, method, pieces, method.cells, target, stage)
-    numbers = NUMBERS[task.problem.dim - 1] if method.cells is None else (method.cells, 2 * method.cells)
-    return _refined(task, method, pieces, numbers, wanted, tol is not None, inputs, stage)
+        return _learned(task, method, pieces, Plan(method.cells, max(LEAST, AIM * wanted)), stage)
+    cells = FIRST if method.cells is None else method.cells
+    return _refined(task, method, pieces, cells, wanted, tol is not None, inputs, stage)
+
+
+def in_parts_at_once(task: Task, tol: float, inputs: Sequence[Any] | None, stage: Stages) -> SolutionOperator | None:
+    """An operator made of parts, where no smooth space can meet a tolerance: at corners, changes and jumps.
+
+    Arguments:
+        task: with the problem as the user stated it: parts need no interfaces where coefficients jump.
+    """
+    reason = _singular(task.problem, ROUGH)
+    if reason is None:
+        return None
+    try:
+        found = partitioned(task, Partition(), tol, inputs, stage)
+    except SingularGramError:
+        return None
+    assert found.report is not None
+    return replace(found, report=replace(found.report, space=f"{found.report.space}, because {reason}"))
 
 
 def in_parts_if_better(
     task: Task, operator: SolutionOperator, tol: float, inputs: Sequence[Any] | None, stage: Stages
 ) -> SolutionOperator:
-    """An operator made of parts, if one space has missed the tolerance at a corner or a jump, and parts come nearer.
-
-    Arguments:
-        task: with the problem as the user stated it: parts need no interfaces where coefficients jump.
-        operator: of one space.
-    """
+    """An operator made of parts, if one space has missed the tolerance and there are corners, and parts come nearer."""
     report = operator.report
-    if report is None or (report.met and not report.missed) or not _rough(task.problem):
+    if report is None or (report.met and not report.missed) or _singular(task.problem, np.inf) is None:
         return operator
     try:
         other = partitioned(task, Partition(), tol, inputs, stage)
@@ -82,16 +103,18 @@ def in_parts_if_better(
     return replace(other, report=replace(found, space=f"{found.space}, where one space missed {missed}"))
 
 
-def _rough(problem: Problem) -> bool:
-    """Has u singularities at corners, or where conditions change, that no smooth space resolves, or does its flux jump?
-
-    Corners that are convex leave u smooth enough for one space, unless the data are incompatible there.
-    """
+def _singular(problem: Problem, below: float) -> str | None:
+    """Why u is not smooth, in words: at a place it is like r to a power below this, or coefficients jump; else None."""
     pieces = supported_pieces(problem)
     if isinstance(pieces, str):
-        return False
-    _, exponents = singular_places(problem, pieces)
-    return pieces.parts is not None or bool(np.any(exponents < ROUGH))
+        return None
+    places, exponents = singular_places(problem, pieces)
+    if pieces.parts is not None:
+        return "coefficients jump"
+    if not np.any(exponents < below):
+        return None
+    worst = int(np.argmin(exponents))
+    return f"u is like r^{exponents[worst]:.2f} at x = {np.array2string(places[worst], precision=3)}"
 
 
 def _worst(report: Report) -> float:
@@ -100,19 +123,20 @@ def _worst(report: Report) -> float:
 
 
 def _learned(
-    task: Task, method: Partition, pieces: Pieces, number: int, target: float, stage: Stages
+    task: Task, method: Partition, pieces: Pieces, plan: Plan, stage: Stages, known: Known | None = None
 ) -> SolutionOperator:
     problem = task.problem
     degree, q = method.degrees_for(problem.dim)
     _, least = Partition(degree=min(degree, BESIDE_SINGULARITIES)).degrees_for(problem.dim)
     with stage("sample"):
-        cells, places = cells_of(problem, pieces, number, target, method.levels)
+        cells, places = cells_of(problem, pieces, plan.cells, plan.target, method.levels, plan.halved)
         inside = 2 * comb(degree + problem.dim, problem.dim)
         placed = tiled(problem, pieces, cells, places, inside, (q, least), task.seed)
     with stage("collocate"):
         ansatz, rows = fitted(problem, placed.points, task.frame, cut=False)
     with stage("factorise"):
-        factorisation = glued_operator(problem, placed, method, rows, _part_rows(placed, problem, rows), ansatz)
+        part_rows = _part_rows(placed, problem, rows)
+        factorisation = glued_operator(problem, placed, method, rows, part_rows, ansatz, known)
     return SolutionOperator(
         problem=problem,
         points=placed.points,
@@ -150,56 +174,158 @@ def _refined(
     task: Task,
     method: Partition,
     pieces: Pieces,
-    numbers: Sequence[int],
+    cells: int,
     tol: float,
     asked: bool,
     inputs: Sequence[Any] | None,
     stage: Stages,
 ) -> SolutionOperator:
-    """With smaller and smaller cells, until what is measured meets the tolerance."""
-    target = max(LEAST, AIM * tol)
-    known = inputs_in_advance(task.problem, inputs) if inputs is not None else None
-    followed = tuple(f"input {k}" for k in range(len(known))) if known is not None else _constant(task)
-    x = interior(task.problem, INSIDE, task.seed + 1).x
-    operators, levels, values = list[SolutionOperator](), list[Level](), list[FloatArray]()
-    measured, status = "", "budget"
-    for number in numbers:
+    """With cells halved where they are wrong, until what is measured meets the tolerance.
+
+    The first operator is coarser in every respect, so that the change to the second tells of degrees and of grading.
+    """
+    degree, _ = method.degrees_for(task.problem.dim)
+    follow = _Followed(task, pieces, inputs)
+    coarse = replace(method, degree=max(2, degree - LOWER))
+    plan = Plan(cells, max(LEAST, AIM * tol))
+    first = replace(plan, target=min(1.0, SHALLOW * plan.target))
+    known: Known = {}
+    levels, values, operator, status = list[Level](), list[FloatArray](), None, "budget"
+    for step in range(STEPS):
         started = time.perf_counter()
-        operator = _learned(task, method, pieces, number, target, stage)
-        error = 0.0
-        if known is None and pieces.parts is None:
-            probes = OnProbes(task.problem, task.frame, task.seed, operator.ansatz, operator.collocated)
-            error, measured = probes(operator).error, probes.known
-        answers = _answers(operator, known)
-        values.append(np.column_stack([_flat(u(x)) for u in answers]))
-        changes = None if len(values) == 1 else _changes(values[-1], values[-2])
-        operators.append(operator)
+        operator = _learned(task, method if step else coarse, pieces, plan if step else first, stage, known)
+        seen = follow(operator)
+        values.append(seen.values)
+        changes = _changes(values[-1], values[-2]) if step else None
+        estimates = _estimates(levels, changes)
         levels.append(
             Level(
                 centers=len(operator.factorisation.expansion),
                 points=operator.n_points,
-                error=max(error, max(_estimates(levels, changes), default=1.0)) if not measured else error,
+                error=seen.error if seen.measured else max(estimates, default=1.0),
                 seconds=time.perf_counter() - started,
                 changes=changes,
-                misfit=max(float(np.max(u.misfits)) for u in answers if u.misfits is not None),
+                misfit=seen.misfit,
             )
         )
         stage.say(str(levels[-1]))
-        if changes is not None and max(error, *_estimates(levels[:-1], changes)) <= tol:
+        if step and max(seen.error, *estimates) <= tol:
             status = "met"
             break
+        if len(seen.wrong) > MOST:
+            break
+        plan = plan.refined(_space(operator).mosaic, seen.wrong > (MARK if step else COARSE_MARK) * tol, step)
+    assert operator is not None
     report = Report(
         status=_status(status),
         tol=tol,
         levels=tuple(levels),
         returned=len(levels) - 1,
-        measured=measured,
-        followed=followed,
+        measured=seen.measured,
+        followed=follow.names,
         estimates=tuple(_estimates(levels[:-1], levels[-1].changes)),
         asked=asked,
-        space=f"{len(operators[-1].factorisation.expansion.mosaic.owners)} parts",  # pyright: ignore[reportAttributeAccessIssue]
+        space=_told(operator),
     )
-    return replace(operators[-1], report=report)
+    return replace(operator, report=report)
+
+
+def _space(operator: SolutionOperator) -> PartsSpace:
+    space = operator.factorisation.expansion
+    assert isinstance(space, PartsSpace)
+    return space
+
+
+def _told(operator: SolutionOperator) -> str:
+    """The tree in words."""
+    space = _space(operator)
+    sides = np.max(space.mosaic.boxes[1] - space.mosaic.boxes[0], axis=1)
+    depth = round(float(np.log2(np.max(sides) / np.min(sides))))
+    degree = int(np.max(np.sum(space.degrees, axis=1)))
+    return f"{len(sides)} parts of degree {degree}, halved up to {depth} times"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which cells a domain is cut into.
+
+    Arguments:
+        cells: about so many along the longest side.
+        target: the error at which grading aims.
+        halved: cells that are halved because they were wrong.
+    """
+
+    cells: int
+    target: float
+    halved: frozenset[Corners] = frozenset()
+
+    def refined(self, mosaic: Mosaic, wrong: NDArray[np.bool_], step: int) -> Plan:
+        """With cells halved whose parts are wrong, (P,); if none is, with deeper grading, and, without it, all."""
+        if step == 0:
+            return self if not np.any(wrong) else self._halving(mosaic, wrong)
+        if np.any(wrong):
+            return self._halving(mosaic, wrong)
+        if np.any(mosaic.singular):
+            return replace(self, target=max(LEAST, self.target / SHALLOW**2))
+        return self._halving(mosaic, np.ones(len(mosaic.owners), dtype=bool))
+
+    def _halving(self, mosaic: Mosaic, wrong: NDArray[np.bool_]) -> Plan:
+        cells = np.unique(mosaic.owners[wrong, 0])
+        low, high = mosaic.cells.low, mosaic.cells.high
+        return replace(self, halved=self.halved | {corners_of(low[cell], high[cell]) for cell in cells.tolist()})
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What is seen of an operator: how wrong it is on known solutions, and others inside, (n, B); and on each part."""
+
+    error: float
+    measured: str
+    misfit: float
+    values: FloatArray
+    wrong: FloatArray
+
+
+class _Followed:
+    """Solutions by which operators are measured: those of inputs, or probes and constant data."""
+
+    def __init__(self, task: Task, pieces: Pieces, inputs: Sequence[Any] | None) -> None:
+        self._task, self._jumps = task, pieces.parts is not None
+        self._known = inputs_in_advance(task.problem, inputs) if inputs is not None else None
+        self._x = interior(task.problem, INSIDE, task.seed + 1).x
+        count = len(self._known) if self._known is not None else 0
+        self.names = tuple(f"input {k}" for k in range(count)) or _constant(task)
+
+    def __call__(self, operator: SolutionOperator) -> _Seen:
+        answers = _answers(operator, self._known)
+        values = np.column_stack([_at(u, self._x) for u in answers])
+        misfit = max(float(np.max(u.misfits)) for u in answers if u.misfits is not None)
+        columns = np.hstack([u.data for u in answers if u.data is not None])
+        if self._known is not None or self._jumps:
+            return _Seen(0.0, "", misfit, values, self._wrong(operator, columns))
+        task = self._task
+        probes = OnProbes(task.problem, task.frame, task.seed, operator.ansatz, operator.collocated)
+        data = probes.data(operator)
+        answer = operator.factorisation.answer(data)
+        worst = _relative_by_parts(operator, data, answer)
+        return _Seen(probes.judged(answer).error, probes.known, misfit, values, worst)
+
+    def _wrong(self, operator: SolutionOperator, h: FloatArray) -> FloatArray:
+        return _relative_by_parts(operator, h, operator.factorisation.answer(h))
+
+
+def _at(u: Solution, x: FloatArray) -> FloatArray:
+    """Values of all unknowns at x, (n',)."""
+    found = u.function.apply(u.ansatz.evaluations(x))
+    return found.reshape(-1) if found.shape[1] == 1 else found.T.reshape(-1)
+
+
+def _relative_by_parts(operator: SolutionOperator, h: FloatArray, answer: Answer) -> FloatArray:
+    """The largest error of a solution on each part, about, relative to the solution: (P,)."""
+    wrong = errors_by_parts(operator, h, answer)
+    x = interior(operator.problem, FEW, 0).x
+    size = np.max(np.abs(answer.u.apply(operator.ansatz.evaluations(x))), axis=0)
+    return np.max(wrong / np.where(size > 0.0, size, np.inf), axis=1)
 
 
 def _status(word: str) -> Status:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from math import comb
 from typing import Literal
 
@@ -192,6 +193,7 @@ def factorised(
     part_rows: Sequence[PartRows],
     crossing: Exchange | None,
     ansatz: Ansatz,
+    known: Known | None = None,
 ) -> PartsFactorisation:
     """Least squares on every part, and the tree.
 
@@ -200,6 +202,7 @@ def factorised(
         part_rows: which of them each part has; what no part has are integrals.
         crossing: what crosses the seams; None if there is one part alone.
         ansatz: how the unknowns are made of the components of the space.
+        known: parts of operators that were learned before with the same degree; others are added.
     """
     dim = functionals.dim
     degree, _ = method.degrees_for(dim)
@@ -210,7 +213,7 @@ def factorised(
     for number, seam in enumerate(mosaic.seams):
         owned[seam.below].append((number, 0))
         owned[seam.above].append((number, 1))
-    builder = _Builder(space, functionals, crossing, traces)
+    builder = _Builder(space, functionals, crossing, traces, {} if known is None else known)
     found = [builder.part(k, rows, owned[k]) for k, rows in enumerate(part_rows)]
     strengths = np.array([own.strength for own in found])
     space = replace(space, uppers=tuple(own.local.upper for own in found))
@@ -278,15 +281,51 @@ class _Built:
     strength: float
 
 
+class Alike:
+    """Parts with rows of the same kinds, by the numbers that make them."""
+
+    def __init__(self) -> None:
+        self._near: list[tuple[FloatArray, _Learned]] = []
+        self._same: dict[bytes, _Learned] = {}
+
+    def find(self, numbers: FloatArray, near: float) -> _Learned | None:
+        """A part whose numbers are the same, or, among the first ones, as near as this."""
+        exact = self._same.get(_digest(numbers))
+        if exact is not None:
+            return exact
+        return next((own for seen, own in self._near if np.max(np.abs(seen - numbers)) < near), None)
+
+    def add(self, numbers: FloatArray, own: _Learned) -> None:
+        """Remember a part."""
+        self._same[_digest(numbers)] = own
+        if len(self._near) < COMPARED:
+            self._near.append((numbers, own))
+
+
+def _digest(numbers: FloatArray) -> bytes:
+    return blake2b(numbers.tobytes(), digest_size=16).digest()
+
+
+#: What a part does, and the weights of its blocks of rows.
+_Learned = tuple[Local, list[float]]
+#: Parts that are known, by the kinds of their rows.
+Known = dict[tuple[object, ...], Alike]
+
+
 class _Builder:
     """Makes parts, and remembers them, so that equal ones are made once."""
 
     def __init__(
-        self, space: PartsSpace, functionals: Functionals, crossing: Exchange | None, traces: Sequence[Trace]
+        self,
+        space: PartsSpace,
+        functionals: Functionals,
+        crossing: Exchange | None,
+        traces: Sequence[Trace],
+        known: Known,
     ) -> None:
         self._space, self._functionals, self._crossing, self._traces = space, functionals, crossing, traces
         self._starts = np.cumsum([0, *(len(own.nodes) for own in traces)])
-        self._known: dict[tuple[object, ...], list[tuple[FloatArray, Local, list[float]]]] = {}
+        self._known = known
 
     def part(self, k: int, rows: PartRows, owned: list[tuple[int, int]]) -> _Built:
         """Part k, with the seams that it has, and on which side of them it is."""
@@ -294,23 +333,23 @@ class _Builder:
         low, high = (own[k] for own in self._space.mosaic.boxes)
         half, middle = 0.5 * (high - low), 0.5 * (high + low)
         into, out = self._at_seams(owned)
-        sizes = [_size(block, half) for block in blocks]
-        strength = max((_size(block, half) for block in out), default=1.0)
+        sizes = [unit_of(block, half) for block in blocks]
+        strength = max((unit_of(block, half) for block in out), default=1.0)
         units = [*sizes, *[1.0] * len(into), *[strength] * len(out)]
         every = [*blocks, *into, *out]
         tables = [_table(b, half, middle, s) for b, s in zip(every, units, strict=True)]
         numbers = np.concatenate([own.ravel() for own in tables])
         shape = (tuple(b.terms for b in every), tuple(map(len, every)), tuple(side for _, side in owned))
-        shape = (*shape, int(self._space.mosaic.singular[k]))
-        known = self._known.setdefault(shape, [])
+        degree = int(self._space.degrees.max())
+        shape = (*shape, degree, int(self._space.mosaic.singular[k]))
+        alike = self._known.setdefault(shape, Alike())
         near = EQUAL + 32.0 * EPS * float(np.max(np.abs(middle) / half))
-        equal = next(((own, norms) for seen, own, norms in known if np.max(np.abs(seen - numbers)) < near), None)
+        equal = alike.find(numbers, near)
         if equal is None:
             scaled = [block.scaled(np.full(len(block), 1.0 / size)) for block, size in zip(blocks, sizes, strict=True)]
             sent = [block.scaled(np.full(len(block), 1.0 / strength)) for block in out]
             equal = self._learned(k, scaled, into, sent, owned)
-            if len(known) < COMPARED:
-                known.append((numbers, *equal))
+            alike.add(numbers, equal)
         own, weights = equal
         roots = [np.full(len(b), 1.0 / (s * w)) for b, s, w in zip(blocks, sizes, weights, strict=True)]
         return _Built(own, np.concatenate(roots), strength)
@@ -374,7 +413,7 @@ def _shifted(block: Block, shift: int) -> Block:
     return replace(block, terms=tuple((k + shift, alpha) for k, alpha in block.terms))
 
 
-def _size(block: Block, half: FloatArray) -> float:
+def unit_of(block: Block, half: FloatArray) -> float:
     """The size of coefficients in units of a part."""
     powers = np.array([np.prod(half ** np.array(alpha)) for alpha in block.alphas])
     return float(np.max(np.abs(block.coefficients) / powers))

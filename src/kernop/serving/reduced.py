@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
@@ -112,13 +113,17 @@ class Responses:
 
     A solution is a column (rows,): frame by frame, and in a frame for each field u at the nodes; then, frame by frame
     again, for each field and each axis that is shown, the derivative at the arrows, times `SLOPES` of the
-    shortest side.
+    shortest side. Where a node is not inside in a frame, 0.
     """
 
     def __init__(self, operator: SolutionOperator, stage: Stage) -> None:
         self.operator, self.stage = operator, stage
-        self._nodes = operator.on(stage.places(stage.nodes), outside="extrapolate")
-        x, components = stage.places(stage.arrows), range(operator.problem.unknowns.total if len(stage.arrows) else 0)
+        self._within, self._arrows_within = stage.inside(stage.nodes), stage.inside(stage.arrows)
+        # Nodes that are outside in a frame are asked too, so that all frames are alike; what T says there is left out.
+        outside = "raise" if np.all(self._within) else "extrapolate"
+        self._nodes = operator.on(_within_box(stage, stage.nodes), outside=outside)
+        x = _within_box(stage, stage.arrows)
+        components = range(operator.problem.unknowns.total if len(stage.arrows) else 0)
         rows = [operator.ansatz.gradients(x, k) for k in components]
         self._slopes = [fixed(operator, x, own, False) for own in rows if own is not None]
         self.offset = self._rows(zeros(operator))[:, 0]
@@ -136,18 +141,24 @@ class Responses:
     def _rows(self, given: dict[str, Any]) -> FloatArray:
         batch = any(np.ndim(value) > 1 for value in given.values())
 
-        def asked(own: FixedOperator) -> list[FloatArray]:
+        def asked(own: FixedOperator, within: NDArray[np.bool_]) -> list[FloatArray]:
             found = own(**given)
-            parts = found if isinstance(found, tuple) else (found,)
-            return [part if batch else part[..., None] for part in parts]
+            parts = [p if batch else p[..., None] for p in (found if isinstance(found, tuple) else (found,))]
+            return [np.where(within.reshape(-1, *[1] * (part.ndim - 1)), part, 0.0) for part in parts]
 
         frames, shown = max(len(self.stage.frames), 1), self.stage.shown
-        values = _by_frame([_real(part) for part in asked(self._nodes)], frames)
+        values = _by_frame([_real(part) for part in asked(self._nodes, self._within)], frames)
         if not self._slopes:
             return values
-        along = [np.stack([_real(asked(own)[0][:, axis]) for axis in range(shown)], axis=2) for own in self._slopes]
+        found = [asked(own, self._arrows_within)[0] for own in self._slopes]
+        along = [np.stack([_real(own[:, axis]) for axis in range(shown)], axis=2) for own in found]
         slopes = [own.reshape(len(own), -1, own.shape[-1]) for own in along]
         return np.concatenate([values, SLOPES * self.stage.side * _by_frame(slopes, frames)])
+
+
+def _within_box(stage: Stage, numbers: NDArray[np.intp]) -> FloatArray:
+    """The places of nodes, not beyond the box by rounding."""
+    return np.clip(stage.places(numbers), stage.low, stage.high)
 
 
 def _real(values: FloatArray) -> FloatArray:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.language.problem import Problem
@@ -15,9 +14,7 @@ from kernop.language.problem import Problem
 MAP, MAP_IN_FRAMES, CURVE, CURVE_IN_FRAMES, FRAMES = 49, 23, 401, 121, 13
 CURVE_FRAMES = 41
 #: Pixels of the mask for each cell of the grid.
-FINE = 10
-#: Cells beyond the domain in which u is extrapolated, so that a smooth picture reaches its edge.
-MARGIN = 2
+FINE, FINE_IN_FRAMES = 10, 20
 #: Nodes between neighbouring arrows.
 STRIDE, STRIDE_IN_FRAMES = 4, 3
 
@@ -32,9 +29,9 @@ class Stage:
         timed: is the last coordinate time?
         shape: the number of nodes along the axes that are shown, x first.
         frames: the values of the last coordinate, (F,); empty if it is shown.
-        mask: which pixels lie inside, (1 or F, height, width), `FINE` for each cell, from low to high; or of a curve.
-        nodes: the numbers of the nodes where u is computed, in one frame, of x + nx · y; those near the domain.
-        arrows: the numbers of the nodes that have an arrow, inside in every frame.
+        mask: which pixels lie inside, (1 or F, height, width), a whole number for each cell, from low to high.
+        nodes: the numbers of the nodes where u is computed, of x + nx · y: those inside, in any frame.
+        arrows: the numbers of those that have an arrow.
     """
 
     low: FloatArray
@@ -62,6 +59,16 @@ class Stage:
         """The shortest side of the box around the domain in space."""
         return float(np.min((self.high - self.low)[: self.space]))
 
+    def inside(self, numbers: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Which nodes lie inside in which frame: (F n,), as `places`."""
+        count, (_, height, width) = max(len(self.frames), 1), self.mask.shape
+        if self.shown == 1:
+            return np.ones(count * len(numbers), dtype=bool)
+        across, up = np.unravel_index(numbers, self.shape, order="F")
+        fine = (width - 1) // (self.shape[0] - 1), (height - 1) // (self.shape[1] - 1)
+        found = self.mask[:, up * fine[1], across * fine[0]]
+        return np.broadcast_to(found, (count, len(numbers))).ravel()
+
     def places(self, numbers: NDArray[np.intp]) -> FloatArray:
         """The coordinates of nodes in all frames, frame by frame: (F n, d)."""
         return _places(self.low, self.high, self.shape, self.frames, numbers)
@@ -84,13 +91,14 @@ def stage_of(problem: Problem, nodes: int | None = None) -> Stage:
     every = np.arange(int(np.prod(shape)))
     if shown == 1:
         return Stage(low, high, shown, timed, shape, frames, np.ones((1, 1, shape[0]), bool), every, every[:0])
-    mask = _mask(problem, low, high, shape, frames[:1] if timed else frames)
-    near = maximum_filter(np.any(mask, axis=0), size=2 * MARGIN * FINE + 1)[::FINE, ::FINE]
-    inside = np.all(mask, axis=0)[::FINE, ::FINE] if timed or not played else np.any(mask, axis=0)[::FINE, ::FINE]
+    fine = FINE_IN_FRAMES if played else FINE
+    mask = _mask(problem, low, high, tuple(fine * (n - 1) + 1 for n in shape), frames[:1] if timed else frames)
+    inside = np.any(mask, axis=0)[::fine, ::fine]
     stride = STRIDE_IN_FRAMES if played else STRIDE
     chosen = np.zeros_like(inside)
     chosen[stride // 2 :: stride, stride // 2 :: stride] = True
-    return Stage(low, high, shown, timed, shape, frames, mask, np.flatnonzero(near), np.flatnonzero(inside & chosen))
+    nodes, arrows = np.flatnonzero(inside), np.flatnonzero(inside & chosen)
+    return Stage(low, high, shown, timed, shape, frames, mask, nodes, arrows)
 
 
 def _bounds(problem: Problem) -> tuple[FloatArray, FloatArray]:
@@ -113,7 +121,6 @@ def _mask(
     problem: Problem, low: FloatArray, high: FloatArray, shape: tuple[int, ...], frames: FloatArray
 ) -> NDArray[np.bool_]:
     """Which pixels lie inside: (1 or F, height, width)."""
-    fine = tuple(FINE * (n - 1) + 1 for n in shape)
-    x = _places(low, high, fine, frames, np.arange(int(np.prod(fine))))
+    x = _places(low, high, shape, frames, np.arange(int(np.prod(shape))))
     inside = problem.contains(np.clip(x, low, high))
-    return inside.reshape(max(len(frames), 1), fine[1], fine[0])
+    return inside.reshape(max(len(frames), 1), shape[1], shape[0])

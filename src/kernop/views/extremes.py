@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import qmc
 
 from kernop.basics.errors import FloatArray
-from kernop.views.mesh import mesh_of
+from kernop.views.mesh import nothing_inside, spots
 from kernop.views.scene import Scene
 
 #: Points that are looked at first, how many of them are followed, and points of a cloud for each.
@@ -33,7 +33,9 @@ class Extremum(NamedTuple):
 
 def largest(scene: Scene, function: Function) -> Extremum:
     """The largest value of a function on a scene, and its place."""
-    start = mesh_of(scene, POINTS).x
+    start = spots(scene, POINTS)
+    if not len(start):
+        raise nothing_inside(scene)
     values = function(start)
     sides = scene.high - scene.low
     spacing = float(len(start)) ** (-1.0 / scene.dim)

@@ -25,7 +25,7 @@ from kernop.views.rules import rules
 from kernop.views.scene import Scene
 
 #: Changes from one rule to the next, as a part of ∫ |v|, that count as none; and that are worth a word.
-SETTLED, DOUBTFUL = 1e-10, 1e-3
+SETTLED, DOUBTFUL = 1e-8, 1e-3
 #: Points by which regions that overlap are found out.
 PROBES = 256
 

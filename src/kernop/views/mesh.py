@@ -35,16 +35,20 @@ class Mesh:
         frozen((self.x, self.simplices))
 
 
-def mesh_of(own: Scene, points: int) -> Mesh:
-    """About so many points of a domain, and the simplices between them."""
-    check_memory("n", 40 * points * own.dim, f"{points} points", "ask for fewer")
+def spots(own: Scene, points: int) -> FloatArray:
+    """About so many points of a domain, on a grid, and points of its boundary: (n, d)."""
+    check_memory("points", 40 * points * own.dim, f"{points} points", "ask for fewer")
     shape = own.shape_of(points)
     grid = np.stack(np.meshgrid(*own.lines(shape), indexing="ij"), axis=-1).reshape(-1, own.dim)
-    inside = own.contains(grid)
-    if own.dim == 1:
-        return _segments(own, grid)
     around = int(2 * own.dim * max(shape) ** (own.dim - 1))
-    x = np.concatenate([grid[inside], own.rim(around)])
+    return np.concatenate([grid[own.contains(grid)], own.rim(around)])
+
+
+def mesh_of(own: Scene, points: int) -> Mesh:
+    """About so many points of a domain, and the simplices between them."""
+    x = spots(own, points)
+    if own.dim == 1:
+        return _segments(own, np.unique(x, axis=0))
     if len(x) <= own.dim + 1:
         raise nothing_inside(own)
     scaled = (x - own.low) / (own.high - own.low)
@@ -59,10 +63,8 @@ def mesh_of(own: Scene, points: int) -> Mesh:
     return Mesh(x[used], numbers.reshape(-1, own.dim + 1).astype(np.intp))
 
 
-def _segments(own: Scene, grid: FloatArray) -> Mesh:
+def _segments(own: Scene, x: FloatArray) -> Mesh:
     """On a line: neighbours whose middle lies inside."""
-    x = np.unique(np.concatenate([grid, own.rim(2)]), axis=0)
-    x = x[own.contains(x)]
     pairs = np.column_stack([np.arange(len(x) - 1), np.arange(1, len(x))])
     pairs = pairs[own.contains(x[pairs].mean(axis=1))] if len(pairs) else pairs
     if not len(pairs):

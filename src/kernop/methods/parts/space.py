@@ -90,10 +90,11 @@ class PartsSpace(Expansion):
         found = np.empty((len(left), len(self)), order=order) if out is None else out
         m = self.each
         for rows, block in left:
-            values = np.zeros((len(block.x), len(self)))
+            target = np.zeros((len(block), len(self)))
+            row_of = block.repeated(np.arange(len(block)))
             for own, part, there in self._by_parts(block):
-                values[own, part * m : (part + 1) * m] = there
-            found[rows] = block.collected(values)
+                np.add.at(target[:, part * m : (part + 1) * m], row_of[own], there)
+            found[rows] = target
         return found
 
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
@@ -106,6 +107,10 @@ class PartsSpace(Expansion):
         return found
 
     def gaps(self, c: FloatArray) -> FloatArray:
+        return np.max(self.jumps(c), axis=0, initial=0.0)
+
+    def jumps(self, c: FloatArray) -> FloatArray:
+        """The largest jump on each seam, (S, B)."""
         seams, m = self.mosaic.seams, self.each
         starts = np.cumsum([0, *(len(seam.x) for seam in seams)])
         jump = np.zeros((self.ansatz.width, int(starts[-1]), c.shape[1]))
@@ -121,7 +126,8 @@ class PartsSpace(Expansion):
             found = right_solve_upper(self.uppers[part], self.polynomials(part).matrix(wanted))
             values = (found @ c[part * m : (part + 1) * m]).reshape(self.ansatz.width, len(x), -1)
             jump[:, rows] += signs[:, None] * values
-        return np.max(np.abs(jump), axis=(0, 1), initial=0.0)
+        found = np.max(np.abs(jump), axis=0)
+        return np.maximum.reduceat(found, starts[:-1], axis=0) if len(seams) else np.zeros((0, c.shape[1]))
 
     @property
     def signature(self) -> tuple[str, tuple[FloatArray, ...]]:

@@ -119,6 +119,8 @@ class Controls {
   /** The colour bar and its numbers. */
   legend(low, high, colours) {
     $("legend").hidden = this.operator.shown === 1;
+    if (this.shownLegend && this.shownLegend.every((own, k) => own === [low, high, colours][k])) return;
+    this.shownLegend = [low, high, colours];
     const canvas = $("scale"), pen = canvas.getContext("2d");
     canvas.width = SHADES;
     const strip = pen.createImageData(SHADES, 12), pixels = new Uint32Array(strip.data.buffer);

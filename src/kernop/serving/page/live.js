@@ -233,7 +233,7 @@ class LivePage {
   /** The size of the picture, and its axes. */
   layout() {
     const room = $("plot").clientWidth, pad = { left: 46, right: 14, top: 6, bottom: 30 };
-    const most = Math.max(280, 0.74 * window.innerHeight);
+    const most = Math.max(300, window.innerHeight - 350); // the legend is seen too
     let width = room - pad.left - pad.right, height = width * this.picture.aspect;
     if (height > most) { height = most; width = height / this.picture.aspect; }
     const left = pad.left + (room - pad.left - pad.right - width) / 2;

@@ -1,7 +1,5 @@
 // The picture of a field over two coordinates: a smooth interpolation of the nodes, coloured, with contour lines.
 
-const FINE = 10; // pixels for each cell of the grid, as in the mask
-
 class Picture {
   constructor(operator, canvas, marks) {
     this.operator = operator;
@@ -18,8 +16,10 @@ class Picture {
     this.padded = new Float32Array((this.nx + 2) * (this.ny + 2));
     this.strips = new Float32Array(this.width * (this.ny + 2));
     this.values = new Float32Array(this.width * this.height);
-    this.weights = Array.from({ length: FINE }, (_, k) => Picture.cubic(k / FINE));
+    this.fine = (this.width - 1) / (this.nx - 1); // pixels for each cell of the grid
+    this.weights = Array.from({ length: this.fine }, (_, k) => Picture.cubic(k / this.fine));
     this.edge = this.edgePixels();
+    this.beyond = operator.inner.map((inner) => this.continued(inner));
   }
 
   get aspect() {
@@ -47,15 +47,44 @@ class Picture {
     });
   }
 
+  /** How u goes on at nodes next to those inside, so that the picture is smooth up to the edge: [node, a, b] for 2 a − b. */
+  continued(inner) {
+    const { operator, nx, ny } = this, known = new Uint8Array(nx * ny), steps = [];
+    for (const k of inner) known[operator.nodes[k]] = 1;
+    const ways = [[1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, 1], [1, -1], [-1, -1]];
+    const has = (i, j) => i >= 0 && j >= 0 && i < nx && j < ny && known[j * nx + i] === 1;
+    for (let layer = 0; layer < 3; layer++) {
+      const found = [];
+      for (let j = 0; j < ny; j++) for (let i = 0; i < nx; i++) {
+        if (has(i, j)) continue;
+        const next = ways.filter(([dx, dy]) => has(i + dx, j + dy));
+        const two = next.filter(([dx, dy]) => has(i + 2 * dx, j + 2 * dy));
+        const terms = (two.length ? two : next).map(([dx, dy]) => {
+          const a = (j + dy) * nx + i + dx;
+          return [a, two.length ? (j + 2 * dy) * nx + i + 2 * dx : a];
+        });
+        if (terms.length) found.push([j * nx + i, terms]);
+      }
+      for (const [node] of found) known[node] = 1;
+      steps.push(...found);
+    }
+    return steps;
+  }
+
   /** The nodes of a field with one more all around, where it goes on linearly; between two frames if t is not whole. */
   fill(field, t) {
     const { operator, padded, nx, ny } = this, line = nx + 2;
     const first = Math.floor(t), a = t - first, rows = operator.rows;
     const one = operator.start(field, first), two = a > 0 ? operator.start(field, first + 1) : one;
+    const at = (node) => { const j = (node / nx) | 0; return (j + 1) * line + (node - j * nx) + 1; };
     padded.fill(0);
     for (let k = 0; k < operator.nodes.length; k++) {
-      const node = operator.nodes[k], j = Math.floor(node / nx), i = node - j * nx;
-      padded[(j + 1) * line + i + 1] = a > 0 ? (1 - a) * rows[one + k] + a * rows[two + k] : rows[one + k];
+      padded[at(operator.nodes[k])] = a > 0 ? (1 - a) * rows[one + k] + a * rows[two + k] : rows[one + k];
+    }
+    for (const [node, terms] of this.beyond[this.beyond.length > 1 ? Math.round(t) : 0]) {
+      let sum = 0;
+      for (const [near, far] of terms) sum += 2 * padded[at(near)] - padded[at(far)];
+      padded[at(node)] = sum / terms.length;
     }
     for (let j = 1; j <= ny; j++) {
       padded[j * line] = 2 * padded[j * line + 1] - padded[j * line + 2];
@@ -69,18 +98,18 @@ class Picture {
 
   /** The values at all pixels, by cubics along x, then along y. */
   interpolate() {
-    const { padded, strips, values, weights, width, height, nx, ny } = this, line = nx + 2;
+    const { padded, strips, values, weights, width, height, nx, ny, fine } = this, line = nx + 2;
     for (let j = 0; j < ny + 2; j++) {
       for (let i = 0, k = j * width; i < width; i++, k++) {
-        const cell = Math.min((i / FINE) | 0, nx - 2), part = i - cell * FINE, p = j * line + cell;
-        if (part === FINE) { strips[k] = padded[p + 2]; continue; }
+        const cell = Math.min((i / fine) | 0, nx - 2), part = i - cell * fine, p = j * line + cell;
+        if (part === fine) { strips[k] = padded[p + 2]; continue; }
         const w = weights[part];
         strips[k] = w[0] * padded[p] + w[1] * padded[p + 1] + w[2] * padded[p + 2] + w[3] * padded[p + 3];
       }
     }
     for (let j = 0; j < height; j++) {
-      const cell = Math.min((j / FINE) | 0, ny - 2), part = j - cell * FINE, p = cell * width, out = j * width;
-      if (part === FINE) { values.set(strips.subarray(p + 2 * width, p + 3 * width), out); continue; }
+      const cell = Math.min((j / fine) | 0, ny - 2), part = j - cell * fine, p = cell * width, out = j * width;
+      if (part === fine) { values.set(strips.subarray(p + 2 * width, p + 3 * width), out); continue; }
       const [a, b, c, d] = weights[part];
       for (let i = 0; i < width; i++) {
         const q = p + i;
@@ -107,7 +136,7 @@ class Picture {
         let pixel = colours[shade | 0];
         if (inverse) {
           const q = v * inverse - 0.5, off = Math.abs(q - Math.round(q)); // between the round numbers: many boundaries have u = 0
-          if (off < 0.5) {
+          if (off < 0.2) { // contours are more than five pixels apart
             const gx = (values[i + 1 < width ? k + 1 : k] - v) * inverse, gy = (values[j + 1 < height ? k + width : k] - v) * inverse;
             const near = off * off / (gx * gx + gy * gy + 1e-12); // squared distance to the line, in pixels
             if (near < 1) pixel = Picture.shaded(pixel, 0.42 * (1 - near));

@@ -1,0 +1,72 @@
+"""Boundary layers of equations that flow dominates, and grid lines that resolve them.
+
+Where −a u_nn + b_n u_n + … = f leaves a domain, b_n > 0 along the outer normal, u has a layer exp(−s b_n / a) in the
+distance s from the boundary; along a side with b_n = 0 one of width √(a L / |b|), L the length of the side. Cells as wide
+as a few of these widths, and twice as wide next to them, resolve it with polynomials.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import FloatArray
+from kernop.collocation.elliptic import Kind, Table, kind_of, tables_of
+from kernop.geometry import Box, Points
+from kernop.language.problem import Problem
+
+#: Grid lines stand so many widths of a layer away from the boundary, as far as that is within the first cell.
+WIDTHS = (5.0, 12.0, 26.0, 52.0)
+#: A side is along the flow if less than this part of it goes through.
+ALONG = 1e-9
+#: Points of a side at which the flow is looked at.
+LOOK = 64
+
+
+def with_layers(lines: list[FloatArray], problem: Problem, domain: object) -> list[FloatArray]:
+    """Grid lines of a box, with others beside its sides where u has layers."""
+    kind = kind_of(problem)
+    if not isinstance(domain, Box) or not isinstance(kind, Kind) or len(kind.traced) > 1 or kind.order != 2:
+        return lines
+    found = [own.copy() for own in lines]
+    nodes = (np.arange(LOOK) + 0.5) / LOOK
+    for axis in range(problem.dim):
+        for side, sign in ((0, -1.0), (-1, 1.0)):
+            x = _on_side(lines, axis, side, nodes)
+            normal = np.zeros_like(x)
+            normal[:, axis] = sign
+            (table,) = tables_of(problem, Points(x, normal, False))
+            length = max(float(own[-1] - own[0]) for own in lines)
+            width = _width(table, axis, sign, length)
+            first = abs(float(lines[axis][side] - lines[axis][1 if side == 0 else -2]))
+            near = [lines[axis][side] - sign * k * width for k in WIDTHS if k * width < 0.7 * first]
+            found[axis] = np.unique(np.concatenate([found[axis], near]))
+    return found
+
+
+def _on_side(lines: list[FloatArray], axis: int, side: int, nodes: FloatArray) -> FloatArray:
+    """Points of a side of a box, (n, d), along its diagonal."""
+    x = np.stack([own[0] + nodes * (own[-1] - own[0]) for own in lines], axis=1)
+    x[:, axis] = lines[axis][side]
+    return x
+
+
+def _width(table: Table, axis: int, sign: float, length: float) -> float:
+    """The width of the thinnest layer beside a side; infinite if there is none."""
+    none = np.zeros(LOOK)
+
+    def coefficient(*axes: int) -> NDArray[np.float64]:
+        d = len(next(iter(table))[1])
+        return np.real(table.get((next(iter(table))[0], tuple(axes.count(j) for j in range(d))), none))
+
+    d = len(next(iter(table))[1])
+    spread = -coefficient(axis, axis)
+    flow = np.stack([coefficient(j) for j in range(d)])
+    speed = np.max(np.abs(flow), axis=0)
+    out = sign * flow[axis] / np.where(spread != 0.0, spread, 1.0)
+    leaves = out > ALONG * speed / np.abs(spread)
+    along = (np.abs(flow[axis]) <= ALONG * speed) & (speed > 0.0)
+    widths = np.full(LOOK, np.inf)
+    widths[leaves] = 1.0 / out[leaves]
+    widths[along] = np.sqrt(np.abs(spread[along]) * length / speed[along])
+    return float(np.min(widths))

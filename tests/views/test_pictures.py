@@ -1,0 +1,131 @@
+"""Pictures show u: the numbers that are drawn are those of u, on the domain and nowhere else."""
+
+import threading
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from PIL import Image
+
+import kernop as ko
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, ShapeError
+
+
+def drawn(axis):
+    """Points and colours of the triangles of a picture."""
+    (image,) = [own for own in axis.collections if isinstance(own, mpl.collections.TriMesh)]
+    triangles = image._triangulation
+    return np.column_stack([triangles.x, triangles.y]), np.asarray(image.get_array()), triangles.triangles
+
+
+def area(x, triangles):
+    a, b = (x[triangles[:, k]] - x[triangles[:, 0]] for k in (1, 2))
+    return 0.5 * np.sum(np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]))
+
+
+def test_colours_fill_the_domain_with_the_values_of_u(dome, plate, axes):
+    for u, size in ((dome, np.pi), (plate, 1.2 * 2 + 1.8 - 0.125)):
+        axis = u.plot()
+        x, values, triangles = drawn(axis)
+        np.testing.assert_allclose(values, u(x, outside="extrapolate"), atol=1e-13)
+        assert area(x, triangles) == pytest.approx(size, rel=1e-3)
+        assert (axis.get_xlabel(), axis.get_ylabel(), axis.get_aspect()) == ("x", "y", 1.0)
+
+
+def test_cuts_of_space_and_of_time(cube, heat, axes):
+    axis = cube.plot(axis="z", at=0.25)
+    x, values, _ = drawn(axis)
+    np.testing.assert_allclose(values, 0.25 * x[:, 0] * x[:, 1], atol=1e-5)
+    assert axis.get_title() == "u, z = 0.25"
+    assert [own.get_title() for own in cube.plot()] == ["u, z = 0.5", "u, y = 1", "u, x = 0.5"]
+    _, u = heat
+    (line,) = u.at(t=0.1).plot().lines
+    np.testing.assert_array_equal(
+        line.get_ydata(), u(np.column_stack([line.get_xdata(), np.full(len(line.get_xdata()), 0.1)]))
+    )
+    np.testing.assert_array_equal(line.get_ydata(), u.plot(at=0.1).lines[0].get_ydata())
+    assert u.plot().get_ylabel() == "t"
+
+
+def test_arrows_complex_parts_and_several_unknowns(rotation, dome, axes):
+    first, second = rotation.plot()
+    (arrows,) = [own for own in first.collections if isinstance(own, mpl.quiver.Quiver)]
+    np.testing.assert_allclose(np.column_stack([arrows.U, arrows.V]), arrows.XY[:, ::-1] * [-1, 1], atol=1e-8)
+    assert (first.get_title(), second.get_title()) == ("|u|", "p")
+    z = (3 + 4j) * dome
+    parts = z.plot()
+    assert [own.get_title() for own in parts] == ["Re u", "Im u", "|u|"]
+    assert [drawn(own)[1].max() for own in parts] == pytest.approx([3, 4, 5], abs=1e-2)
+    assert drawn(z.plot(part="phase"))[1][0] == pytest.approx(np.angle(3 + 4j))
+    curve = z.plot(at={"y": 0.0})
+    assert [own.get_label() for own in curve.lines] == ["Re u", "Im u", "|u|"]
+
+
+def test_the_error_beside_it(disk, axes):
+    rough = disk(lambda x: np.sin(9 * x[..., 0]), 0.0)
+    first, second = rough.plot(error=True)
+    x, values, _ = drawn(second)
+    np.testing.assert_allclose(values, rough.correction()(x, outside="extrapolate"), atol=1e-15)
+    assert second.get_title().startswith("ê, relative L2 error")
+    points = disk.test_points["f"]
+    left = np.abs(rough.residual("f", points)).max()
+    corrected = rough.residual("f", points) + rough.correction().apply(lambda u: -ko.laplacian(u), points)
+    assert np.abs(corrected).max() < 0.1 * left
+    with pytest.raises(ArgumentError, match="known at the points of T alone"):
+        disk(np.ones(len(disk.points["f"])), 0.0).plot(error=True)
+    assert first.get_title() == "u"
+
+
+def test_axes_of_the_user(dome, cube, axes):
+    figure, axis = axes.subplots()
+    assert dome.plot(ax=axis) is axis
+    with pytest.raises(ShapeError, match="ax: got 1 axes for 3 panels"):
+        cube.plot(ax=axis)
+    with pytest.raises(ArgumentTypeError, match="ax"):
+        dome.plot(ax=figure.number)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"axis": "w", "at": 0.5}, "axis: got 'w'; give one of 'x', 'y', 'z'"),
+        ({"axis": "z", "at": 7.0}, "at: got z = 7; give a value from 0 to 1"),
+        ({"at": 0.5}, "axis: got at= without axis="),
+        ({"at": {"x": 0.1, "y": 0.2, "z": 0.3}}, "leave at least one free"),
+        ({"part": "imag"}, "part: got 'imag' of real values"),
+        ({"part": "half"}, "part: got 'half'"),
+        ({"points": 2}, "points"),
+    ],
+)
+def test_what_cannot_be_drawn(cube, axes, asked, message):
+    with pytest.raises(ArgumentError, match=message.replace("(", r"\(")):
+        cube.plot(**asked)
+
+
+def test_films(heat, dome, tmp_path, axes):
+    operator, u = heat
+    path = u.animate(tmp_path / "u.gif", times=5, points=60)
+    assert Image.open(path).n_frames == 5
+    page = u.animate(tmp_path / "u.html", times=[0.0, 0.1], points=60).read_text()
+    assert page.count("data:image/png;base64") == 2
+    long = operator.march(3, lambda x: np.sin(np.pi * x[..., 0]))
+    film = long.animate(times=7, points=60)
+    film._func(6)
+    line = film._fig.axes[0].lines[0]
+    np.testing.assert_allclose(line.get_ydata(), long.at(0.6)(line.get_xdata()), atol=1e-12)
+    film._draw_was_started = True  # it was made to be looked at
+    with pytest.raises(ArgumentError, match="without time"):
+        dome.animate()
+    with pytest.raises(FileError, match="suffix"):
+        u.animate(tmp_path / "u.txt")
+
+
+def test_pictures_in_threads(dome):
+    found, threads = [], []
+    for _ in range(4):
+        threads.append(threading.Thread(target=lambda: found.append(dome._repr_html_())))
+        threads[-1].start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == 1
+    assert "data:image/png" in found[0]
