@@ -47,6 +47,9 @@ def tasks() -> dict[str, Callable[[], Any]]:
     plain = ko.learn(problem)
     data = problem.manufacture(lambda x: jnp.sin(3.0 * x[..., 0] + x[..., 1]), plain.points)
     found["T(f, g), by default"] = lambda: plain(**data)
+    square = ko.learn(problem, points=2007, method=ko.Subspace(centers=1000))
+    values = problem.manufacture(lambda x: jnp.sin(3.0 * x[..., 0] + x[..., 1]), square.points)
+    found["T(f, g), 1000 centres, 2007 points"] = lambda: square(**values)
     wave = np.random.default_rng(0).normal(scale=2.0, size=(2, 1000))
     for centers in (250, 1000):
         operator = ko.learn(problem, points=3 * centers, method=ko.Subspace(centers=centers))
