@@ -182,7 +182,7 @@ class Cells:
 
     @cached_property
     def root(self) -> Cell:
-        """The tree."""
+        """The root of the tree of cells."""
         children: list[list[Cell]] = [[] for _ in self.parents]
         leaf = np.ones(len(self.parents), dtype=bool)
         leaf[self.parents[1:]] = False

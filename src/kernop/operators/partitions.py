@@ -104,7 +104,7 @@ class PartsRecord(Factorisation):
         raise self._refusal("asked before it is revived")
 
     def revived(self) -> PartsFactorisation:
-        """The factorisation itself."""
+        """The factorisation that the stored record describes."""
         children: list[list[Group]] = [[] for _ in self.groups]
         whole = self.groups[-1]
         for own, parent, below in zip(self.groups, self.parents.tolist(), children, strict=True):
