@@ -305,7 +305,7 @@ def _adjoint(matrices: NDArray[np.complex128]) -> NDArray[np.complex128]:
 
 
 def _normalised(fluxes: list[Table], unit: NDArray[np.complex128], sign: float) -> list[Table]:
-    """±(η N)⁻¹ F."""
+    """Fluxes in units of u, ±(η N)⁻¹ F, with N the coefficients of ∂u/∂n in F and η a wave number or inverse length."""
     found: list[Table] = []
     for i in range(len(fluxes)):
         total: Table = {}
