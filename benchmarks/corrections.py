@@ -1,7 +1,7 @@
 """Inputs after a streamed QR: errors after 0, 1, … corrections of the semi-normal equations, for several penalties.
 
-Darcy a2, N = 4000, L = 1000, 20 manufactured solutions. Penalties L p² Σ_j ‖A_j‖² c_j² for the columns A_j of the matrix; the
-last column is QR itself.
+Darcy a2, N = 4000, L = 1000, 20 manufactured solutions. Penalties L p² Σ_j ‖A_j‖² c_j² for the columns A_j of the
+matrix; the last column is QR itself.
 """
 
 from __future__ import annotations
