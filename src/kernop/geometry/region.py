@@ -349,7 +349,11 @@ def holds(predicate: Predicate, x: FloatArray) -> NDArray[np.bool_]:
         remedy = "give a function of x (n, d) that returns (n,)"
         raise fail(ArgumentTypeError, "predicate", describe(predicate), remedy)
     remedy = f"return one truth value for each of the {len(x)} rows of x, as in x[..., 0] < 0.5"
-    mask = as_array("predicate", called("predicate", predicate, x, remedy=remedy), remedy)
+    try:
+        mask = as_array("predicate", called("predicate", predicate, x, remedy=remedy), remedy)
+    except IndexError as error:
+        got = f"a function that fails on x of shape {x.shape}: {error}"
+        raise fail(ShapeError, "predicate", got, f"x has {x.shape[1]} coordinates, x[..., 0] and so on") from error
     if mask.shape != (len(x),):
         raise fail(ShapeError, "predicate", f"a result of shape {mask.shape}", remedy)
     if mask.dtype.kind != "b":
