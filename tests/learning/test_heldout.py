@@ -60,6 +60,7 @@ class TestOnInputs:
         first = rms(u.residual("f", inside, source)) / max(rms(np.asarray(source(inside))), 2 * size)  # |−1| + |−1|
         return max(first, rms(u(edge) - np.asarray(value(edge))) / max(rms(np.asarray(value(edge))), size))
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_the_formula(self, operator):
         found = on_inputs([(f, g)])(operator).error
         assert found == pytest.approx(self.by_hand(operator, f, g), rel=1e-5)
@@ -76,6 +77,7 @@ class TestOnInputs:
         found = on_inputs([f], problem)(learn(problem)).error
         assert found == pytest.approx(on_inputs([(f, g)])(learn()).error, rel=1e-6)
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_the_change_of_solutions(self):
         held = on_inputs([(f, g), (1.0, 0.0)])
         one, other = learn(centers=30), learn(centers=60)
@@ -124,6 +126,7 @@ class TestOnProbes:
             [np.linalg.norm(error, axis=0, ord=p) / np.linalg.norm(truth, axis=0, ord=p) for p in (2, np.inf)]
         )
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     @pytest.mark.parametrize(("centers", "worst"), [(80, slice(9, 12)), (400, slice(12, 15))], ids=["waves", "bumps"])
     def test_the_error_is_that_of_the_worst_probe(self, centers, worst):
         operator = learn(centers=centers)
@@ -156,6 +159,7 @@ class TestOnProbes:
         found = on_probes(problem)(learn(problem, 200)).error
         assert found == pytest.approx(on_probes()(learn(centers=200)).error, rel=0.01)
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_constant_data_is_followed(self, operator):
         measure = on_probes()
         assert measure.unknown == ("f = 1", "g = 1")
