@@ -7,6 +7,8 @@ import pytest
 from scipy import stats
 from scipy.spatial import KDTree
 
+import kernop as ko
+
 SCHEMES = ["halton", "uniform", "grid"]
 #: A step that is far above rounding and far below every feature of the regions.
 STEP = 1e-6
@@ -166,7 +168,8 @@ def test_rules_are_points_of_the_region_with_its_measure(any_region):
     rule = any_region.quadrature(600)
     assert rule.weight.shape == (len(rule),)
     assert np.all(rule.weight > 0.0)
-    assert np.sum(rule.weight) == pytest.approx(any_region.measure, rel=1e-12)
+    exactness = 1e-11 if isinstance(any_region, ko.Implicit) else 1e-12
+    assert np.sum(rule.weight) == pytest.approx(any_region.measure, rel=exactness)
     assert np.all(any_region.contains(rule.x))
     assert rule.timed == any_region.timed
     normals = any_region.normals(rule.x)
