@@ -37,7 +37,7 @@ NARROW, WIDE = {1: 0.05, 2: 0.1, 3: 0.12}, 0.3
 SLOPES = 0.1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Reduced:
     """u ≈ U V h for the sources of one channel.
 
@@ -89,13 +89,13 @@ def reduced(responses: Responses, channel: Channel, solved: int = SOLVED) -> Red
     off = (found - values[:, solved:])[: responses.values]
     middle = int(np.argmin(np.linalg.norm(centres - stage.middle[: stage.space], axis=1)))
     return Reduced(
-        channel,
-        (narrow, wide),
-        x[chosen, : stage.space],
-        left,
-        right,
-        float(np.max(np.abs(off))),
-        float(scale[middle]),
+        channel=channel,
+        widths=(narrow, wide),
+        points=x[chosen, : stage.space],
+        left=left,
+        right=right,
+        left_out=float(np.max(np.abs(off))),
+        size=float(scale[middle]),
     )
 
 
