@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import FloatArray, SingularGramError, check_integer, check_number
+from kernop.basics.errors import ArgumentError, FloatArray, SingularGramError, check_integer, check_number
 from kernop.basics.linalg import norms
 from kernop.basics.progress import Stages
 from kernop.basics.versions import now
@@ -49,6 +49,8 @@ SMALL, NEAR = 2.0**-5, 2.5
 LOWER, SHALLOW = 2, 16.0
 #: The error at which grading aims, as a part of the tolerance, and the least one.
 AIM, LEAST = 1e-3, 1e-14
+#: What is raised where cells cannot be cut, or parts not be glued.
+CANNOT = (ArgumentError, SingularGramError)
 #: What is aimed at by default.
 GOAL = 1e-9
 #: Where u is like r to a power below this, one space is not enough.
@@ -85,7 +87,7 @@ def in_parts_at_once(
         return None
     try:
         found = partitioned(task, Partition(), tol, inputs, budget, stage)
-    except SingularGramError:
+    except CANNOT:
         return None
     assert found.report is not None
     return replace(found, report=replace(found.report, space=f"{found.report.space}, because {reason}"))
@@ -100,7 +102,7 @@ def in_parts_if_better(
         return operator
     try:
         other = partitioned(task, Partition(), tol, inputs, budget, stage)
-    except SingularGramError:  # parts that cannot be glued: one space has told that it missed
+    except CANNOT:  # one space has told that it missed
         return operator
     found = other.report
     if found is None or not (found.met or _worst(found) < _worst(report)):
@@ -197,11 +199,17 @@ def _refined(
     plan = Plan(cells, max(LEAST, AIM * tol)).within(most, task.problem, pieces, method.levels)
     first = replace(plan, target=min(1.0, SHALLOW * plan.target))
     known: Known = {}
-    levels, values, status = list[Level](), list[FloatArray](), "budget"
+    levels, values = list[Level](), list[FloatArray]()
+    status: Status = "budget"
     operator, seen = None, None
     for step in range(STEPS):
         started = time.perf_counter()
-        operator = _learned(task, method if step else coarse, pieces, plan if step else first, stage, known)
+        try:
+            operator = _learned(task, method if step else coarse, pieces, plan if step else first, stage, known)
+        except CANNOT:
+            if step < 2:
+                raise
+            break
         seen = follow(operator)
         values.append(seen.values)
         changes = _changes(values[-1], values[-2]) if step else None
@@ -227,7 +235,7 @@ def _refined(
     assert operator is not None
     assert seen is not None
     report = Report(
-        status=_status(status),
+        status=status,
         tol=tol,
         levels=tuple(levels),
         returned=len(levels) - 1,
@@ -327,7 +335,8 @@ class _Followed:
         self._known = inputs_in_advance(task.problem, inputs) if inputs is not None else None
         self._x = interior(task.problem, INSIDE, task.seed + 1).x
         count = len(self._known) if self._known is not None else 0
-        self.names = tuple(f"input {k}" for k in range(count)) or _constant(task)
+        constant = tuple(f"{name} = 1" for name in task.problem.inputs)
+        self.names = tuple(f"input {k}" for k in range(count)) or constant
 
     def __call__(self, operator: SolutionOperator) -> _Seen:
         answers = _answers(operator, self._known)
@@ -356,14 +365,6 @@ def _relative_by_parts(operator: SolutionOperator, h: FloatArray, answer: Answer
     x = interior(operator.problem, FEW, 0).x
     size = np.max(np.abs(answer.u.apply(operator.ansatz.evaluations(x))), axis=0)
     return np.max(wrong / np.where(size > 0.0, size, np.inf), axis=1)
-
-
-def _status(word: str) -> Status:
-    return "met" if word == "met" else "budget"
-
-
-def _constant(task: Task) -> tuple[str, ...]:
-    return tuple(f"{name} = 1" for name in task.problem.inputs)
 
 
 def _answers(operator: SolutionOperator, known: Sequence[Any] | None) -> tuple[Solution, ...]:
