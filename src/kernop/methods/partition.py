@@ -20,7 +20,7 @@ from kernop.collocation.mosaic import Mosaic
 from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination
 from kernop.methods.parts.gluing import Glue, Group, balanced, balanced_transposed, glued
-from kernop.methods.parts.leaves import Known, Learner, Leaves, PartRows, here
+from kernop.methods.parts.leaves import Built, Known, Learner, Leaves, PartRows, here
 from kernop.methods.parts.local import Local
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.parts.traces import Trace, trace
@@ -217,7 +217,7 @@ def factorised(
         own = found[k].local
         return np.concatenate([strengths[k] * own.out, integrands[k]]) @ own.from_trace
 
-    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing)
+    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing, _alike(found, len(integrals)))
     return PartsFactorisation(
         space,
         0.0,
@@ -245,6 +245,13 @@ def _integrals(
     numbers = np.flatnonzero(free)
     whole = space.matrix(functionals.take(numbers)) if len(numbers) else np.zeros((0, len(space)))
     return numbers, tuple(np.split(whole, len(part_rows), axis=1))
+
+
+def _alike(found: Sequence[Built], integrals: int) -> list[int]:
+    """A number for each part, the same for those that turn what comes in into the same."""
+    numbers: dict[object, int] = {}
+    keys = [k if integrals else (id(own.local), f"{own.strength:.12e}") for k, own in enumerate(found)]
+    return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
 def _glue(
