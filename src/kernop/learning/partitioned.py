@@ -29,7 +29,9 @@ from kernop.learning.heldout import OnProbes
 from kernop.learning.joining import glued_operator
 from kernop.learning.task import Task
 from kernop.methods import Answer
-from kernop.methods.partition import BESIDE_SINGULARITIES, Known, Partition, PartRows
+from kernop.methods.partition import Partition
+from kernop.methods.parts.leaves import Known, PartRows
+from kernop.methods.parts.local import BESIDE_SINGULARITIES
 from kernop.methods.parts.space import PartsSpace
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report, Status

@@ -15,8 +15,9 @@ from kernop.basics.ragged import Ragged
 from kernop.basics.stored import stored
 from kernop.collocation.functionals import Functionals
 from kernop.methods.base import Answer, Factorisation
-from kernop.methods.partition import PartRows, PartsFactorisation
+from kernop.methods.partition import PartsFactorisation
 from kernop.methods.parts.gluing import Glue, Group
+from kernop.methods.parts.leaves import PartRows
 from kernop.methods.parts.local import Local
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.posterior import Posterior
