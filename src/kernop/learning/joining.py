@@ -11,8 +11,9 @@ from kernop.collocation.fluxes import Gluing, exchange
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.mosaic import Mosaic
 from kernop.language.problem import Problem
-from kernop.methods.partition import Known, Partition, PartRows, PartsFactorisation, factorised
+from kernop.methods.partition import Partition, PartsFactorisation, factorised
 from kernop.methods.parts.gluing import unglued
+from kernop.methods.parts.leaves import Known, PartRows
 
 #: Gluing by values, and by mixed traces, is taken if its worst reciprocal condition number is above this …
 GOOD = {"values": 1e-7, "robin": 1e-10, "impedance": 1e-10, "conjugate": 1e-10}

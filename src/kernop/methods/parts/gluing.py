@@ -16,13 +16,14 @@ Integrals over all parts are sums that go up with what goes out; the last group 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lu_solve, solve_triangular
-from scipy.linalg.lapack import dgecon, dgetrf
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
 from kernop.basics.errors import FloatArray, SingularGramError, fail
 from kernop.basics.stored import stored
@@ -78,8 +79,8 @@ class Group:
         assert self.factor is not None
         lu, pivots, scale = self.factor
         if transposed:
-            return scale[:, None] * lu_solve((lu, pivots), r, trans=1, check_finite=False)
-        return lu_solve((lu, pivots), scale[:, None] * r, check_finite=False)
+            return scale[:, None] * dgetrs(lu, pivots, r, trans=1)[0]
+        return dgetrs(lu, pivots, scale[:, None] * r, overwrite_b=1)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,82 +114,124 @@ class Glue:
         return found[there], found[~there], self.partner[found[there]]
 
 
-@dataclass(eq=False)
-class Conditions:
-    """The worst reciprocal condition number of the equations of a group that was met."""
-
-    worst: float = field(default=1.0)
-
-
 def glued(
-    cell: Cell, parts: Sequence[Sequence[int]], glue: Glue, maps: Callable[[int], FloatArray]
+    cell: Cell,
+    parts: Sequence[Sequence[int]],
+    glue: Glue,
+    maps: Callable[[int], FloatArray],
+    alike: Sequence[int] | None = None,
 ) -> tuple[Group, float]:
     """The tree of groups for a tree of cells, and the worst reciprocal condition number in it.
 
     Arguments:
         parts: the numbers of the parts in each leaf.
         maps: S of a part, (b + k, b), in the order of its unknowns, with the sums behind them.
+        alike: a number for each part, the same for parts with the same S; None if all differ. Equal groups of equal
+            parts are merged once, and share their matrices.
     """
-    seen = Conditions()
-    group, _ = _glued(cell, parts, glue, maps, True, seen)
+    merging = _Merging(parts, glue, maps, range(len(glue.owned)) if alike is None else alike)
+    group = merging.of(cell, last=True).group
     assert len(group.outer) == 0
-    return group, seen.worst
+    return group, merging.worst
 
 
-def _glued(
-    cell: Cell,
-    parts: Sequence[Sequence[int]],
-    glue: Glue,
-    maps: Callable[[int], FloatArray],
-    last: bool,
-    seen: Conditions,
-) -> tuple[Group, FloatArray]:
-    if cell.children:
-        return _merged([_glued(c, parts, glue, maps, False, seen) for c in cell.children], glue, last, seen)
-    none, sums = np.arange(0), glue.sum_numbers
-    alone = [(Group((), k, none, glue.owned[k], none, sums), maps(k)) for k in parts[cell.number]]
-    return alone[0] if len(alone) == 1 else _merged(alone, glue, last, seen)
+@dataclass(frozen=True, eq=False)
+class _Merged:
+    """A group, with S.
+
+    Arguments:
+        kind: the same number for equal groups; −1 if there is no other like it.
+    """
+
+    group: Group
+    s: FloatArray
+    kind: int
 
 
-def _merged(
-    pairs: Sequence[tuple[Group, FloatArray]], glue: Glue, last: bool, seen: Conditions
-) -> tuple[Group, FloatArray]:
-    """The group of some groups."""
-    children = tuple(group for group, _ in pairs)
-    inner, outer, across = glue.split(np.concatenate([group.outer for group in children]))
-    sums = glue.sum_numbers
-    columns, rows = np.concatenate([inner, outer]), np.concatenate([across, outer, sums])
-    whole = np.zeros((len(rows), len(columns)))
-    for group, own in pairs:
-        whole[np.ix_(_places(rows, group.out), _places(columns, group.outer))] += own
-    n = len(inner)
-    if glue.partner is not None:
-        whole[np.arange(n), np.arange(n)] += 1.0
-    if n == 0:
-        return Group(children, -1, inner, outer, across, sums), whole
-    if last and len(sums):
-        return _least(children, inner, outer, np.concatenate([across, sums]), whole), whole[:0]
-    scale = 1.0 / np.maximum(np.max(np.abs(whole[:n]), axis=1), 1e-300)
-    scaled = scale[:, None] * whole[:n, :n]
-    lu, pivots, _ = dgetrf(scaled)
-    _note(seen, lu, scaled)
-    group = Group(children, -1, inner, outer, across, sums, (lu, pivots.astype(np.intp), scale))
-    down, up = group.solve_inner(whole[:n, n:]), whole[n:, :n]
-    return Group(children, -1, inner, outer, across, sums, group.factor, None, down, up), whole[n:, n:] - up @ down
+class _Merging:
+    """Merges groups, those that are equal once."""
+
+    def __init__(
+        self,
+        parts: Sequence[Sequence[int]],
+        glue: Glue,
+        maps: Callable[[int], FloatArray],
+        alike: Sequence[int],
+    ) -> None:
+        self._parts, self._glue, self._maps, self._alike = parts, glue, maps, alike
+        self._times = Counter(alike)
+        self._leaves: dict[int, FloatArray] = {}
+        self._known: dict[tuple[object, ...], _Merged] = {}
+        self.worst = 1.0
+
+    def of(self, cell: Cell, *, last: bool = False) -> _Merged:
+        """The group of all parts in a cell."""
+        if cell.children:
+            return self._merged([self.of(child) for child in cell.children], last)
+        alone = [self._leaf(k) for k in self._parts[cell.number]]
+        return alone[0] if len(alone) == 1 else self._merged(alone, last)
+
+    def _leaf(self, k: int) -> _Merged:
+        none, kind = np.arange(0), self._alike[k]
+        group = Group((), k, none, self._glue.owned[k], none, self._glue.sum_numbers)
+        if self._times[kind] == 1:
+            return _Merged(group, self._maps(k), -1)
+        if kind not in self._leaves:
+            self._leaves[kind] = self._maps(k)
+        return _Merged(group, self._leaves[kind], kind)
+
+    def _merged(self, pairs: Sequence[_Merged], last: bool) -> _Merged:
+        """The group of some groups."""
+        glue, children = self._glue, tuple(own.group for own in pairs)
+        inner, outer, across = glue.split(np.concatenate([group.outer for group in children]))
+        sums = glue.sum_numbers
+        columns, rows = np.concatenate([inner, outer]), np.concatenate([across, outer, sums])
+        places = [(_places(rows, group.out), _places(columns, group.outer)) for group in children]
+        kinds = tuple(own.kind for own in pairs)
+        single = last or min(kinds) < 0
+        key = () if single else (kinds, len(inner), *(own.tobytes() for both in places for own in both))
+        if not single and key in self._known:
+            own = self._known[key]
+            return replace(own, group=replace(own.group, children=children, inner=inner, outer=outer, across=across))
+        whole = np.zeros((len(rows), len(columns)))
+        for own, (here, there) in zip(pairs, places, strict=True):
+            whole[np.ix_(here, there)] += own.s
+        group, s = self._eliminated(Group(children, -1, inner, outer, across, sums), whole, last)
+        found = _Merged(group, s, -1 if single else len(self._alike) + len(self._known))
+        if not single:
+            self._known[key] = found
+        return found
+
+    def _eliminated(self, group: Group, whole: FloatArray, last: bool) -> tuple[Group, FloatArray]:
+        """A group with its inner unknowns eliminated, and S of what is left."""
+        n = len(group.inner)
+        if self._glue.partner is not None:
+            whole[np.arange(n), np.arange(n)] += 1.0
+        if n == 0:
+            return group, whole
+        if last and len(group.sums):
+            across = np.concatenate([group.across, group.sums])
+            return _least(group.children, group.inner, group.outer, across, whole), whole[:0]
+        scale = 1.0 / np.maximum(np.max(np.abs(whole[:n]), axis=1), 1e-300)
+        scaled = scale[:, None] * whole[:n, :n]
+        lu, pivots, _ = dgetrf(scaled)
+        self._note(lu, scaled)
+        group = replace(group, factor=(lu, pivots.astype(np.intp), scale))
+        down, up = group.solve_inner(whole[:n, n:]), whole[n:, :n].copy()
+        return replace(group, down=down, up=up), whole[n:, n:] - up @ down
+
+    def _note(self, lu: FloatArray, scaled: FloatArray) -> None:
+        """Estimate a condition number; raise if there is no solution."""
+        found, _ = dgecon(lu, float(np.max(np.sum(np.abs(scaled), axis=0))))
+        self.worst = min(self.worst, float(found))
+        if not found > SINGULAR:
+            raise unglued()
 
 
 def _places(numbers: Numbers, wanted: Numbers) -> Numbers:
     """Where each of some numbers stands among others."""
     order = np.argsort(numbers)
     return order[np.searchsorted(numbers[order], wanted)]
-
-
-def _note(seen: Conditions, lu: FloatArray, scaled: FloatArray) -> None:
-    """Estimate a condition number; raise if there is no solution."""
-    found, _ = dgecon(lu, float(np.max(np.sum(np.abs(scaled), axis=0))))
-    seen.worst = min(seen.worst, float(found))
-    if not found > SINGULAR:
-        raise unglued()
 
 
 def _least(children: tuple[Group, ...], inner: Numbers, outer: Numbers, across: Numbers, whole: FloatArray) -> Group:
@@ -229,18 +272,18 @@ def balanced(root: Group, outgoing: Sequence[FloatArray], glue: Glue) -> FloatAr
         mine, outside = collected[group.across].copy(), collected[out].copy()
         collected[group.across] = 0.0
         collected[out] = 0.0
-        held[id(group)] = mine
         if len(group.inner) == 0:
             return outside
         assert group.up is not None
-        return outside - group.up @ group.solve_inner(mine)
+        held[id(group)] = group.solve_inner(mine)
+        return outside - group.up @ held[id(group)]
 
     def fall(group: Group) -> None:
         if not group.children:
             return
         if len(group.inner):
             assert group.down is not None
-            found[group.inner] = -group.solve_inner(held[id(group)]) - group.down @ found[group.outer]
+            found[group.inner] = -held.pop(id(group)) - group.down @ found[group.outer]
         for child in group.children:
             fall(child)
 
