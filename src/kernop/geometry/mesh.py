@@ -95,6 +95,14 @@ class Mesh:
             left, count = np.concatenate(open_), 4 * count
         return distance, number
 
+    def within(self, x: FloatArray, reach: float) -> NDArray[np.bool_]:
+        """Which rows of x (n, 3) are within a small distance of the surface; exact distances are for those near it."""
+        tree, _, radius = self._net
+        close = np.flatnonzero(np.isfinite(tree.query(x, distance_upper_bound=reach + radius)[0]))
+        found = np.zeros(len(x), dtype=bool)
+        found[close] = self.nearest(x[close])[0] <= reach
+        return found
+
     @cached_property
     def _columns(self) -> Columns:
         return Columns.of(self.triangles.corners)
