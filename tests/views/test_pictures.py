@@ -137,15 +137,12 @@ def test_pictures_in_threads(dome):
 def test_no_text_is_cut_off(axes, tmp_path):
     """Labels of a colour bar whose digits depend on the number of ticks: nothing is dark at the edge of the picture."""
     square = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    mesh = Mesh(square, np.array([[0, 1, 2], [0, 2, 3]]))
     for most in (0.87, 0.9, 450.0):
         (axis,) = axes_for(1, None, 1.0)
-        colour_bar(
-            axis,
-            coloured(
-                axis, Mesh(square, np.array([[0, 1, 2], [0, 2, 3]])), most * square[:, 0], (-most, most), "viridis"
-            ),
-        )
+        colour_bar(axis, coloured(axis, mesh, most * square[:, 0], (-most, most), "viridis"))
         framed(axis, ("x", "y"), square[0], square[2], True)
+        axis.set_title("u")
         axis.figure.savefig(tmp_path / "u.png")
         picture = np.asarray(Image.open(tmp_path / "u.png").convert("L"))
         edges = [picture[:, :2], picture[:, -2:], picture[:2], picture[-2:]]
