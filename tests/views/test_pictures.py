@@ -9,6 +9,7 @@ from PIL import Image
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, ShapeError
+from kernop.plotting import save
 from kernop.views.figures import axes_for, colour_bar, coloured, framed
 from kernop.views.mesh import Mesh
 from kernop.views.scene import scene
@@ -143,7 +144,7 @@ def test_no_text_is_cut_off(axes, tmp_path):
         colour_bar(axis, coloured(axis, mesh, most * square[:, 0], (-most, most), "viridis"))
         framed(axis, ("x", "y"), square[0], square[2], True)
         axis.set_title("u")
-        axis.figure.savefig(tmp_path / "u.png")
+        save(axis.figure, tmp_path / "u.png")
         picture = np.asarray(Image.open(tmp_path / "u.png").convert("L"))
         edges = [picture[:, :2], picture[:, -2:], picture[:2], picture[-2:]]
         assert min(edge.min() for edge in edges) > 200
