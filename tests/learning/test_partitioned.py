@@ -68,3 +68,13 @@ def test_where_it_is_wrong():
     worst = int(np.argmax(truth))
     assert np.all(high[worst] > 0.5)
     assert 0.1 * truth[worst] < found[worst] < 100 * truth[worst]
+
+
+@pytest.mark.filterwarnings("ignore::kernop.ToleranceWarning")
+def test_there_are_no_more_parts_than_the_budget_allows():
+    """r^(2/3) at the corner of an L needs some three hundred parts for 1e-8; with sixty, what is missed is told."""
+    ell = ko.Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)])
+    T = ko.learn(poisson(ell), tol=1e-8, budget=60)
+    assert len(T.factorisation.expansion.mosaic.owners) <= 60
+    assert not T.report.met
+    assert max(level.centers for level in T.report.levels) <= 60 * 210

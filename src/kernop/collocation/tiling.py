@@ -310,7 +310,7 @@ class _Rows:
         part = np.repeat([k for k, _ in own], [len(x) for _, x in own])
         x = np.concatenate([x for _, x in own])
         free = np.ones(len(x), dtype=bool)
-        places = x if normal is None else off_corners(x, self._corners, self._cells)
+        places = x if normal is None else off_corners(x, normal, self._corners, self._cells)
         for condition in self._problem.conditions:
             if condition.on.intrinsic_dim != dim or condition.across or condition.integral:
                 continue
@@ -358,12 +358,17 @@ def face_nodes(face: Face, nodes: FloatArray) -> FloatArray:
     return x
 
 
-def off_corners(x: FloatArray, corners: FloatArray, cells: Cells) -> FloatArray:
-    """Points of a boundary, those next to a corner moved away from it, where their own side is told from the other."""
+def off_corners(x: FloatArray, normal: FloatArray, corners: FloatArray, cells: Cells) -> FloatArray:
+    """Points of a boundary, those next to a corner moved away from it, where their own side is told from the other.
+
+    They are moved along the boundary: from very near a corner, x − corner has no digits of a direction.
+    """
     found, least = x.copy(), NEAR * float(np.max(np.max(cells.high, axis=0) - np.min(cells.low, axis=0)))
     for corner in corners:
         away = x - corner
         distance = np.linalg.norm(away, axis=1)
         close = (distance < least) & (distance > 0.0)
-        found[close] = corner + away[close] * (least / distance[close])[:, None]
+        along = normal[close][:, ::-1] * [-1.0, 1.0]
+        side = np.where(np.sum(along * away[close], axis=1) < 0.0, -1.0, 1.0)
+        found[close] = corner + least * side[:, None] * along
     return found

@@ -88,7 +88,8 @@ def learn(
         inputs: inputs to measure by, each a tuple in the order of T or a dictionary, of functions and
             numbers; None measures by smooth random fields of several length scales. For ``Subspace(batch=…)``: inputs
             that are solved in the same pass over the points, for ``T.solutions``.
-        budget: at most so many functions.
+        budget: at most so many functions; at most so many parts, each with its own functions, where one space for the
+            whole domain cannot meet a tolerance.
         checkpoint: for ``Subspace(batch=…)``: a path, or a `Checkpoint`, from which a pass goes on if it was killed.
         client: a Dask client, over whose workers the batches of ``Subspace(batch=…)`` are spread, or the parts of
             `Partition`, and those to which ``tol=`` without a method may come.
@@ -122,11 +123,11 @@ def learn(
     with Stages(progress) as stage:
         if isinstance(chosen, Partition):
             _check_alone(points, kernel, regularization, noise, weights)
-            operator = partitioned(replace(task, problem=stated_as), chosen, tol, inputs, stage)
+            operator = partitioned(replace(task, problem=stated_as), chosen, tol, inputs, budget, stage)
             return _examined(operator, task, stage)
         wanted = tol if method is None and points is None and task.open(chosen) else None
         stated_task = replace(task, problem=stated_as)
-        if wanted is not None and (found := in_parts_at_once(stated_task, wanted, inputs, stage)) is not None:
+        if wanted is not None and (found := in_parts_at_once(stated_task, wanted, inputs, budget, stage)) is not None:
             return _examined(found, task, stage)
         _warn_of_jumps(problem)
         if tol is None and not task.open(chosen):
@@ -134,7 +135,7 @@ def learn(
             return _once(task, chosen, points, stage, known, passes)
         operator = grown(task, chosen, points, tol, inputs, budget, stage)
         if wanted is not None:
-            operator = in_parts_if_better(stated_task, operator, wanted, inputs, stage)
+            operator = in_parts_if_better(stated_task, operator, wanted, inputs, budget, stage)
         return _examined(operator, task, stage)
 
 
