@@ -146,7 +146,7 @@ def _learned(
         ansatz, rows = fitted(problem, placed.points, task.frame, cut=False)
     with stage("factorise"):
         part_rows = _part_rows(placed, problem, rows)
-        factorisation = glued_operator(problem, placed, method, rows, part_rows, ansatz, known)
+        factorisation = glued_operator(problem, placed, method, rows, part_rows, ansatz, known, task.crew)
     return SolutionOperator(
         problem=problem,
         points=placed.points,
