@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 from math import comb
 from typing import Literal
@@ -21,7 +22,7 @@ from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.mosaic import Mosaic
 from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination
-from kernop.methods.parts.gluing import Glue, Group, balanced, balanced_transposed, glued
+from kernop.methods.parts.gluing import SINGULAR, Glue, Group, balanced, balanced_transposed, glued, unglued
 from kernop.methods.parts.local import Local, local
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.parts.traces import Trace, trace
@@ -114,7 +115,8 @@ class PartsFactorisation(Factorisation):
         glue: the unknowns on faces.
         number: of rows, N.
         integrals: the rows that are integrals over several parts, (k,).
-        integrands: what they make of the functions of each part, (k, m).
+        integrands: what they make of the functions of each part, (s, m), s = k; or s = 2k, if the unknowns have
+            imaginary parts of which no data tell.
         condition: the worst reciprocal condition number in the tree.
     """
 
@@ -149,23 +151,85 @@ class PartsFactorisation(Factorisation):
         return smooth or list(range(len(self.locals)))
 
     def answer(self, h: FloatArray) -> Answer:
+        weighted, y, incoming = self._solved(h)
+        told = self._told
+        left = [weighted[k] - self.locals[k].q @ y[k] for k in told]
+        return Answer(
+            Combination(self.expansion, np.concatenate(y)),
+            norms(np.concatenate([*left, self._unbalanced(y, incoming, h)])),
+            self._size([weighted[k] for k in told], h),
+        )
+
+    def _size(self, weighted: list[FloatArray], h: FloatArray) -> FloatArray:
+        """The size of weighted data, (B,). Integrals count where nothing else is given: a mean, however large, is
+        satisfied by a constant, and must not hide what is not.
+        """
+        size = norms(np.concatenate(weighted))
+        return np.where(size > 0.0, size, norms(self._sum_weights[:, None] * self._sum_data(h)))
+
+    def imbalance(self, h: FloatArray) -> FloatArray:
+        """What is left of data h (N, B) on seams and by integrals, as a part of their size, (B,).
+
+        That is next to nothing unless the data contradict each other, as where only slopes are given that do not fit
+        the source: ∫f ≠ −∮g.
+        """
+        weighted, y, incoming = self._solved(h)
+        size = self._size(weighted, h)
+        return norms(self._unbalanced(y, incoming, h)) / np.where(size > 0.0, size, 1.0)
+
+    def _sum_data(self, h: FloatArray) -> FloatArray:
+        """The data of all sums, (s, B): imaginary parts of which no data tell have integrals of 0."""
+        return np.concatenate([h[self.integrals], np.zeros((self.glue.sums - len(self.integrals), h.shape[1]))])
+
+    def _solved(self, h: FloatArray) -> tuple[list[FloatArray], list[FloatArray], FloatArray]:
+        """Weighted data and coordinates y of each part, and what comes in on all seams."""
         parts = list(zip(self.locals, self.part_rows, self.roots, strict=True))
         weighted = [roots[:, None] * h[rows.numbers] for _, rows, roots in parts]
-        y = [own.q.T @ data for (own, _, _), data in zip(parts, weighted, strict=True)]
+        y = [own.q.T @ data for own, data in zip(self.locals, weighted, strict=True)]
         outgoing = [self._outgoing(k, own) for k, own in enumerate(y)]
-        if len(self.integrals):
-            outgoing[0][-len(self.integrals) :] -= h[self.integrals]
+        outgoing[0][len(self.locals[0].out) :] -= self._sum_data(h)
         incoming = balanced(self.root, outgoing, self.glue)
-        y = [
-            mine + own.from_trace @ incoming[k] for (own, _, _), mine, k in zip(parts, y, self.glue.owned, strict=True)
-        ]
-        left = [data - own.q @ mine for (own, _, _), data, mine in zip(parts, weighted, y, strict=True)]
-        together, told = np.concatenate(y), self._told
-        return Answer(
-            Combination(self.expansion, together),
-            norms(np.concatenate([left[k] for k in told])),
-            norms(np.concatenate([weighted[k] for k in told])),
-        )
+        owned = zip(self.locals, y, self.glue.owned, strict=True)
+        return weighted, [mine + own.from_trace @ incoming[k] for own, mine, k in owned], incoming
+
+    @cached_property
+    def _seam_weights(self) -> FloatArray:
+        """√w of the rows that say that what goes out of a part is taken in, as those of a condition there, (P,)."""
+        sizes = {id(own): float(np.linalg.norm(own.out @ own.upper)) for own in self.locals}
+        return 1.0 / (self.strengths * np.array([sizes[id(own)] or 1.0 for own in self.locals]))
+
+    @cached_property
+    def _sum_weights(self) -> FloatArray:
+        """√w of the sums, which are integrals over several parts, (s,)."""
+        shares = [row @ own.upper for row, own in zip(self.integrands, self.locals, strict=True)]
+        return 1.0 / np.linalg.norm(np.hstack(shares), axis=1)
+
+    def _across(self, y: list[FloatArray], incoming: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What goes out on one side of a seam and does not come in on the other, (count, B), and the sums, (s, B)."""
+        total = np.zeros((self.glue.count + self.glue.sums, incoming.shape[1]))
+        for k, own in enumerate(y):
+            total[np.concatenate([self.glue.owned[k], self.glue.sum_numbers])] += self._outgoing(k, own)
+        across, sums = np.split(total, [self.glue.count])
+        return across if self.glue.partner is None else incoming + across[self.glue.partner], sums
+
+    def _unbalanced(self, y: list[FloatArray], incoming: FloatArray, h: FloatArray) -> FloatArray:
+        """What is not satisfied of the rows of all seams, and of the integrals, weighted, (n, B)."""
+        across, sums = self._across(y, incoming)
+        weights = self._seam_weights * self._told_once
+        seams = [w * across[k] for w, k in zip(weights, self.glue.owned, strict=True)]
+        return np.concatenate([*seams, self._sum_weights[:, None] * (sums - self._sum_data(h))])
+
+    @property
+    def _told_once(self) -> float:
+        """Of what both sides of a seam share both parts tell."""
+        return float(np.sqrt(0.5)) if self.glue.partner is None else 1.0
+
+    def leaks(self, h: FloatArray) -> FloatArray:
+        """The rms of what is not balanced on the seams of each part, in units of u: in units of its flux, (P, B)."""
+        _, y, incoming = self._solved(h)
+        across, _ = self._across(y, incoming)
+        found = [norms(across[k]) / s for k, s in zip(self.glue.owned, self.strengths, strict=True)]
+        return self._told_once * np.stack(found)
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         m = len(self.locals[0].upper)
@@ -182,8 +246,8 @@ class PartsFactorisation(Factorisation):
             flux, share = out[: len(own.out)], out[len(own.out) :]
             y = mine + own.out.T @ (s * flux) + integrand.T @ share
             found[:, rows.numbers] = (roots[:, None] * (own.q @ y)).T
-        if len(self.integrals):
-            found[:, self.integrals] -= outgoing[0][-len(self.integrals) :].T
+        first = len(self.locals[0].out)
+        found[:, self.integrals] -= outgoing[0][first : first + len(self.integrals)].T
         return (found,)
 
     def _refusal(self, done: str) -> KernopError:
@@ -230,14 +294,17 @@ def factorised(
     found = [builder.part(k, rows, owned[k]) for k, rows in enumerate(part_rows)]
     strengths = np.array([own.strength for own in found])
     space = replace(space, uppers=tuple(own.local.upper for own in found))
-    integrals, integrands = _integrals(space, functionals, part_rows)
-    glue = _glue(traces, owned, crossing, len(integrals))
+    integrals, integrands = _integrals(space, functionals, part_rows, copies)
+    glue = _glue(traces, owned, crossing, copies * len(integrals))
+    units = np.zeros(glue.count)
+    for strength, mine in zip(strengths, glue.owned, strict=True):
+        units[mine] = np.maximum(units[mine], strength)
 
     def outgoing(k: int) -> FloatArray:
         own = found[k].local
         return np.concatenate([strengths[k] * own.out, integrands[k]]) @ own.from_trace
 
-    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing)
+    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing, units)
     return PartsFactorisation(
         space,
         0.0,
@@ -256,14 +323,18 @@ def factorised(
 
 
 def _integrals(
-    space: PartsSpace, functionals: Functionals, part_rows: Sequence[PartRows]
+    space: PartsSpace, functionals: Functionals, part_rows: Sequence[PartRows], copies: int
 ) -> tuple[NDArray[np.intp], tuple[FloatArray, ...]]:
-    """The rows that no part has, and what they make of the functions of each part, (k, m)."""
+    """The rows that no part has, (k,), and what they make of the functions of each part, for each copy, (s, m)."""
     free = np.ones(len(functionals), dtype=bool)
     for rows in part_rows:
         free[rows.numbers] = False
     numbers = np.flatnonzero(free)
-    whole = space.matrix(functionals.take(numbers)) if len(numbers) else np.zeros((0, len(space)))
+    if len(numbers) == 0:
+        return numbers, (np.zeros((0, space.each)),) * len(part_rows)
+    rows, shift = functionals.take(numbers), space.components // copies
+    twins = [Functionals(tuple(_shifted(b, k * shift) for b in rows.blocks)) for k in range(copies)]
+    whole = np.concatenate([space.matrix(own) for own in twins])
     return numbers, tuple(np.split(whole, len(part_rows), axis=1))
 
 
@@ -394,7 +465,11 @@ class _Builder:
             weighted.append(self._held())
         if not into:
             empty, none = np.zeros((0, weighted[0].shape[1])), np.zeros((0, 0))
-            return local(np.concatenate(weighted), empty, empty, none, none, data), weights
+            found = local(np.concatenate(weighted), empty, empty, none, none, data)
+            size = np.abs(np.diagonal(found.upper))
+            if not np.min(size) > SINGULAR * np.max(size):
+                raise unglued()
+            return found, weights
         taken = np.concatenate([polynomials.matrix(Functionals((block,))) for block in into])
         given = np.concatenate([polynomials.matrix(Functionals((block,))) for block in out])
         size = float(np.linalg.norm(taken))

@@ -115,21 +115,28 @@ class Glue:
 
 @dataclass(eq=False)
 class Conditions:
-    """The worst reciprocal condition number of the equations of a group that was met."""
+    """The worst reciprocal condition number of the equations of a group that was met, and units of equations."""
 
+    units: FloatArray
     worst: float = field(default=1.0)
 
 
 def glued(
-    cell: Cell, parts: Sequence[Sequence[int]], glue: Glue, maps: Callable[[int], FloatArray]
+    cell: Cell,
+    parts: Sequence[Sequence[int]],
+    glue: Glue,
+    maps: Callable[[int], FloatArray],
+    units: FloatArray | None = None,
 ) -> tuple[Group, float]:
     """The tree of groups for a tree of cells, and the worst reciprocal condition number in it.
 
     Arguments:
         parts: the numbers of the parts in each leaf.
         maps: S of a part, (b + k, b), in the order of its unknowns, with the sums behind them.
+        units: the size of what goes out of a part where 1 comes in, unknown by unknown, (count,): where nothing does,
+            as where slopes alone are given, rounding is not to be mistaken for an equation. None takes S as it is.
     """
-    seen = Conditions()
+    seen = Conditions(units=np.zeros(glue.count) if units is None else units)
     group, _ = _glued(cell, parts, glue, maps, True, seen)
     assert len(group.outer) == 0
     return group, seen.worst
@@ -167,7 +174,8 @@ def _merged(
     if n == 0:
         return Group(children, -1, inner, outer, across, sums), whole
     if last and len(sums):
-        return _least(children, inner, outer, np.concatenate([across, sums]), whole), whole[:0]
+        units = np.concatenate([seen.units[across], np.zeros(len(sums))])
+        return _least(children, inner, outer, np.concatenate([across, sums]), whole, units), whole[:0]
     scale = 1.0 / np.maximum(np.max(np.abs(whole[:n]), axis=1), 1e-300)
     scaled = scale[:, None] * whole[:n, :n]
     lu, pivots, _ = dgetrf(scaled)
@@ -191,9 +199,11 @@ def _note(seen: Conditions, lu: FloatArray, scaled: FloatArray) -> None:
         raise unglued()
 
 
-def _least(children: tuple[Group, ...], inner: Numbers, outer: Numbers, across: Numbers, whole: FloatArray) -> Group:
-    """The last group, whose equations and sums hold by least squares."""
-    scale = 1.0 / np.maximum(np.max(np.abs(whole), axis=1), 1e-300)
+def _least(
+    children: tuple[Group, ...], inner: Numbers, outer: Numbers, across: Numbers, whole: FloatArray, units: FloatArray
+) -> Group:
+    """The last group, whose equations and sums hold by least squares, each in units not below those given."""
+    scale = 1.0 / np.maximum(np.max(np.abs(whole), axis=1), np.maximum(units, 1e-300))
     q, upper = np.linalg.qr(scale[:, None] * whole)
     size = np.abs(np.diagonal(upper))
     if not np.min(size) > SINGULAR * np.max(size):
