@@ -119,9 +119,13 @@ class Workers:
 
     def results(self, there: Task, parts: list[Task]) -> list[Any]:
         """What all parts of some work give, in their order."""
-        for _ in self._completed([there, *parts]):
+        return self.gathered(parts, there)
+
+    def gathered(self, tasks: Sequence[Task], *needed: Task) -> list[Any]:
+        """What tasks give, in their order; what they need stays there."""
+        for _ in self._completed([*needed, *tasks]):
             pass
-        return [part.future.result() for part in parts]
+        return [task.future.result() for task in tasks]
 
     def submit(self, function: Callable[..., object], *arguments: object, **where: object) -> Any:
         """A task on some worker, as the future of its result."""
