@@ -14,7 +14,7 @@ from kernop.collocation.functionals import evaluations
 from kernop.collocation.probes import Bumps, oscillations, random_probes
 from kernop.collocation.sampling import between, interior
 from kernop.collocation.units import frame_of as frame
-from kernop.learning.heldout import HELD_OUT, OnInputs, OnProbes
+from kernop.learning.heldout import HELD_OUT, OnInputs, OnProbes, plain_data
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(
@@ -187,3 +187,17 @@ class TestOnProbes:
         cloud = ko.PointCloud(rng.uniform(size=(40, 2)), SQUARE.boundary.sample(24).x)
         problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=cloud), ko.Dirichlet(on=cloud.boundary))
         assert on_probes(problem)(ko.learn(problem, method=ko.Subspace(60))).error > 0.05
+
+
+def test_plain_data():
+    """1 for one condition and 0 for the others, and a wave likewise, which is not constant on the boundary."""
+    square = ko.Box([0, 0], [2, 1])
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=square), ko.Dirichlet(on=square.boundary))
+    found = plain_data(problem, frame(problem), waves=True)
+    assert list(found) == ["f = 1", "g = 1", "f = a wave", "g = a wave"]
+    assert found["g = 1"] == {"f": 0.0, "g": 1.0}
+    assert found["g = a wave"]["f"] == 0.0
+    values = found["g = a wave"]["g"](square.boundary.sample(100).x)
+    assert values.shape == (100,)
+    assert np.ptp(values) > 1.5
+    assert list(plain_data(problem, frame(problem), waves=False)) == ["f = 1", "g = 1"]

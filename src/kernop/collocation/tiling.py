@@ -104,16 +104,23 @@ class _Builder:
         self._around.append([])
 
     def _filled(self, cell: int, piece: int, number: int, seed: int) -> FloatArray | None:
-        """So many points of a piece in a cell; None if there is nothing of it there."""
+        """So many points of a piece in a cell; None if there is nothing of it there.
+
+        What is a small part of its cell is filled from a box around the points that were found first.
+        """
         low, high, asked = self._cells.low[cell], self._cells.high[cell], 4 * number
         halton = qmc.Halton(len(low), scramble=True, rng=np.random.default_rng(seed))
-        found, drawn = np.empty((0, len(low))), 0
+        found, drawn, a, b = np.empty((0, len(low))), 0, low, high
         margin = 1e-9 * self._size[cell]
         while len(found) < number and drawn < MOST:
-            x = low + np.asarray(halton.random(asked)) * (high - low)
+            x = a + np.asarray(halton.random(asked)) * (b - a)
             found, drawn = np.concatenate([found, x[self._pieces.height(x, piece) < -margin]]), drawn + asked
             if len(found) == 0 and drawn >= 16 * number:
                 return None
+            if 0 < len(found) < number:
+                least, most = np.min(found, axis=0), np.max(found, axis=0)
+                room = np.maximum(0.5 * (most - least), (b - a) * drawn ** (-1.0 / len(low)))
+                a, b = np.maximum(low, least - room), np.minimum(high, most + room)
             asked = min(4 * asked, MOST)
         if len(found) < number:
             got = f"a cell from {low} to {high} of which next to nothing is inside"

@@ -30,7 +30,7 @@ from kernop.language.problem import Problem
 from kernop.learning.growing import grown
 from kernop.learning.partitioned import in_parts_at_once, in_parts_if_better, partitioned
 from kernop.learning.refine import Report, ToleranceWarning
-from kernop.learning.streaming import Passes, read_checkpoint
+from kernop.learning.streaming import OnWorkers, Passes, read_checkpoint
 from kernop.learning.task import Task
 from kernop.methods import Method, Partition, Subspace
 from kernop.methods.base import envelope_of
@@ -91,7 +91,8 @@ def learn(
         budget: at most so many functions; at most so many parts, each with its own functions, where one space for the
             whole domain cannot meet a tolerance.
         checkpoint: for ``Subspace(batch=…)``: a path, or a `Checkpoint`, from which a pass goes on if it was killed.
-        client: for ``Subspace(batch=…)``: a Dask client, over whose workers the batches are spread.
+        client: a Dask client, over whose workers the batches of ``Subspace(batch=…)`` are spread, or the parts of
+            `Partition`, and those to which ``tol=`` without a method may come.
     """
     if not isinstance(problem, Problem):
         raise fail(
@@ -116,6 +117,8 @@ def learn(
         sampling=sampling,
         seed=check_integer("seed", seed, least=0),
     )
+    if client is not None and (isinstance(chosen, Partition) or (method is None and tol is not None)):
+        task, client = replace(task, crew=OnWorkers(client)), None
     passes = _passes(chosen, checkpoint, client)
     with Stages(progress) as stage:
         if isinstance(chosen, Partition):
@@ -185,7 +188,8 @@ def _passes(method: Method, checkpoint: Any, client: Any) -> Passes | None:
         return Passes(client, read_checkpoint(checkpoint))
     for name, value in (("checkpoint", checkpoint), ("client", client)):
         if value is not None:
-            raise fail(ArgumentError, name, f"one with {method!r}", "use method=ko.Subspace(batch=2000)")
+            remedy = "use method=ko.Subspace(batch=2000)" + (", or ko.Partition()" if name == "client" else "")
+            raise fail(ArgumentError, name, f"one with {method!r}", remedy)
     return None
 
 

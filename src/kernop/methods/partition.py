@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import comb
 from typing import Literal
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, check_choice, check_integer, fail
-from kernop.basics.linalg import norms
+from kernop.basics.linalg import in_threads, norms
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.fluxes import Exchange
@@ -19,8 +20,9 @@ from kernop.collocation.functionals import Functionals
 from kernop.collocation.mosaic import Mosaic
 from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination
-from kernop.methods.parts.gluing import Glue, Group, balanced, balanced_transposed, glued
-from kernop.methods.parts.leaves import Built, Known, Learner, Leaves, PartRows, here
+from kernop.methods.parts.balancing import balanced, balanced_transposed
+from kernop.methods.parts.gluing import Crew, Glue, Group, glued
+from kernop.methods.parts.leaves import Built, Known, Leaves, PartRows
 from kernop.methods.parts.local import Local
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.parts.traces import Trace, trace
@@ -80,6 +82,27 @@ class Partition(Method):
 
 
 @dataclass(frozen=True, eq=False)
+class _Batch:
+    """P parts that share what they do.
+
+    Arguments:
+        own: what they do.
+        parts: their numbers, (P,).
+        rows: the numbers of their rows, (P, n).
+        roots: √w of them, (P, n, 1).
+        owned: the numbers of their unknowns, (P, b).
+        told: do their residuals tell of the solution? (P,).
+    """
+
+    own: Local
+    parts: NDArray[np.intp]
+    rows: NDArray[np.intp]
+    roots: FloatArray
+    owned: NDArray[np.intp]
+    told: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
 class PartsFactorisation(Factorisation):
     """The map from data to coordinates y of all parts.
 
@@ -115,10 +138,6 @@ class PartsFactorisation(Factorisation):
     def penalised(self) -> bool:
         return False
 
-    def _outgoing(self, part: int, y: FloatArray) -> FloatArray:
-        """What goes out of a part with coordinates y, and its share of the integrals."""
-        return np.concatenate([self.strengths[part] * (self.locals[part].out @ y), self.integrands[part] @ y])
-
     @property
     def _told(self) -> list[int]:
         """Parts whose residuals tell of the solution: at singularities they are large, and no harm is done."""
@@ -126,24 +145,48 @@ class PartsFactorisation(Factorisation):
         smooth = np.flatnonzero(self.expansion.mosaic.singular == 0).tolist()
         return smooth or list(range(len(self.locals)))
 
+    @cached_property
+    def _batches(self) -> list[_Batch]:
+        """Parts that share what they do, together."""
+        alike: dict[int, list[int]] = {}
+        for k, own in enumerate(self.locals):
+            alike.setdefault(id(own), []).append(k)
+        told = set(self._told)
+        return [
+            _Batch(
+                own=self.locals[parts[0]],
+                parts=np.array(parts),
+                rows=np.stack([self.part_rows[k].numbers for k in parts]),
+                roots=np.stack([self.roots[k] for k in parts])[:, :, None],
+                owned=np.stack([self.glue.owned[k] for k in parts]),
+                told=np.array([k in told for k in parts]),
+            )
+            for parts in alike.values()
+        ]
+
     def answer(self, h: FloatArray) -> Answer:
-        parts = list(zip(self.locals, self.part_rows, self.roots, strict=True))
-        weighted = [roots[:, None] * h[rows.numbers] for _, rows, roots in parts]
-        y = [own.q.T @ data for (own, _, _), data in zip(parts, weighted, strict=True)]
-        outgoing = [self._outgoing(k, own) for k, own in enumerate(y)]
+        width, m = h.shape[1], len(self.locals[0].upper)
+        y, weighted = np.empty((len(self.locals), m, width)), list[FloatArray]()
+        outgoing = [np.empty((0, width))] * len(self.locals)
+        for batch in self._batches:
+            weighted.append(batch.roots * h[batch.rows])
+            found = batch.own.q.T @ weighted[-1]
+            y[batch.parts] = found
+            sent = self.strengths[batch.parts, None, None] * (batch.own.out @ found)
+            for k, mine, out in zip(batch.parts.tolist(), found, sent, strict=True):
+                outgoing[k] = np.concatenate([out, self.integrands[k] @ mine]) if len(self.integrals) else out
         if len(self.integrals):
             outgoing[0][-len(self.integrals) :] -= h[self.integrals]
         incoming = balanced(self.root, outgoing, self.glue)
-        y = [
-            mine + own.from_trace @ incoming[k] for (own, _, _), mine, k in zip(parts, y, self.glue.owned, strict=True)
-        ]
-        left = [data - own.q @ mine for (own, _, _), data, mine in zip(parts, weighted, y, strict=True)]
-        together, told = np.concatenate(y), self._told
-        return Answer(
-            Combination(self.expansion, together),
-            norms(np.concatenate([left[k] for k in told])),
-            norms(np.concatenate([weighted[k] for k in told])),
-        )
+        left, size = list[FloatArray](), list[FloatArray]()
+        for batch, data in zip(self._batches, weighted, strict=True):
+            found = y[batch.parts] + batch.own.from_trace @ incoming[batch.owned]
+            y[batch.parts] = found
+            if np.any(batch.told):
+                size.append(norms(data[batch.told].reshape(-1, width)))
+                data -= batch.own.q @ found
+                left.append(norms(data[batch.told].reshape(-1, width)))
+        return Answer(Combination(self.expansion, y.reshape(-1, width)), norms(np.stack(left)), norms(np.stack(size)))
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         m = len(self.locals[0].upper)
@@ -185,7 +228,7 @@ def factorised(
     crossing: Exchange | None,
     ansatz: Ansatz,
     known: Known | None = None,
-    learner: Learner = here,
+    crew: Crew = in_threads,
 ) -> PartsFactorisation:
     """Least squares on every part, and the tree.
 
@@ -195,7 +238,7 @@ def factorised(
         crossing: what crosses the seams; None if there is one part alone.
         ansatz: how the unknowns are made of the components of the space.
         known: parts of operators that were learned before with the same degree; others are added.
-        learner: who learns the parts.
+        crew: who learns the parts, and merges subtrees of them.
     """
     dim = functionals.dim
     degree, _ = method.degrees_for(dim)
@@ -207,7 +250,7 @@ def factorised(
         owned[seam.below].append((number, 0))
         owned[seam.above].append((number, 1))
     leaves = Leaves(space, functionals, part_rows, crossing, traces, owned)
-    found = leaves.built({} if known is None else known, learner)
+    found = leaves.built({} if known is None else known, crew)
     strengths = np.array([own.strength for own in found])
     space = replace(space, uppers=tuple(own.local.upper for own in found))
     integrals, integrands = _integrals(space, functionals, part_rows)
@@ -217,7 +260,7 @@ def factorised(
         own = found[k].local
         return np.concatenate([strengths[k] * own.out, integrands[k]]) @ own.from_trace
 
-    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing, _alike(found, len(integrals)))
+    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing, _alike(found, len(integrals)), crew)
     return PartsFactorisation(
         space,
         0.0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
-from kernop.basics.linalg import EPS, in_threads
+from kernop.basics.linalg import EPS
 from kernop.collocation.fluxes import Exchange
 from kernop.collocation.functionals import Block, Functionals
 from kernop.language.fields import MultiIndex, Term
+from kernop.methods.parts.gluing import Crew
 from kernop.methods.parts.local import Leaf, Local, Pattern, Rows, learned
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.parts.traces import Trace
@@ -25,8 +26,6 @@ COMPARED, PATTERNS = 256, 16
 
 #: What a part does, and the weights of its blocks of rows.
 Learned = tuple[Local, list[float]]
-#: Who learns parts.
-Learner = Callable[[Sequence[Leaf]], list[Learned]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +183,7 @@ class Leaves:
         table[:, width:] = (block.x - self._middle[place]) / self._half[place]
         return _Scaled(block.terms, table, block.starts)
 
-    def built(self, known: Known, learner: Learner) -> list[Built]:
+    def built(self, known: Known, crew: Crew) -> list[Built]:
         """All parts: equal ones, and those that are known already, are learned once."""
         waiting: list[tuple[Alike, Leaf]] = []
         found: list[tuple[Alike, int]] = []
@@ -200,7 +199,7 @@ class Leaves:
                 number = alike.add(numbers)
                 waiting.append((alike, self._leaf(k, pieces, bool(singular))))
             found.append((alike, number))
-        for (alike, _), own in zip(waiting, learner([leaf for _, leaf in waiting]), strict=True):
+        for (alike, _), own in zip(waiting, crew(learned, [leaf for _, leaf in waiting]), strict=True):
             alike.parts.append(own)
         return [self._built(k, alike.parts[number]) for k, (alike, number) in enumerate(found)]
 
@@ -252,11 +251,6 @@ class Leaves:
         slices = zip(self._part_rows[k].slices, weights, strict=True)
         roots = [np.full(part.stop - part.start, 1.0 / (self._sizes[c][k] * w)) for (c, part), w in slices]
         return Built(local, np.concatenate(roots), float(self.strengths[k]))
-
-
-def here(leaves: Sequence[Leaf]) -> list[Learned]:
-    """Parts, learned in threads of this process; LAPACK lets others run."""
-    return in_threads(learned, leaves)
 
 
 def unit_of(block: Block, half: FloatArray) -> float:

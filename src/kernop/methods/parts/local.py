@@ -57,6 +57,10 @@ class Pattern:
     degrees: NDArray[np.int64]
     alphas: tuple[MultiIndex, ...]
 
+    def __reduce__(self) -> tuple[type[Pattern], tuple[object, ...]]:
+        """Without what is computed from it: that is much larger."""
+        return Pattern, (self.z, self.degrees, self.alphas)
+
     @cached_property
     def derivatives(self) -> dict[MultiIndex, FloatArray]:
         """∂^α of all polynomials at all places, (m, n) each."""
