@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kernop.basics.linalg import in_threads, one_thread
-from kernop.learning.streaming.cluster import Workers, awaited, check_client
+from kernop.learning.streaming.cluster import Task, Workers, check_client
 from kernop.learning.streaming.luggage import pickled, unpickled
 
 #: Packages of items for each thread of a worker: with more, one that is late is waited for less …
@@ -36,12 +37,8 @@ class OnWorkers:
             number = max(1, min(PACKAGES * threads, len(items) // LEAST))
             cut = [own.tolist() for own in np.array_split(np.arange(len(items)), number)]
             packages = [pickled((function, [items[k] for k in own])) for own in cut]
-            parts = [self._workers.submit(_done, package) for package in packages]
-            found: list[Any] = []
-            for k, package in enumerate(packages):
-                found += awaited(self._client, parts[k], lambda own=package: self._workers.submit(_done, own))
-                parts[k] = None  # lets the worker forget it
-            return found
+            parts = [Task(partial(self._workers.submit, _done, package)) for package in packages]
+            return [value for own in self._workers.results(parts) for value in own]
 
 
 def _done(package: bytes) -> list[Any]:
