@@ -118,7 +118,7 @@ class Workers:
         return Task(lambda: self.submit(unpickled, pickled(value)))
 
     def results(self, parts: list[Task], *needed: Task) -> list[Any]:
-        """What all parts of some work give, in their order. The list is emptied: what has come home may be forgotten."""
+        """What all parts of some work give, in their order. The list is emptied: what came home may be forgotten."""
         numbers, tasks = {part: k for k, part in enumerate(parts)}, [*needed, *parts]
         found: list[Any] = [None] * len(parts)
         parts.clear()
