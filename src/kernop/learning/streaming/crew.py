@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,8 @@ class OnWorkers:
             number = max(1, min(PACKAGES * threads, len(items) // LEAST))
             cut = [own.tolist() for own in np.array_split(np.arange(len(items)), number)]
             packages = [pickled((function, [items[k] for k in own])) for own in cut]
-            tasks = [Task(lambda own=package: self._workers.submit(_done, own)) for package in packages]
-            return [value for found in self._workers.gathered(tasks) for value in found]
+            parts = [Task(partial(self._workers.submit, _done, package)) for package in packages]
+            return [value for own in self._workers.results(parts) for value in own]
 
 
 def _done(package: bytes) -> list[Any]:
