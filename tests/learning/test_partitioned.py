@@ -48,6 +48,7 @@ def test_cells_are_halved_where_a_source_is_narrow():
     assert u.error_estimate(covering=None, search=None).parts.shape == (len(low),)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_where_it_is_wrong():
     """A wave of 30 in a corner of the square: parts are wrong there, and the estimate of each is near its error."""
     wave = lambda x: np.exp(-20 * np.sum((x - 0.8) ** 2, axis=-1)) * np.sin(40 * x[..., 0])
@@ -68,3 +69,13 @@ def test_where_it_is_wrong():
     worst = int(np.argmax(truth))
     assert np.all(high[worst] > 0.5)
     assert 0.1 * truth[worst] < found[worst] < 100 * truth[worst]
+
+
+@pytest.mark.filterwarnings("ignore::kernop.ToleranceWarning")
+def test_there_are_no_more_parts_than_the_budget_allows():
+    """r^(2/3) at the corner of an L needs some three hundred parts for 1e-8; with sixty, what is missed is told."""
+    ell = ko.Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)])
+    T = ko.learn(poisson(ell), tol=1e-8, budget=60)
+    assert len(T.factorisation.expansion.mosaic.owners) <= 60
+    assert not T.report.met
+    assert max(level.centers for level in T.report.levels) <= 60 * 210

@@ -65,6 +65,7 @@ def test_arrows_complex_parts_and_several_unknowns(rotation, dome, axes):
     assert [own.get_label() for own in curve.lines] == ["Re u", "Im u", "|u|"]
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_the_error_beside_it(disk, axes):
     rough = disk(lambda x: np.sin(9 * x[..., 0]), 0.0)
     first, second = rough.plot(error=True)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernop.basics.errors import SingularGramError
+from kernop.basics.linalg import in_threads
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.fluxes import Gluing, exchange
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.mosaic import Mosaic
 from kernop.language.problem import Problem
-from kernop.methods.partition import Known, Partition, PartRows, PartsFactorisation, factorised
-from kernop.methods.parts.gluing import unglued
+from kernop.methods.partition import Partition, PartsFactorisation, factorised
+from kernop.methods.parts.gluing import Crew, unglued
+from kernop.methods.parts.leaves import Known, PartRows
 
 #: Gluing by values, and by mixed traces, is taken if its worst reciprocal condition number is above this …
 GOOD = {"values": 1e-7, "robin": 1e-10, "impedance": 1e-10, "conjugate": 1e-10}
@@ -43,6 +45,7 @@ def glued_operator(
     part_rows: Sequence[PartRows],
     ansatz: Ansatz,
     known: Known | None = None,
+    crew: Crew = in_threads,
 ) -> PartsFactorisation:
     """The map from data to u, with parts glued by the first good way, or else the best one.
 
@@ -50,13 +53,15 @@ def glued_operator(
 
     Arguments:
         known: parts that were learned before; others are added.
+        crew: who learns the parts, and merges subtrees of them.
     """
     if not placed.seams:
-        return factorised(placed, method, rows, part_rows, None, ansatz, known)
+        return factorised(placed, method, rows, part_rows, None, ansatz, known, crew)
     best = None
     for way in ways(problem, method):
         try:
-            found = factorised(placed, method, rows, part_rows, exchange(problem, placed, ansatz, way), ansatz, known)
+            crossing = exchange(problem, placed, ansatz, way)
+            found = factorised(placed, method, rows, part_rows, crossing, ansatz, known, crew)
         except SingularGramError:
             continue
         if found.condition > (GOOD[way] if placed.pieces.parts is None else BAD):

@@ -40,7 +40,7 @@ NARROW, WIDE = {1: 0.05, 2: 0.1, 3: 0.12}, 0.3
 SLOPES = 0.1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Reduced:
     """u ≈ U V h for the sources of one channel.
 
@@ -95,14 +95,14 @@ def reduced(responses: Responses, channel: Channel, solved: int = SOLVED) -> Red
     lost = [np.max(own) for own in np.array_split(off * scale[solved:], CLASSES)]
     middle = int(np.argmin(np.linalg.norm(centres - stage.middle[: stage.space], axis=1)))
     return Reduced(
-        channel,
-        (narrow, wide),
-        x[chosen, : stage.space],
-        left,
-        right,
-        float(np.max(off)),
-        MARGIN * np.array(lost),
-        float(scale[middle]),
+        channel=channel,
+        widths=(narrow, wide),
+        points=x[chosen, : stage.space],
+        left=left,
+        right=right,
+        left_out=float(np.max(off)),
+        lost=MARGIN * np.array(lost),
+        size=float(scale[middle]),
     )
 
 

@@ -16,7 +16,7 @@ from kernop.geometry import Domain, PointCloud, Region, SpaceTime
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Scene:
     """A set of points with names for its coordinates.
 
@@ -90,13 +90,13 @@ class Scene:
             return self.contains(embedded(x, free, at))
 
         return Scene(
-            tuple(self.names[k] for k in free),
-            self.low[free],
-            self.high[free],
-            contains,
-            lambda n: self._traced(free, at, n),
-            timed,
-            tuple(self.axes[k] for k in free),
+            names=tuple(self.names[k] for k in free),
+            low=self.low[free],
+            high=self.high[free],
+            contains=contains,
+            rim=lambda n: self._traced(free, at, n),
+            timed=timed,
+            axes=tuple(self.axes[k] for k in free),
             where=self._told(told),
         )
 
@@ -150,15 +150,15 @@ def scene(regions: Sequence[Region], contains: Callable[[FloatArray], Mask] | No
         return np.any([region.contains(x) for region in known], axis=0)
 
     return Scene(
-        axis_names(dim, timed),
-        low.min(axis=0),
-        high.max(axis=0),
-        inside if contains is None else contains,
-        lambda n: _rim(known, n),
-        timed,
-        tuple(range(dim)),
-        known,
-        where,
+        names=axis_names(dim, timed),
+        low=low.min(axis=0),
+        high=high.max(axis=0),
+        contains=inside if contains is None else contains,
+        rim=lambda n: _rim(known, n),
+        timed=timed,
+        axes=tuple(range(dim)),
+        regions=known,
+        where=where,
     )
 
 
