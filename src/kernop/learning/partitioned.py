@@ -26,7 +26,7 @@ from kernop.collocation.scales import fitted
 from kernop.collocation.tiling import tiled
 from kernop.language.problem import Problem
 from kernop.learning.heldout import OnProbes, plain_data
-from kernop.learning.joining import glued_operator
+from kernop.learning.joining import glued_operator, watched
 from kernop.learning.task import Task
 from kernop.methods import Answer
 from kernop.methods.partition import Partition, PartsFactorisation
@@ -146,9 +146,10 @@ def _learned(
         placed = tiled(problem, pieces, cells, places, inside, (q, least), task.seed)
     with stage("collocate"):
         ansatz, rows = fitted(problem, placed.points, task.frame, cut=False)
-    with stage("factorise"):
+    with stage("factorise") as tick:
         part_rows = _part_rows(placed, problem, rows)
-        factorisation = glued_operator(problem, placed, method, rows, part_rows, ansatz, known, task.crew)
+        crew = watched(task.crew, tick)
+        factorisation = glued_operator(problem, placed, method, rows, part_rows, ansatz, known, crew)
     return SolutionOperator(
         problem=problem,
         points=placed.points,

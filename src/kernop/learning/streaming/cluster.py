@@ -91,7 +91,7 @@ class Workers:
     def _brought_home(self, there: Task, home: Home, tick: Tick | None) -> Accumulator:
         """The same, to the same bits. Of chunks that are at home already, the points are read and compared."""
         known = home.known()
-        found = self.results(self.parts(_seen, there, known), there)
+        found = self.results(there, self.parts(_seen, there, known))
         home.check(sum(rows for rows, _ in found), sum(digest for _, digest in found))
         rest = [chunk for chunk in home.chunks if chunk not in known]
         for task in self._completed([there, *self.parts(_accumulated, there, rest)], tick, len(known)):
@@ -104,7 +104,7 @@ class Workers:
         """`Regression.moments` over all batches."""
         with self.connected():
             there, cut = self.send((regression, c)), chunks(regression.rows.stream.number or 0)
-            return np.sum(self.results(self.parts(_moments, there, cut), there), axis=0)
+            return np.sum(self.results(there, self.parts(_moments, there, cut)), axis=0)
 
     @contextmanager
     def connected(self) -> Generator[None]:
@@ -117,14 +117,13 @@ class Workers:
         """A value on the workers. As the result of a task it comes back when the worker that holds it is lost."""
         return Task(lambda: self.submit(unpickled, pickled(value)))
 
-    def results(self, parts: list[Task], *needed: Task) -> list[Any]:
-        """What all parts of some work give, in their order. The list is emptied: what came home may be forgotten."""
-        numbers, tasks = {part: k for k, part in enumerate(parts)}, [*needed, *parts]
-        found: list[Any] = [None] * len(parts)
-        parts.clear()
-        for task in self._completed(tasks):
-            if task in numbers:
-                found[numbers.pop(task)] = task.future.result()
+    def results(self, there: Task, parts: list[Task]) -> list[Any]:
+        """What all parts of some work give, in their order; each comes home, and is let go of, as it is completed."""
+        numbers, found = {id(part): k for k, part in enumerate(parts)}, [None] * len(parts)
+        for task in self._completed([there, *parts]):
+            if task is not there:
+                found[numbers[id(task)]] = task.future.result()
+                task.future = None
         return found
 
     def submit(self, function: Callable[..., object], *arguments: object, **where: object) -> Any:
@@ -195,7 +194,7 @@ def evaluate(client: Any, u: Solution, x: Any, op: Operator = itself) -> FloatAr
     with workers.connected():
         # The function alone: workers have no use for the operator that it came from.
         there = workers.send((replace(u, learned=None, data=None, inputs=None), op))
-        return np.concatenate(workers.results(workers.parts(_evaluated, there, [points[own] for own in rows]), there))
+        return np.concatenate(workers.results(there, workers.parts(_evaluated, there, [points[own] for own in rows])))
 
 
 def check_client(client: Any) -> Any:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kernop.basics.linalg import in_threads, one_thread
-from kernop.learning.streaming.cluster import Task, Workers, check_client
+from kernop.learning.streaming.cluster import Workers, check_client
 from kernop.learning.streaming.luggage import pickled, unpickled
 
 #: Packages of items for each thread of a worker: with more, one that is late is waited for less …
@@ -36,12 +35,12 @@ class OnWorkers:
             threads = sum(self._client.nthreads().values())
             number = max(1, min(PACKAGES * threads, len(items) // LEAST))
             cut = [own.tolist() for own in np.array_split(np.arange(len(items)), number)]
-            packages = [pickled((function, [items[k] for k in own])) for own in cut]
-            parts = [Task(partial(self._workers.submit, _done, package)) for package in packages]
-            return [value for own in self._workers.results(parts) for value in own]
+            packages = [pickled([items[k] for k in own]) for own in cut]
+            there = self._workers.send(function)
+            found = self._workers.results(there, self._workers.parts(_done, there, packages))
+            return [value for own in found for value in own]
 
 
-def _done(package: bytes) -> list[Any]:
-    function, items = unpickled(package)
+def _done(function: Callable[[Any], Any], package: bytes) -> list[Any]:
     with one_thread():
-        return [function(item) for item in items]
+        return [function(item) for item in unpickled(package)]
