@@ -82,7 +82,8 @@ class _Builder:
     def fill(self, inside: int, seed: int) -> None:
         """Find the parts, and points inside them."""
         low, high = self._cells.low, self._cells.high
-        unit = np.asarray(qmc.Halton(low.shape[1], scramble=True, rng=np.random.default_rng(seed)).random(inside))
+        first = np.asarray(_halton(low.shape[1], seed).random(4 * inside))
+        unit = first[:inside]
         reach = 0.5 * np.linalg.norm(high - low, axis=1)
         heights = [self._pieces.height(0.5 * (low + high), piece).tolist() for piece in range(len(self._pieces))]
         for cell in range(len(low)):
@@ -93,7 +94,7 @@ class _Builder:
                     self._part(cell, piece, x)
                     break
                 if height < reach[cell]:
-                    found = self._filled(cell, piece, inside, seed)
+                    found = self._filled(cell, piece, inside, first, seed)
                     if found is not None:
                         self._part(cell, piece, found)
 
@@ -103,14 +104,15 @@ class _Builder:
         self._inner.append(x)
         self._around.append([])
 
-    def _filled(self, cell: int, piece: int, number: int, seed: int) -> FloatArray | None:
-        """So many points of a piece in a cell; None if there is nothing of it there."""
-        low, high, asked = self._cells.low[cell], self._cells.high[cell], 4 * number
-        halton = qmc.Halton(len(low), scramble=True, rng=np.random.default_rng(seed))
-        found, drawn = np.empty((0, len(low))), 0
+    def _filled(self, cell: int, piece: int, number: int, first: FloatArray, seed: int) -> FloatArray | None:
+        """So many points of a piece in a cell, from a sequence with these first; None if nothing of it is there."""
+        low, high, asked = self._cells.low[cell], self._cells.high[cell], len(first)
+        found, drawn, halton = np.empty((0, len(low))), 0, None
         margin = 1e-9 * self._size[cell]
         while len(found) < number and drawn < MOST:
-            x = low + np.asarray(halton.random(asked)) * (high - low)
+            if drawn and halton is None:
+                halton = _halton(len(low), seed).fast_forward(drawn)
+            x = low + (first if halton is None else np.asarray(halton.random(asked))) * (high - low)
             found, drawn = np.concatenate([found, x[self._pieces.height(x, piece) < -margin]]), drawn + asked
             if len(found) == 0 and drawn >= 16 * number:
                 return None
@@ -272,6 +274,10 @@ class _Builder:
             degree = min(degree, self._least)
         x, normal = seam.place(trace_nodes(self._problem.dim - 1, degree)[0])
         return Seam(x, normal, seam.below, seam.above, degree)
+
+
+def _halton(dim: int, seed: int) -> qmc.Halton:
+    return qmc.Halton(dim, scramble=True, rng=np.random.default_rng(seed))
 
 
 def _placing(face: Face, a: float, b: float) -> Placing:

@@ -118,10 +118,13 @@ class Workers:
         return Task(lambda: self.submit(unpickled, pickled(value)))
 
     def results(self, there: Task, parts: list[Task]) -> list[Any]:
-        """What all parts of some work give, in their order."""
-        for _ in self._completed([there, *parts]):
-            pass
-        return [part.future.result() for part in parts]
+        """What all parts of some work give, in their order; each comes home, and is let go of, as it is completed."""
+        numbers, found = {id(part): k for k, part in enumerate(parts)}, [None] * len(parts)
+        for task in self._completed([there, *parts]):
+            if task is not there:
+                found[numbers[id(task)]] = task.future.result()
+                task.future = None
+        return found
 
     def submit(self, function: Callable[..., object], *arguments: object, **where: object) -> Any:
         """A task on some worker, as the future of its result."""

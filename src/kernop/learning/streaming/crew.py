@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernop.basics.linalg import in_threads, one_thread
-from kernop.learning.streaming.cluster import Workers, awaited, check_client
+from kernop.learning.streaming.cluster import Workers, check_client
 from kernop.learning.streaming.luggage import pickled, unpickled
 
 #: Packages of items for each thread of a worker: with more, one that is late is waited for less …
@@ -35,16 +35,12 @@ class OnWorkers:
             threads = sum(self._client.nthreads().values())
             number = max(1, min(PACKAGES * threads, len(items) // LEAST))
             cut = [own.tolist() for own in np.array_split(np.arange(len(items)), number)]
-            packages = [pickled((function, [items[k] for k in own])) for own in cut]
-            parts = [self._workers.submit(_done, package) for package in packages]
-            found: list[Any] = []
-            for k, package in enumerate(packages):
-                found += awaited(self._client, parts[k], lambda own=package: self._workers.submit(_done, own))
-                parts[k] = None  # lets the worker forget it
-            return found
+            packages = [pickled([items[k] for k in own]) for own in cut]
+            there = self._workers.send(function)
+            found = self._workers.results(there, self._workers.parts(_done, there, packages))
+            return [value for own in found for value in own]
 
 
-def _done(package: bytes) -> list[Any]:
-    function, items = unpickled(package)
+def _done(function: Callable[[Any], Any], package: bytes) -> list[Any]:
     with one_thread():
-        return [function(item) for item in items]
+        return [function(item) for item in unpickled(package)]
