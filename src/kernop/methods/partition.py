@@ -33,6 +33,8 @@ from kernop.methods.spaces.polynomials import total_degree
 DEGREES, TRACES = (24, 19, 10), (1, 16, 8)
 #: The traces of a cell with six faces in the plane, as a part of its functions, at most.
 MOST_TRACES = 0.68
+#: Parts whose Q has fewer bytes are applied together, so many at a time: their calls would take more than their work.
+SMALL, TOGETHER = 2**17, 64
 #: What may be exchanged between parts.
 GLUINGS = ("values", "robin", "impedance")
 
@@ -83,10 +85,10 @@ class Partition(Method):
 
 @dataclass(frozen=True, eq=False)
 class _Batch:
-    """P parts that share what they do.
+    """P parts that are applied together: they share what they do, or are small and of one shape.
 
     Arguments:
-        own: what they do.
+        q, from_trace, out: what they do, see `Local`: (…, n, m), (…, m, b), (…, b, m), one for all or one for each.
         parts: their numbers, (P,).
         rows: the numbers of their rows, (P, n).
         roots: √w of them, (P, n, 1).
@@ -94,7 +96,9 @@ class _Batch:
         told: do their residuals tell of the solution? (P,).
     """
 
-    own: Local
+    q: FloatArray
+    from_trace: FloatArray
+    out: FloatArray
     parts: NDArray[np.intp]
     rows: NDArray[np.intp]
     roots: FloatArray
@@ -139,7 +143,7 @@ class PartsFactorisation(Factorisation):
     def penalised(self) -> bool:
         return False
 
-    @property
+    @cached_property
     def _told(self) -> list[int]:
         """Parts whose residuals tell of the solution: at singularities they are large, and no harm is done."""
         assert isinstance(self.expansion, PartsSpace)
@@ -148,22 +152,33 @@ class PartsFactorisation(Factorisation):
 
     @cached_property
     def _batches(self) -> list[_Batch]:
-        """Parts that share what they do, together."""
-        alike: dict[int, list[int]] = {}
+        """All parts."""
+        alike: dict[tuple[int, ...], list[int]] = {}
         for k, own in enumerate(self.locals):
-            alike.setdefault(id(own), []).append(k)
-        told = set(self._told)
-        return [
-            _Batch(
-                own=self.locals[parts[0]],
-                parts=np.array(parts),
-                rows=np.stack([self.part_rows[k].numbers for k in parts]),
-                roots=np.stack([self.roots[k] for k in parts])[:, :, None],
-                owned=np.stack([self.glue.owned[k] for k in parts]),
-                told=np.array([k in told for k in parts]),
-            )
-            for parts in alike.values()
+            alike.setdefault((id(own),), []).append(k)
+        small: dict[tuple[int, ...], list[int]] = {}
+        for key, parts in list(alike.items()):
+            own = self.locals[parts[0]]
+            if len(parts) == 1 and own.q.nbytes < SMALL:
+                small.setdefault((*own.q.shape, *own.out.shape), []).append(alike.pop(key)[0])
+        cut = [own[a : a + TOGETHER] for own in small.values() for a in range(0, len(own), TOGETHER)]
+        return [self._batch(parts) for parts in (*alike.values(), *cut)]
+
+    def _batch(self, parts: list[int]) -> _Batch:
+        first, told = self.locals[parts[0]], set(self._told)
+        shared = all(self.locals[k] is first for k in parts)
+        stacks = [
+            getattr(first, name) if shared else np.stack([getattr(self.locals[k], name) for k in parts])
+            for name in ("q", "from_trace", "out")
         ]
+        return _Batch(
+            *stacks,
+            parts=np.array(parts),
+            rows=np.stack([self.part_rows[k].numbers for k in parts]),
+            roots=np.stack([self.roots[k] for k in parts])[:, :, None],
+            owned=np.stack([self.glue.owned[k] for k in parts]),
+            told=np.array([k in told for k in parts]),
+        )
 
     def answer(self, h: FloatArray) -> Answer:
         width = h.shape[1]
@@ -171,9 +186,9 @@ class PartsFactorisation(Factorisation):
         left, size = [norms(self._unbalanced(y, incoming, h))], list[FloatArray]()
         for batch, data in zip(self._batches, weighted, strict=True):
             if np.any(batch.told):
-                told = data[batch.told]
-                size.append(norms(told.reshape(-1, width)))
-                left.append(norms((told - batch.own.q @ y[batch.parts[batch.told]]).reshape(-1, width)))
+                size.append(norms(data[batch.told].reshape(-1, width)))
+                data -= batch.q @ y[batch.parts]
+                left.append(norms(data[batch.told].reshape(-1, width)))
         u = Combination(self.expansion, y.reshape(-1, width))
         return Answer(u, norms(np.stack(left)), self._size(size, h))
 
@@ -203,19 +218,19 @@ class PartsFactorisation(Factorisation):
         weighted = [batch.roots * h[batch.rows] for batch in self._batches]
         y = np.empty((len(self.locals), len(self.locals[0].upper), h.shape[1]))
         for batch, data in zip(self._batches, weighted, strict=True):
-            y[batch.parts] = batch.own.q.T @ data
+            y[batch.parts] = batch.q.swapaxes(-1, -2) @ data
         outgoing = self._outgoing(y)
         outgoing[0][len(self.locals[0].out) :] -= self._sum_data(h)
         incoming = balanced(self.root, outgoing, self.glue)
         for batch in self._batches:
-            y[batch.parts] += batch.own.from_trace @ incoming[batch.owned]
+            y[batch.parts] += batch.from_trace @ incoming[batch.owned]
         return weighted, y, incoming
 
     def _outgoing(self, y: FloatArray) -> list[FloatArray]:
         """What goes out of each part, (b, B), with its shares of the sums behind."""
         found = [np.empty((0, y.shape[2]))] * len(self.locals)
         for batch in self._batches:
-            sent = self.strengths[batch.parts, None, None] * (batch.own.out @ y[batch.parts])
+            sent = self.strengths[batch.parts, None, None] * (batch.out @ y[batch.parts])
             for k, out in zip(batch.parts.tolist(), sent, strict=True):
                 found[k] = np.concatenate([out, self.integrands[k] @ y[k]]) if self.glue.sums else out
         return found
