@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
+from functools import cached_property
 from math import comb
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
 
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, check_choice, check_integer, fail
-from kernop.basics.linalg import EPS, norms
+from kernop.basics.linalg import in_threads, norms
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.fluxes import Exchange
@@ -21,8 +20,10 @@ from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.mosaic import Mosaic
 from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination
-from kernop.methods.parts.gluing import Glue, Group, balanced, balanced_transposed, glued
-from kernop.methods.parts.local import Local, local
+from kernop.methods.parts.balancing import balanced, balanced_transposed
+from kernop.methods.parts.gluing import SINGULAR, Crew, Glue, Group, glued, unglued
+from kernop.methods.parts.leaves import Built, Known, Leaves, PartRows
+from kernop.methods.parts.local import Local
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.parts.traces import Trace, trace
 from kernop.methods.posterior import Posterior
@@ -32,16 +33,10 @@ from kernop.methods.spaces.polynomials import total_degree
 DEGREES, TRACES = (24, 19, 10), (1, 16, 8)
 #: The traces of a cell with six faces in the plane, as a part of its functions, at most.
 MOST_TRACES = 0.68
-#: The degree of polynomials on parts in which u is singular: more of them only follow what they cannot resolve.
-BESIDE_SINGULARITIES = 7
-#: By so much coefficients of others are held down there, in units of weighted rows.
-HELD = 1e3
+#: Parts whose Q has fewer bytes are applied together, so many at a time: their calls would take more than their work.
+SMALL, TOGETHER = 2**17, 64
 #: What may be exchanged between parts.
 GLUINGS = ("values", "robin", "impedance")
-#: How far the normalised coefficients of two parts may be apart so that they count as equal.
-EQUAL = 1e-13
-#: Parts with which a part is compared.
-COMPARED = 64
 
 
 @stored("Partition")
@@ -89,16 +84,26 @@ class Partition(Method):
 
 
 @dataclass(frozen=True, eq=False)
-class PartRows:
-    """The rows of one part among all rows.
+class _Batch:
+    """P parts that are applied together: they share what they do, or are small and of one shape.
 
     Arguments:
-        slices: one for each block that has rows there: its number and its rows.
-        numbers: of all of them, (n,).
+        q, from_trace, out: what they do, see `Local`: (…, n, m), (…, m, b), (…, b, m), one for all or one for each.
+        parts: their numbers, (P,).
+        rows: the numbers of their rows, (P, n).
+        roots: √w of them, (P, n, 1).
+        owned: the numbers of their unknowns, (P, b).
+        told: do their residuals tell of the solution? (P,).
     """
 
-    slices: tuple[tuple[int, slice], ...]
-    numbers: NDArray[np.intp]
+    q: FloatArray
+    from_trace: FloatArray
+    out: FloatArray
+    parts: NDArray[np.intp]
+    rows: NDArray[np.intp]
+    roots: FloatArray
+    owned: NDArray[np.intp]
+    told: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +119,8 @@ class PartsFactorisation(Factorisation):
         glue: the unknowns on faces.
         number: of rows, N.
         integrals: the rows that are integrals over several parts, (k,).
-        integrands: what they make of the functions of each part, (k, m).
+        integrands: what they make of the functions of each part, (s, m), s = k; or s = 2k, if the unknowns have
+            imaginary parts of which no data tell.
         condition: the worst reciprocal condition number in the tree.
     """
 
@@ -137,35 +143,136 @@ class PartsFactorisation(Factorisation):
     def penalised(self) -> bool:
         return False
 
-    def _outgoing(self, part: int, y: FloatArray) -> FloatArray:
-        """What goes out of a part with coordinates y, and its share of the integrals."""
-        return np.concatenate([self.strengths[part] * (self.locals[part].out @ y), self.integrands[part] @ y])
-
-    @property
+    @cached_property
     def _told(self) -> list[int]:
         """Parts whose residuals tell of the solution: at singularities they are large, and no harm is done."""
         assert isinstance(self.expansion, PartsSpace)
         smooth = np.flatnonzero(self.expansion.mosaic.singular == 0).tolist()
         return smooth or list(range(len(self.locals)))
 
-    def answer(self, h: FloatArray) -> Answer:
-        parts = list(zip(self.locals, self.part_rows, self.roots, strict=True))
-        weighted = [roots[:, None] * h[rows.numbers] for _, rows, roots in parts]
-        y = [own.q.T @ data for (own, _, _), data in zip(parts, weighted, strict=True)]
-        outgoing = [self._outgoing(k, own) for k, own in enumerate(y)]
-        if len(self.integrals):
-            outgoing[0][-len(self.integrals) :] -= h[self.integrals]
-        incoming = balanced(self.root, outgoing, self.glue)
-        y = [
-            mine + own.from_trace @ incoming[k] for (own, _, _), mine, k in zip(parts, y, self.glue.owned, strict=True)
+    @cached_property
+    def _batches(self) -> list[_Batch]:
+        """All parts."""
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for k, own in enumerate(self.locals):
+            alike.setdefault((id(own),), []).append(k)
+        small: dict[tuple[int, ...], list[int]] = {}
+        for key, parts in list(alike.items()):
+            own = self.locals[parts[0]]
+            if len(parts) == 1 and own.q.nbytes < SMALL:
+                small.setdefault((*own.q.shape, *own.out.shape), []).append(alike.pop(key)[0])
+        cut = [own[a : a + TOGETHER] for own in small.values() for a in range(0, len(own), TOGETHER)]
+        return [self._batch(parts) for parts in (*alike.values(), *cut)]
+
+    def _batch(self, parts: list[int]) -> _Batch:
+        first, told = self.locals[parts[0]], set(self._told)
+        shared = all(self.locals[k] is first for k in parts)
+        stacks = [
+            getattr(first, name) if shared else np.stack([getattr(self.locals[k], name) for k in parts])
+            for name in ("q", "from_trace", "out")
         ]
-        left = [data - own.q @ mine for (own, _, _), data, mine in zip(parts, weighted, y, strict=True)]
-        together, told = np.concatenate(y), self._told
-        return Answer(
-            Combination(self.expansion, together),
-            norms(np.concatenate([left[k] for k in told])),
-            norms(np.concatenate([weighted[k] for k in told])),
+        return _Batch(
+            *stacks,
+            parts=np.array(parts),
+            rows=np.stack([self.part_rows[k].numbers for k in parts]),
+            roots=np.stack([self.roots[k] for k in parts])[:, :, None],
+            owned=np.stack([self.glue.owned[k] for k in parts]),
+            told=np.array([k in told for k in parts]),
         )
+
+    def answer(self, h: FloatArray) -> Answer:
+        width = h.shape[1]
+        weighted, y, incoming = self._solved(h)
+        left, size = [norms(self._unbalanced(y, incoming, h))], list[FloatArray]()
+        for batch, data in zip(self._batches, weighted, strict=True):
+            if np.any(batch.told):
+                size.append(norms(data[batch.told].reshape(-1, width)))
+                data -= batch.q @ y[batch.parts]
+                left.append(norms(data[batch.told].reshape(-1, width)))
+        u = Combination(self.expansion, y.reshape(-1, width))
+        return Answer(u, norms(np.stack(left)), self._size(size, h))
+
+    def _size(self, sizes: list[FloatArray], h: FloatArray) -> FloatArray:
+        """The size of weighted data, (B,), from those of some rows of them. Integrals count where nothing else is
+        given: a mean, however large, is satisfied by a constant, and must not hide what is not.
+        """
+        size = norms(np.stack(sizes))
+        return np.where(size > 0.0, size, norms(self._sum_weights[:, None] * self._sum_data(h)))
+
+    def imbalance(self, h: FloatArray) -> FloatArray:
+        """What is left of data h (N, B) on seams and by integrals, as a part of their size, (B,).
+
+        That is next to nothing unless the data contradict each other, as where only slopes are given that do not fit
+        the source: ∫f ≠ −∮g.
+        """
+        weighted, y, incoming = self._solved(h)
+        size = self._size([norms(data.reshape(-1, h.shape[1])) for data in weighted], h)
+        return norms(self._unbalanced(y, incoming, h)) / np.where(size > 0.0, size, 1.0)
+
+    def _sum_data(self, h: FloatArray) -> FloatArray:
+        """The data of all sums, (s, B): imaginary parts of which no data tell have integrals of 0."""
+        return np.concatenate([h[self.integrals], np.zeros((self.glue.sums - len(self.integrals), h.shape[1]))])
+
+    def _solved(self, h: FloatArray) -> tuple[list[FloatArray], FloatArray, FloatArray]:
+        """Weighted data of each batch of parts, coordinates y of all parts (P, m, B), and what comes in on seams."""
+        weighted = [batch.roots * h[batch.rows] for batch in self._batches]
+        y = np.empty((len(self.locals), len(self.locals[0].upper), h.shape[1]))
+        for batch, data in zip(self._batches, weighted, strict=True):
+            y[batch.parts] = batch.q.swapaxes(-1, -2) @ data
+        outgoing = self._outgoing(y)
+        outgoing[0][len(self.locals[0].out) :] -= self._sum_data(h)
+        incoming = balanced(self.root, outgoing, self.glue)
+        for batch in self._batches:
+            y[batch.parts] += batch.from_trace @ incoming[batch.owned]
+        return weighted, y, incoming
+
+    def _outgoing(self, y: FloatArray) -> list[FloatArray]:
+        """What goes out of each part, (b, B), with its shares of the sums behind."""
+        found = [np.empty((0, y.shape[2]))] * len(self.locals)
+        for batch in self._batches:
+            sent = self.strengths[batch.parts, None, None] * (batch.out @ y[batch.parts])
+            for k, out in zip(batch.parts.tolist(), sent, strict=True):
+                found[k] = np.concatenate([out, self.integrands[k] @ y[k]]) if self.glue.sums else out
+        return found
+
+    @cached_property
+    def _seam_weights(self) -> FloatArray:
+        """√w of the rows that say that what goes out of a part is taken in, as those of a condition there, (P,)."""
+        sizes = {id(own): float(np.linalg.norm(own.out @ own.upper)) for own in self.locals}
+        return 1.0 / (self.strengths * np.array([sizes[id(own)] or 1.0 for own in self.locals]))
+
+    @cached_property
+    def _sum_weights(self) -> FloatArray:
+        """√w of the sums, which are integrals over several parts, (s,)."""
+        shares = [row @ own.upper for row, own in zip(self.integrands, self.locals, strict=True)]
+        return 1.0 / np.linalg.norm(np.hstack(shares), axis=1)
+
+    def _across(self, y: FloatArray, incoming: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What goes out on one side of a seam and does not come in on the other, (count, B), and the sums, (s, B)."""
+        total = np.zeros((self.glue.count + self.glue.sums, incoming.shape[1]))
+        for own, out in zip(self.glue.owned, self._outgoing(y), strict=True):
+            total[np.concatenate([own, self.glue.sum_numbers])] += out
+        across, sums = np.split(total, [self.glue.count])
+        return across if self.glue.partner is None else incoming + across[self.glue.partner], sums
+
+    def _unbalanced(self, y: FloatArray, incoming: FloatArray, h: FloatArray) -> FloatArray:
+        """What is not satisfied of the rows of all seams, and of the integrals, weighted, (n, B)."""
+        across, sums = self._across(y, incoming)
+        weights = self._seam_weights * self._told_once
+        seams = [w * across[k] for w, k in zip(weights, self.glue.owned, strict=True)]
+        return np.concatenate([*seams, self._sum_weights[:, None] * (sums - self._sum_data(h))])
+
+    @property
+    def _told_once(self) -> float:
+        """Of what both sides of a seam share both parts tell."""
+        return float(np.sqrt(0.5)) if self.glue.partner is None else 1.0
+
+    def leaks(self, h: FloatArray) -> FloatArray:
+        """The rms of what is not balanced on the seams of each part, in units of u: in units of its flux, (P, B)."""
+        _, y, incoming = self._solved(h)
+        across, _ = self._across(y, incoming)
+        found = [norms(across[k]) / s for k, s in zip(self.glue.owned, self.strengths, strict=True)]
+        return self._told_once * np.stack(found)
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         m = len(self.locals[0].upper)
@@ -182,8 +289,8 @@ class PartsFactorisation(Factorisation):
             flux, share = out[: len(own.out)], out[len(own.out) :]
             y = mine + own.out.T @ (s * flux) + integrand.T @ share
             found[:, rows.numbers] = (roots[:, None] * (own.q @ y)).T
-        if len(self.integrals):
-            found[:, self.integrals] -= outgoing[0][-len(self.integrals) :].T
+        first = len(self.locals[0].out)
+        found[:, self.integrals] -= outgoing[0][first : first + len(self.integrals)].T
         return (found,)
 
     def _refusal(self, done: str) -> KernopError:
@@ -207,6 +314,7 @@ def factorised(
     crossing: Exchange | None,
     ansatz: Ansatz,
     known: Known | None = None,
+    crew: Crew = in_threads,
 ) -> PartsFactorisation:
     """Least squares on every part, and the tree.
 
@@ -216,6 +324,7 @@ def factorised(
         crossing: what crosses the seams; None if there is one part alone.
         ansatz: how the unknowns are made of the components of the space.
         known: parts of operators that were learned before with the same degree; others are added.
+        crew: who learns the parts, and merges subtrees of them.
     """
     dim = functionals.dim
     degree, _ = method.degrees_for(dim)
@@ -226,18 +335,24 @@ def factorised(
     for number, seam in enumerate(mosaic.seams):
         owned[seam.below].append((number, 0))
         owned[seam.above].append((number, 1))
-    builder = _Builder(space, functionals, crossing, traces, {} if known is None else known)
-    found = [builder.part(k, rows, owned[k]) for k, rows in enumerate(part_rows)]
+    leaves = Leaves(space, functionals, part_rows, crossing, traces, owned)
+    found = leaves.built({} if known is None else known, crew)
+    if crossing is None:
+        _check_alone(found[0].local)
     strengths = np.array([own.strength for own in found])
     space = replace(space, uppers=tuple(own.local.upper for own in found))
-    integrals, integrands = _integrals(space, functionals, part_rows)
-    glue = _glue(traces, owned, crossing, len(integrals))
+    integrals, integrands = _integrals(space, functionals, part_rows, copies)
+    glue = _glue(traces, owned, crossing, copies * len(integrals))
+    units = np.zeros(glue.count)
+    for strength, mine in zip(strengths, glue.owned, strict=True):
+        units[mine] = np.maximum(units[mine], strength)
 
     def outgoing(k: int) -> FloatArray:
         own = found[k].local
         return np.concatenate([strengths[k] * own.out, integrands[k]]) @ own.from_trace
 
-    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing)
+    alike = _alike(found, glue.sums)
+    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing, alike, units, crew)
     return PartsFactorisation(
         space,
         0.0,
@@ -256,15 +371,38 @@ def factorised(
 
 
 def _integrals(
-    space: PartsSpace, functionals: Functionals, part_rows: Sequence[PartRows]
+    space: PartsSpace, functionals: Functionals, part_rows: Sequence[PartRows], copies: int
 ) -> tuple[NDArray[np.intp], tuple[FloatArray, ...]]:
-    """The rows that no part has, and what they make of the functions of each part, (k, m)."""
+    """The rows that no part has, (k,), and what they make of the functions of each part, for each copy, (s, m)."""
     free = np.ones(len(functionals), dtype=bool)
     for rows in part_rows:
         free[rows.numbers] = False
     numbers = np.flatnonzero(free)
-    whole = space.matrix(functionals.take(numbers)) if len(numbers) else np.zeros((0, len(space)))
+    if len(numbers) == 0:
+        return numbers, (np.zeros((0, space.each)),) * len(part_rows)
+    rows, shift = functionals.take(numbers), space.components // copies
+    twins = [Functionals(tuple(_shifted(b, k * shift) for b in rows.blocks)) for k in range(copies)]
+    whole = np.concatenate([space.matrix(own) for own in twins])
     return numbers, tuple(np.split(whole, len(part_rows), axis=1))
+
+
+def _check_alone(own: Local) -> None:
+    """Raise if the conditions do not determine u on a part that has no neighbours."""
+    size = np.abs(np.diagonal(own.upper))
+    if not np.min(size) > SINGULAR * np.max(size):
+        raise unglued()
+
+
+def _shifted(block: Block, shift: int) -> Block:
+    """The same functionals of other components."""
+    return replace(block, terms=tuple((k + shift, alpha) for k, alpha in block.terms))
+
+
+def _alike(found: Sequence[Built], integrals: int) -> list[int]:
+    """A number for each part, the same for those that turn what comes in into the same."""
+    numbers: dict[object, int] = {}
+    keys = [k if integrals else (id(own.local), f"{own.strength:.12e}") for k, own in enumerate(found)]
+    return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
 def _glue(
@@ -285,154 +423,3 @@ def _glue(
         partner = np.concatenate(swapped).astype(np.intp)
     none = np.empty(0, dtype=np.intp)
     return Glue(tuple(np.concatenate([none, *own]).astype(np.intp) for own in numbers), count, partner, sums)
-
-
-@dataclass(frozen=True, eq=False)
-class _Built:
-    local: Local
-    roots: FloatArray
-    strength: float
-
-
-class Alike:
-    """Parts with rows of the same kinds, by the numbers that make them."""
-
-    def __init__(self) -> None:
-        self._near: list[tuple[FloatArray, _Learned]] = []
-        self._same: dict[bytes, _Learned] = {}
-
-    def find(self, numbers: FloatArray, near: float) -> _Learned | None:
-        """A part whose numbers are the same, or, among the first ones, as near as this."""
-        exact = self._same.get(_digest(numbers))
-        if exact is not None:
-            return exact
-        return next((own for seen, own in self._near if np.max(np.abs(seen - numbers)) < near), None)
-
-    def add(self, numbers: FloatArray, own: _Learned) -> None:
-        """Remember a part."""
-        self._same[_digest(numbers)] = own
-        if len(self._near) < COMPARED:
-            self._near.append((numbers, own))
-
-
-def _digest(numbers: FloatArray) -> bytes:
-    return blake2b(numbers.tobytes(), digest_size=16).digest()
-
-
-#: What a part does, and the weights of its blocks of rows.
-_Learned = tuple[Local, list[float]]
-#: Parts that are known, by the kinds of their rows.
-Known = dict[tuple[object, ...], Alike]
-
-
-class _Builder:
-    """Makes parts, and remembers them, so that equal ones are made once."""
-
-    def __init__(
-        self,
-        space: PartsSpace,
-        functionals: Functionals,
-        crossing: Exchange | None,
-        traces: Sequence[Trace],
-        known: Known,
-    ) -> None:
-        self._space, self._functionals, self._crossing, self._traces = space, functionals, crossing, traces
-        self._starts = np.cumsum([0, *(len(own.nodes) for own in traces)])
-        self._known = known
-
-    def part(self, k: int, rows: PartRows, owned: list[tuple[int, int]]) -> _Built:
-        """Part k, with the seams that it has, and on which side of them it is."""
-        blocks = [self._functionals.blocks[c][own] for c, own in rows.slices]
-        low, high = (own[k] for own in self._space.mosaic.boxes)
-        half, middle = 0.5 * (high - low), 0.5 * (high + low)
-        into, out = self._at_seams(owned)
-        sizes = [unit_of(block, half) for block in blocks]
-        strength = max((unit_of(block, half) for block in out), default=1.0)
-        units = [*sizes, *[1.0] * len(into), *[strength] * len(out)]
-        every = [*blocks, *into, *out]
-        tables = [_table(b, half, middle, s) for b, s in zip(every, units, strict=True)]
-        numbers = np.concatenate([own.ravel() for own in tables])
-        shape = (tuple(b.terms for b in every), tuple(map(len, every)), tuple(side for _, side in owned))
-        degree = int(self._space.degrees.max())
-        shape = (*shape, degree, int(self._space.mosaic.singular[k]))
-        alike = self._known.setdefault(shape, Alike())
-        near = EQUAL + 32.0 * EPS * float(np.max(np.abs(middle) / half))
-        equal = alike.find(numbers, near)
-        if equal is None:
-            scaled = [block.scaled(np.full(len(block), 1.0 / size)) for block, size in zip(blocks, sizes, strict=True)]
-            sent = [block.scaled(np.full(len(block), 1.0 / strength)) for block in out]
-            equal = self._learned(k, scaled, into, sent, owned)
-            alike.add(numbers, equal)
-        own, weights = equal
-        roots = [np.full(len(b), 1.0 / (s * w)) for b, s, w in zip(blocks, sizes, weights, strict=True)]
-        return _Built(own, np.concatenate(roots), strength)
-
-    def _at_seams(self, owned: list[tuple[int, int]]) -> tuple[list[Block], list[Block]]:
-        """What comes in, and what goes out, seam after seam, channel after channel."""
-        if self._crossing is None:
-            return [], []
-        into, out = list[Block](), list[Block]()
-        for f, side in owned:
-            own = slice(*self._starts[f : f + 2].tolist())
-            into += [block[own] for block in self._crossing.incoming[side]]
-            out += [block[own] for block in self._crossing.outgoing[side]]
-        return into, out
-
-    def _learned(
-        self, k: int, blocks: list[Block], into: list[Block], out: list[Block], owned: list[tuple[int, int]]
-    ) -> tuple[Local, list[float]]:
-        polynomials = self._space.polynomials(k)
-        rows = [polynomials.matrix(Functionals((block,))) for block in blocks]
-        weights = [self._weight(own) for own in rows]
-        weighted = [own / w for own, w in zip(rows, weights, strict=True)]
-        data = sum(map(len, blocks))
-        if self._crossing is not None and self._crossing.doubled:
-            shift = self._space.components // 2
-            twins = [polynomials.matrix(Functionals((_shifted(block, shift),))) for block in blocks]
-            weighted += [own / w for own, w in zip(twins, weights, strict=True)]
-        if self._space.mosaic.singular[k]:
-            weighted.append(self._held())
-        if not into:
-            empty, none = np.zeros((0, weighted[0].shape[1])), np.zeros((0, 0))
-            return local(np.concatenate(weighted), empty, empty, none, none, data), weights
-        taken = np.concatenate([polynomials.matrix(Functionals((block,))) for block in into])
-        given = np.concatenate([polynomials.matrix(Functionals((block,))) for block in out])
-        size = float(np.linalg.norm(taken))
-        channels = len(into) // len(owned)
-        own = [self._traces[f] for f, _ in owned for _ in range(channels)]
-        basis, project = block_diag(*(t.values for t in own)), block_diag(*(t.project for t in own))
-        return local(np.concatenate(weighted), taken / size, given, basis / size, project, data), weights
-
-    def _held(self) -> FloatArray:
-        """Rows that keep the coefficients of polynomials of higher degrees near 0."""
-        high = np.flatnonzero(np.sum(self._space.degrees, axis=1) > BESIDE_SINGULARITIES)
-        m = len(self._space.degrees)
-        columns = np.concatenate([high + k * m for k in range(self._space.components)])
-        rows = np.zeros((len(columns), self._space.each))
-        rows[np.arange(len(columns)), columns] = HELD
-        return rows
-
-    def _weight(self, rows: FloatArray) -> float:
-        """The size of rows, for the components that are traced: pressures have none of their own."""
-        if self._crossing is None:
-            return float(np.linalg.norm(rows))
-        m = len(self._space.degrees)
-        leading = [rows[:, k * m : (k + 1) * m] for k in self._crossing.leading]
-        return float(np.sqrt(sum(np.sum(np.square(own)) for own in leading)) or np.linalg.norm(rows))
-
-
-def _shifted(block: Block, shift: int) -> Block:
-    """The same functionals of other components."""
-    return replace(block, terms=tuple((k + shift, alpha) for k, alpha in block.terms))
-
-
-def unit_of(block: Block, half: FloatArray) -> float:
-    """The size of coefficients in units of a part."""
-    powers = np.array([np.prod(half ** np.array(alpha)) for alpha in block.alphas])
-    return float(np.max(np.abs(block.coefficients) / powers))
-
-
-def _table(block: Block, half: FloatArray, middle: FloatArray, size: float) -> FloatArray:
-    """Coefficients and places in units of a part, (n, A + d)."""
-    powers = np.array([np.prod(half ** np.array(a)) for a in block.alphas])
-    return np.hstack([block.coefficients / powers / size, (block.x - middle) / half])

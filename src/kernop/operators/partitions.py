@@ -15,15 +15,16 @@ from kernop.basics.ragged import Ragged
 from kernop.basics.stored import stored
 from kernop.collocation.functionals import Functionals
 from kernop.methods.base import Answer, Factorisation
-from kernop.methods.partition import PartRows, PartsFactorisation
+from kernop.methods.partition import PartsFactorisation
 from kernop.methods.parts.gluing import Glue, Group
+from kernop.methods.parts.leaves import PartRows
 from kernop.methods.parts.local import Local
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.posterior import Posterior
 
 
 @stored("parts of an operator", by_value=False)
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class PartsRecord(Factorisation):
     """What is stored of a `PartsFactorisation`.
 
@@ -40,7 +41,7 @@ class PartsRecord(Factorisation):
         partner: the unknown on the other side of each, (count,); None if both sides share it.
         number: of rows, N.
         integrals: the rows that are integrals over several parts, (k,).
-        integrands: what they make of the functions of each part, (P, k, m).
+        integrands: what they, and their copies for imaginary parts, make of the functions of each part, (P, s, m).
         condition: the worst reciprocal condition number in the tree.
     """
 
@@ -76,7 +77,8 @@ class PartsRecord(Factorisation):
         _check_numbers("unknowns", self.unknowns.values, self.count)
         _check_numbers("integrals", self.integrals, self.number)
         _check_all("rows, integrals", np.concatenate([self.rows_of.values, self.integrals]), self.number)
-        if self.integrands.shape != (parts, len(self.integrals), width):
+        k = len(self.integrals)
+        if self.integrands.shape not in {(parts, k, width), (parts, 2 * k, width)}:
             raise fail(ArgumentError, "integrands", f"an array of shape {self.integrands.shape}", REMEDY)
         if self.partner is not None:
             _check_all("partner", self.partner, self.count)
@@ -91,7 +93,7 @@ class PartsRecord(Factorisation):
             for name, found in (("from_trace", own.from_trace.T), ("out", own.out)):
                 if found.shape != (unknowns, width):
                     raise fail(ArgumentError, name, f"an array of shape {found.shape}", REMEDY)
-        glue = Glue(self.unknowns.arrays, self.count, self.partner, len(self.integrals))
+        glue = Glue(self.unknowns.arrays, self.count, self.partner, self.integrands.shape[1])
         _check_tree(self.groups, self.parents, glue)
 
     def answer(self, h: FloatArray) -> Answer:
@@ -120,7 +122,7 @@ class PartsRecord(Factorisation):
             self.roots.arrays,
             self.strengths,
             whole,
-            Glue(self.unknowns.arrays, self.count, self.partner, len(self.integrals)),
+            Glue(self.unknowns.arrays, self.count, self.partner, self.integrands.shape[1]),
             self.number,
             self.integrals,
             tuple(self.integrands),
@@ -138,23 +140,23 @@ def parts_record(found: PartsFactorisation) -> PartsRecord:
     assert isinstance(space, PartsSpace)
     placed = replace(space.mosaic, pieces=replace(space.mosaic.pieces, domain=None), points={}, starts={})
     return PartsRecord(
-        replace(space, mosaic=placed),
-        found.regularization,
-        found.weights,
-        tuple(distinct.values()),
-        np.array(which, dtype=np.int64),
-        Ragged.of([rows.numbers for rows in found.part_rows]),
-        Ragged.of(found.roots),
-        found.strengths,
-        Ragged.of(found.glue.owned),
-        groups,
-        parents,
-        found.glue.count,
-        found.glue.partner,
-        found.number,
-        found.integrals,
-        np.stack(found.integrands),
-        found.condition,
+        expansion=replace(space, mosaic=placed),
+        regularization=found.regularization,
+        weights=found.weights,
+        locals=tuple(distinct.values()),
+        which=np.array(which, dtype=np.int64),
+        rows_of=Ragged.of([rows.numbers for rows in found.part_rows]),
+        roots=Ragged.of(found.roots),
+        strengths=found.strengths,
+        unknowns=Ragged.of(found.glue.owned),
+        groups=groups,
+        parents=parents,
+        count=found.glue.count,
+        partner=found.glue.partner,
+        number=found.number,
+        integrals=found.integrals,
+        integrands=np.stack(found.integrands),
+        condition=found.condition,
     )
 
 

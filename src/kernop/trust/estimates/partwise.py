@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from kernop.basics.errors import FloatArray
 from kernop.collocation.functionals import Functionals
 from kernop.methods import Combination, Factorisation
-from kernop.methods.partition import PartsFactorisation, unit_of
+from kernop.methods.partition import PartsFactorisation
+from kernop.methods.parts.leaves import unit_of
 from kernop.methods.parts.space import PartsSpace
 
 #: −Δe = 1 on [−1, 1]² with e = 0 on the boundary is 0.29 at its largest: so much of a residual, in units of a part, is
@@ -47,6 +48,21 @@ def errors_by_parts(found: Factorisation, rows: Functionals, u: Combination, h: 
     for side in (0, 1):
         np.maximum.at(worst, mosaic.sewn.sides[:, side], jumps)
     return worst
+
+
+def errors_by_leaks(found: Factorisation, h: FloatArray) -> FloatArray:
+    """How wrong solutions are for data h (N, B), about, because fluxes do not balance on seams, (B,); 0 without parts.
+
+    Points inside the parts see nothing of it. A source of strength q on a line of length s in a domain of extent L
+    makes −Δe = q δ of the size q s (1 + log(L / s)) / 4, at most; those of all seams may add up.
+    """
+    space = found.expansion
+    if not isinstance(found, PartsFactorisation) or not isinstance(space, PartsSpace):
+        return np.zeros(h.shape[1])
+    low, high = space.mosaic.boxes
+    extent = float(np.max(np.max(high, axis=0) - np.min(low, axis=0)))
+    depth = 1.0 + np.log(extent / np.max(high - low, axis=1))
+    return 0.5 * depth @ found.leaks(h)
 
 
 def _slices(numbers: NDArray[np.intp], rows: Functionals) -> list[tuple[int, slice]]:
