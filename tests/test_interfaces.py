@@ -160,6 +160,7 @@ def test_complex_waves_through_a_lens():
     assert off(T(**problem.manufacture(truth, T.points)), exact) < 1e-5
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 @pytest.mark.parametrize(
     ("method", "options", "accuracy"),
     [
@@ -176,6 +177,7 @@ def test_every_method(method, options, accuracy):
     assert off(T(0.0, truth), truth) < accuracy
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 @pytest.mark.parametrize("batch", [None, 250])
 def test_neither_the_order_of_pieces_nor_of_conditions_matters(batch):
     """The disk and what is around it, told in either order; the same surface is not an interface twice."""
@@ -197,6 +199,7 @@ def test_points_of_a_cut_domain_take_turns():
     assert max(parts) - min(parts) < 0.05
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_a_stream_weighs_rows_as_an_array_does(tmp_path):
     """Also from a file, materialized, and when new points come."""
     truth, problem = uniform_field(30.0), inclusion(30.0)

@@ -48,6 +48,7 @@ def test_cells_are_halved_where_a_source_is_narrow():
     assert u.error_estimate(covering=None, search=None).parts.shape == (len(low),)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_where_it_is_wrong():
     """A wave of 30 in a corner of the square: parts are wrong there, and the estimate of each is near its error."""
     wave = lambda x: np.exp(-20 * np.sum((x - 0.8) ** 2, axis=-1)) * np.sin(40 * x[..., 0])

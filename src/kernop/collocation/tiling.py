@@ -107,17 +107,24 @@ class _Builder:
         self._around.append([])
 
     def _filled(self, cell: int, piece: int, number: int, first: FloatArray, seed: int) -> FloatArray | None:
-        """So many points of a piece in a cell, from a sequence with these first; None if nothing of it is there."""
+        """So many points of a piece in a cell, from a sequence with these first; None if nothing of it is there.
+
+        What is a small part of its cell is filled from a box around the points that were found first.
+        """
         low, high, asked = self._cells.low[cell], self._cells.high[cell], len(first)
-        found, drawn, halton = np.empty((0, len(low))), 0, None
+        found, drawn, a, b, halton = np.empty((0, len(low))), 0, low, high, None
         margin = 1e-9 * self._size[cell]
         while len(found) < number and drawn < MOST:
             if drawn and halton is None:
                 halton = _halton(len(low), seed).fast_forward(drawn)
-            x = low + (first if halton is None else np.asarray(halton.random(asked))) * (high - low)
+            x = a + (first if halton is None else np.asarray(halton.random(asked))) * (b - a)
             found, drawn = np.concatenate([found, x[self._pieces.height(x, piece) < -margin]]), drawn + asked
             if len(found) == 0 and drawn >= 16 * number:
                 return None
+            if 0 < len(found) < number:
+                least, most = np.min(found, axis=0), np.max(found, axis=0)
+                room = np.maximum(0.5 * (most - least), (b - a) * drawn ** (-1.0 / len(low)))
+                a, b = np.maximum(low, least - room), np.minimum(high, most + room)
             asked = min(4 * asked, MOST)
         if len(found) < number:
             got = f"a cell from {low} to {high} of which next to nothing is inside"

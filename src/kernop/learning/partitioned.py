@@ -25,7 +25,7 @@ from kernop.collocation.sampling import interior
 from kernop.collocation.scales import fitted
 from kernop.collocation.tiling import tiled
 from kernop.language.problem import Problem
-from kernop.learning.heldout import OnProbes
+from kernop.learning.heldout import OnProbes, plain_data
 from kernop.learning.joining import glued_operator
 from kernop.learning.task import Task
 from kernop.methods import Answer
@@ -35,7 +35,6 @@ from kernop.methods.parts.local import BESIDE_SINGULARITIES
 from kernop.methods.parts.space import PartsSpace
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report, Status
-from kernop.operators.solution import Solution
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.partwise import errors_by_parts
 
@@ -59,8 +58,9 @@ GOAL = 1e-9
 ROUGH = 1.0 - 1e-6
 #: Points inside at which solutions of two levels are compared, and by which their sizes are seen.
 INSIDE, FEW = 600, 200
-#: The estimated error is the change from the level before times the rate at which changes fall, and this.
-SAFETY = 2.0
+#: The estimated error is the change from the level before times the rate at which changes fall, at least so much: a
+#: lucky one says nothing of other data; and this.
+RATE, SAFETY = 0.1, 2.0
 
 
 def partitioned(
@@ -337,11 +337,11 @@ class _Followed:
         self._known = inputs_in_advance(task.problem, inputs) if inputs is not None else None
         self._x = interior(task.problem, INSIDE, task.seed + 1).x
         count = len(self._known) if self._known is not None else 0
-        constant = tuple(f"{name} = 1" for name in task.problem.inputs)
-        self.names = tuple(f"input {k}" for k in range(count)) or constant
+        self._plain = plain_data(task.problem, task.frame, waves=self._jumps)
+        self.names = tuple(f"input {k}" for k in range(count)) or tuple(self._plain)
 
     def __call__(self, operator: SolutionOperator) -> _Seen:
-        answers = _answers(operator, self._known)
+        answers = operator.answers(self._known or list(self._plain.values()))
         values = np.column_stack([_flat(u(self._x)) for u in answers])
         misfit = max(float(np.max(u.misfits)) for u in answers if u.misfits is not None)
         columns = np.hstack([u.data for u in answers if u.data is not None])
@@ -369,12 +369,6 @@ def _relative_by_parts(operator: SolutionOperator, h: FloatArray, answer: Answer
     return np.max(wrong / np.where(size > 0.0, size, np.inf), axis=1)
 
 
-def _answers(operator: SolutionOperator, known: Sequence[Any] | None) -> tuple[Solution, ...]:
-    """The solutions of inputs, or of constant data."""
-    names = operator.problem.inputs
-    return operator.answers(known or [{name: float(name == own) for name in names} for own in names])
-
-
 def _flat(values: Any) -> FloatArray:
     """The values of all unknowns at all places, in one column; each unknown in units of its largest value."""
     fields = values if isinstance(values, tuple) else (values,)
@@ -396,7 +390,7 @@ def _estimates(levels: Sequence[Level], changes: tuple[float, ...] | None) -> li
         return []
     before = levels[-1].changes if levels else None
     rates = [
-        1.0 if before is None else min(1.0, a / b if b > 0.0 else 0.0)
+        1.0 if before is None else min(1.0, max(RATE, a / b if b > 0.0 else 0.0))
         for a, b in zip(changes, before or changes, strict=True)
     ]
     return [SAFETY * change * rate for change, rate in zip(changes, rates, strict=True)]
