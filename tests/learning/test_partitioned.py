@@ -1,9 +1,12 @@
 """Parts are halved where they are wrong, chosen where u is singular, and told about."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
 import kernop as ko
+from kernop.basics.progress import Stages
 from kernop.methods.partition import PartsFactorisation
 
 SQUARE = ko.Box([0, 0], [1, 1])
@@ -79,3 +82,25 @@ def test_there_are_no_more_parts_than_the_budget_allows():
     assert len(T.factorisation.expansion.mosaic.owners) <= 60
     assert not T.report.met
     assert max(level.centers for level in T.report.levels) <= 60 * 210
+
+
+def test_factorising_parts_tells_how_far_it_is(monkeypatch):
+    """The part that is done grows from tick to tick, with words, and nothing is printed where nobody looks on."""
+    told = []
+
+    class Watched(Stages):
+        @contextmanager
+        def __call__(self, name):
+            with super().__call__(name) as tick:
+                yield lambda done, note="": (told.append((name, done, note)), tick(done, note))
+
+    problem = poisson(ko.Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)]))
+    method = ko.Partition(cells=4, degree=5, levels=3)
+    plain = ko.learn(problem, method=method)(1.0, 0.0)([[-0.5, -0.5]])
+    monkeypatch.setattr("kernop.learning.learn.Stages", Watched)
+    monkeypatch.setattr("kernop.learning.joining.AT_ONCE", 4)
+    assert np.array_equal(ko.learn(problem, method=method)(1.0, 0.0)([[-0.5, -0.5]]), plain)
+    parts = [done for name, done, note in told if name == "factorise" and " of " in note]
+    assert len(parts) > 4
+    assert parts == sorted(parts)
+    assert 0.0 < parts[0] < 0.2 < parts[-1] < 1.0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from kernop.basics.errors import SingularGramError
 from kernop.basics.linalg import in_threads
+from kernop.basics.progress import Tick
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.fluxes import Gluing, exchange
@@ -20,6 +22,8 @@ from kernop.methods.parts.leaves import Known, PartRows
 GOOD = {"values": 1e-7, "robin": 1e-10, "impedance": 1e-10, "conjugate": 1e-10}
 #: … else others are tried; the best of them is refused if its own is below this.
 BAD = 1e-12
+#: How often a crew of threads is asked how far it is, and items that it is given at once at least.
+TICKS, AT_ONCE = 25, 32
 
 
 def ways(problem: Problem, method: Partition) -> tuple[Gluing, ...]:
@@ -70,3 +74,24 @@ def glued_operator(
     if best is None or best.condition < BAD:
         raise unglued()
     return best
+
+
+def watched(crew: Crew, tick: Tick) -> Crew:
+    """A crew that tells how far it is: it learns the parts first, which is about half of the work, then joins them.
+
+    The workers of a cluster are given all at once, and tell nothing.
+    """
+    if crew is not in_threads:
+        return crew
+    begun = 0.0
+
+    def work(job: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        nonlocal begun
+        found, size = list[Any](), max(AT_ONCE, -(-len(items) // TICKS))
+        for k in range(0, len(items), size):
+            found += crew(job, items[k : k + size])
+            tick(begun + 0.5 * (1.0 - begun) * len(found) / len(items), f"{len(found)} of {len(items)}")
+        begun += 0.5 * (1.0 - begun)
+        return found
+
+    return work

@@ -26,10 +26,10 @@ from kernop.collocation.scales import fitted
 from kernop.collocation.tiling import tiled
 from kernop.language.problem import Problem
 from kernop.learning.heldout import OnProbes, plain_data
-from kernop.learning.joining import glued_operator
+from kernop.learning.joining import glued_operator, watched
 from kernop.learning.task import Task
 from kernop.methods import Answer
-from kernop.methods.partition import Partition
+from kernop.methods.partition import Partition, PartsFactorisation
 from kernop.methods.parts.leaves import Known, PartRows
 from kernop.methods.parts.local import BESIDE_SINGULARITIES
 from kernop.methods.parts.space import PartsSpace
@@ -58,6 +58,8 @@ GOAL = 1e-9
 ROUGH = 1.0 - 1e-6
 #: Points inside at which solutions of two levels are compared, and by which their sizes are seen.
 INSIDE, FEW = 600, 200
+#: Constant data of which more than this is left by balance alone contradict each other, and are not followed.
+CONTRADICT = 1e-2
 #: The estimated error is the change from the level before times the rate at which changes fall, at least so much: a
 #: lucky one says nothing of other data; and this.
 RATE, SAFETY = 0.1, 2.0
@@ -144,9 +146,10 @@ def _learned(
         placed = tiled(problem, pieces, cells, places, inside, (q, least), task.seed)
     with stage("collocate"):
         ansatz, rows = fitted(problem, placed.points, task.frame, cut=False)
-    with stage("factorise"):
+    with stage("factorise") as tick:
         part_rows = _part_rows(placed, problem, rows)
-        factorisation = glued_operator(problem, placed, method, rows, part_rows, ansatz, known, task.crew)
+        crew = watched(task.crew, tick)
+        factorisation = glued_operator(problem, placed, method, rows, part_rows, ansatz, known, crew)
     return SolutionOperator(
         problem=problem,
         points=placed.points,
@@ -339,34 +342,58 @@ class _Followed:
         count = len(self._known) if self._known is not None else 0
         self._plain = plain_data(task.problem, task.frame, waves=self._jumps)
         self.names = tuple(f"input {k}" for k in range(count)) or tuple(self._plain)
+        self._fresh = self._known is None
 
     def __call__(self, operator: SolutionOperator) -> _Seen:
-        answers = operator.answers(self._known or list(self._plain.values()))
-        values = np.column_stack([_flat(u(self._x)) for u in answers])
-        misfit = max(float(np.max(u.misfits)) for u in answers if u.misfits is not None)
-        columns = np.hstack([u.data for u in answers if u.data is not None])
+        if self._fresh:
+            self.names, self._fresh = self._without_contradictions(operator), False
+        answers = operator.answers(self._known or [self._plain[name] for name in self.names])
+        values = np.column_stack([_flat(u(self._x)) for u in answers] or [np.empty((0, 0))])
+        misfit = max((float(np.max(u.misfits)) for u in answers if u.misfits is not None), default=0.0)
         if self._known is not None or self._jumps:
+            columns = np.hstack([u.data for u in answers if u.data is not None])
             return _Seen(0.0, "", misfit, values, self._wrong(operator, columns))
         task = self._task
         probes = OnProbes(task.problem, task.frame, task.seed, operator.ansatz, operator.collocated)
         data = probes.data(operator)
         answer = operator.factorisation.answer(data)
-        worst = _relative_by_parts(operator, data, answer)
+        left_out = np.array([name not in self.names for name in probes.unknown], dtype=bool)
+        worst = _relative_by_parts(
+            operator, data, answer, np.append(np.zeros(data.shape[1] - len(left_out), bool), left_out)
+        )
         return _Seen(probes.judged(answer).error, probes.known, misfit, values, worst)
+
+    def _without_contradictions(self, operator: SolutionOperator) -> tuple[str, ...]:
+        """Constant data that have a solution: where slopes alone are given, a source of 1 has none."""
+        found = operator.factorisation
+        assert isinstance(found, PartsFactorisation)
+        if len(found.integrals) == 0:
+            return self.names
+        answers = operator.answers([self._plain[name] for name in self.names])
+        h = np.hstack([u.data for u in answers if u.data is not None])
+        fit = tuple(name for name, part in zip(self.names, found.imbalance(h), strict=True) if part < CONTRADICT)
+        return self.names if self._jumps and not fit else fit
 
     def _wrong(self, operator: SolutionOperator, h: FloatArray) -> FloatArray:
         return _relative_by_parts(operator, h, operator.factorisation.answer(h))
 
 
-def _relative_by_parts(operator: SolutionOperator, h: FloatArray, answer: Answer) -> FloatArray:
-    """The largest error of a solution on each part, about, relative to the solution: (P,); 0 beside singularities."""
+def _relative_by_parts(
+    operator: SolutionOperator, h: FloatArray, answer: Answer, left_out: NDArray[np.bool_] | None = None
+) -> FloatArray:
+    """The largest error of a solution on each part, about, relative to the solution: (P,); 0 beside singularities.
+
+    Arguments:
+        left_out: solutions that do not count, (B,).
+    """
     wrong = errors_by_parts(operator.factorisation, operator.collocated, answer.u, h)
     assert wrong is not None
     mosaic = _space(operator).mosaic
     wrong[(mosaic.singular == 1) | np.isin(mosaic.owners[:, 0], _rings(mosaic))] = 0.0
     x = interior(operator.problem, FEW, 0).x
     size = np.max(np.abs(answer.u.apply(operator.ansatz.evaluations(x))), axis=0)
-    return np.max(wrong / np.where(size > 0.0, size, np.inf), axis=1)
+    size = np.where(size > 0.0, size, np.inf)
+    return np.max(wrong / (size if left_out is None else np.where(left_out, np.inf, size)), axis=1)
 
 
 def _flat(values: Any) -> FloatArray:

@@ -16,12 +16,13 @@ from kernop.basics.linalg import in_threads, norms
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.fluxes import Exchange
-from kernop.collocation.functionals import Functionals
+from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.mosaic import Mosaic
 from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination
 from kernop.methods.parts.balancing import balanced, balanced_transposed
-from kernop.methods.parts.gluing import Crew, Glue, Group, glued
+from kernop.methods.parts.batches import Batch, batched
+from kernop.methods.parts.gluing import SINGULAR, Crew, Glue, Group, glued, unglued
 from kernop.methods.parts.leaves import Built, Known, Leaves, PartRows
 from kernop.methods.parts.local import Local
 from kernop.methods.parts.space import PartsSpace
@@ -33,8 +34,6 @@ from kernop.methods.spaces.polynomials import total_degree
 DEGREES, TRACES = (24, 19, 10), (1, 16, 8)
 #: The traces of a cell with six faces in the plane, as a part of its functions, at most.
 MOST_TRACES = 0.68
-#: Parts whose Q has fewer bytes are applied together, so many at a time: their calls would take more than their work.
-SMALL, TOGETHER = 2**17, 64
 #: What may be exchanged between parts.
 GLUINGS = ("values", "robin", "impedance")
 
@@ -84,29 +83,6 @@ class Partition(Method):
 
 
 @dataclass(frozen=True, eq=False)
-class _Batch:
-    """P parts that are applied together: they share what they do, or are small and of one shape.
-
-    Arguments:
-        q, from_trace, out: what they do, see `Local`: (…, n, m), (…, m, b), (…, b, m), one for all or one for each.
-        parts: their numbers, (P,).
-        rows: the numbers of their rows, (P, n).
-        roots: √w of them, (P, n, 1).
-        owned: the numbers of their unknowns, (P, b).
-        told: do their residuals tell of the solution? (P,).
-    """
-
-    q: FloatArray
-    from_trace: FloatArray
-    out: FloatArray
-    parts: NDArray[np.intp]
-    rows: NDArray[np.intp]
-    roots: FloatArray
-    owned: NDArray[np.intp]
-    told: NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
 class PartsFactorisation(Factorisation):
     """The map from data to coordinates y of all parts.
 
@@ -119,7 +95,8 @@ class PartsFactorisation(Factorisation):
         glue: the unknowns on faces.
         number: of rows, N.
         integrals: the rows that are integrals over several parts, (k,).
-        integrands: what they make of the functions of each part, (k, m).
+        integrands: what they make of the functions of each part, (s, m), s = k; or s = 2k, if the unknowns have
+            imaginary parts of which no data tell.
         condition: the worst reciprocal condition number in the tree.
     """
 
@@ -150,58 +127,104 @@ class PartsFactorisation(Factorisation):
         return smooth or list(range(len(self.locals)))
 
     @cached_property
-    def _batches(self) -> list[_Batch]:
+    def _batches(self) -> list[Batch]:
         """All parts."""
-        alike: dict[tuple[int, ...], list[int]] = {}
-        for k, own in enumerate(self.locals):
-            alike.setdefault((id(own),), []).append(k)
-        small: dict[tuple[int, ...], list[int]] = {}
-        for key, parts in list(alike.items()):
-            own = self.locals[parts[0]]
-            if len(parts) == 1 and own.q.nbytes < SMALL:
-                small.setdefault((*own.q.shape, *own.out.shape), []).append(alike.pop(key)[0])
-        cut = [own[a : a + TOGETHER] for own in small.values() for a in range(0, len(own), TOGETHER)]
-        return [self._batch(parts) for parts in (*alike.values(), *cut)]
-
-    def _batch(self, parts: list[int]) -> _Batch:
-        first, told = self.locals[parts[0]], set(self._told)
-        shared = all(self.locals[k] is first for k in parts)
-        stacks = [
-            getattr(first, name) if shared else np.stack([getattr(self.locals[k], name) for k in parts])
-            for name in ("q", "from_trace", "out")
-        ]
-        return _Batch(
-            *stacks,
-            parts=np.array(parts),
-            rows=np.stack([self.part_rows[k].numbers for k in parts]),
-            roots=np.stack([self.roots[k] for k in parts])[:, :, None],
-            owned=np.stack([self.glue.owned[k] for k in parts]),
-            told=np.array([k in told for k in parts]),
-        )
+        rows = [own.numbers for own in self.part_rows]
+        return batched(self.locals, rows, self.roots, self.glue.owned, set(self._told))
 
     def answer(self, h: FloatArray) -> Answer:
-        width, m = h.shape[1], len(self.locals[0].upper)
-        y, weighted = np.empty((len(self.locals), m, width)), list[FloatArray]()
-        outgoing = [np.empty((0, width))] * len(self.locals)
-        for batch in self._batches:
-            weighted.append(batch.roots * h[batch.rows])
-            found = batch.q.swapaxes(-1, -2) @ weighted[-1]
-            y[batch.parts] = found
-            sent = self.strengths[batch.parts, None, None] * (batch.out @ found)
-            for k, mine, out in zip(batch.parts.tolist(), found, sent, strict=True):
-                outgoing[k] = np.concatenate([out, self.integrands[k] @ mine]) if len(self.integrals) else out
-        if len(self.integrals):
-            outgoing[0][-len(self.integrals) :] -= h[self.integrals]
-        incoming = balanced(self.root, outgoing, self.glue)
-        left, size = list[FloatArray](), list[FloatArray]()
+        width = h.shape[1]
+        weighted, y, incoming = self._solved(h)
+        left, size = [norms(self._unbalanced(y, incoming, h))], list[FloatArray]()
         for batch, data in zip(self._batches, weighted, strict=True):
-            found = y[batch.parts] + batch.from_trace @ incoming[batch.owned]
-            y[batch.parts] = found
             if np.any(batch.told):
-                size.append(norms(data[batch.told].reshape(-1, width)))
-                data -= batch.q @ found
-                left.append(norms(data[batch.told].reshape(-1, width)))
-        return Answer(Combination(self.expansion, y.reshape(-1, width)), norms(np.stack(left)), norms(np.stack(size)))
+                told = data[batch.told]
+                size.append(norms(told.reshape(-1, width)))
+                left.append(norms((told - batch.told_q @ y[batch.parts[batch.told]]).reshape(-1, width)))
+        u = Combination(self.expansion, y.reshape(-1, width))
+        return Answer(u, norms(np.stack(left)), self._size(size, h))
+
+    def _size(self, sizes: list[FloatArray], h: FloatArray) -> FloatArray:
+        """The size of weighted data, (B,), from those of some rows of them. Integrals count where nothing else is
+        given: a mean, however large, is satisfied by a constant, and must not hide what is not.
+        """
+        size = norms(np.stack(sizes))
+        return np.where(size > 0.0, size, norms(self._sum_weights[:, None] * self._sum_data(h)))
+
+    def imbalance(self, h: FloatArray) -> FloatArray:
+        """What is left of data h (N, B) on seams and by integrals, as a part of their size, (B,).
+
+        That is next to nothing unless the data contradict each other, as where only slopes are given that do not fit
+        the source: ∫f ≠ −∮g.
+        """
+        weighted, y, incoming = self._solved(h)
+        size = self._size([norms(data.reshape(-1, h.shape[1])) for data in weighted], h)
+        return norms(self._unbalanced(y, incoming, h)) / np.where(size > 0.0, size, 1.0)
+
+    def _sum_data(self, h: FloatArray) -> FloatArray:
+        """The data of all sums, (s, B): imaginary parts of which no data tell have integrals of 0."""
+        return np.concatenate([h[self.integrals], np.zeros((self.glue.sums - len(self.integrals), h.shape[1]))])
+
+    def _solved(self, h: FloatArray) -> tuple[list[FloatArray], FloatArray, FloatArray]:
+        """Weighted data of each batch of parts, coordinates y of all parts (P, m, B), and what comes in on seams."""
+        weighted = [batch.roots * h[batch.rows] for batch in self._batches]
+        y = np.empty((len(self.locals), len(self.locals[0].upper), h.shape[1]))
+        for batch, data in zip(self._batches, weighted, strict=True):
+            y[batch.parts] = batch.q.swapaxes(-1, -2) @ data
+        outgoing = self._outgoing(y)
+        outgoing[0][len(self.locals[0].out) :] -= self._sum_data(h)
+        incoming = balanced(self.root, outgoing, self.glue)
+        for batch in self._batches:
+            y[batch.parts] += batch.from_trace @ incoming[batch.owned]
+        return weighted, y, incoming
+
+    def _outgoing(self, y: FloatArray) -> list[FloatArray]:
+        """What goes out of each part, (b, B), with its shares of the sums behind."""
+        found = [np.empty((0, y.shape[2]))] * len(self.locals)
+        for batch in self._batches:
+            sent = self.strengths[batch.parts, None, None] * (batch.out @ y[batch.parts])
+            for k, out in zip(batch.parts.tolist(), sent, strict=True):
+                found[k] = np.concatenate([out, self.integrands[k] @ y[k]]) if self.glue.sums else out
+        return found
+
+    @cached_property
+    def _seam_weights(self) -> FloatArray:
+        """√w of the rows that say that what goes out of a part is taken in, as those of a condition there, (P,)."""
+        sizes = {id(own): float(np.linalg.norm(own.out @ own.upper)) for own in self.locals}
+        return 1.0 / (self.strengths * np.array([sizes[id(own)] or 1.0 for own in self.locals]))
+
+    @cached_property
+    def _sum_weights(self) -> FloatArray:
+        """√w of the sums, which are integrals over several parts, (s,)."""
+        shares = [row @ own.upper for row, own in zip(self.integrands, self.locals, strict=True)]
+        return 1.0 / np.linalg.norm(np.hstack(shares), axis=1)
+
+    def _across(self, y: FloatArray, incoming: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What goes out on one side of a seam and does not come in on the other, (count, B), and the sums, (s, B)."""
+        total = np.zeros((self.glue.count + self.glue.sums, incoming.shape[1]))
+        for own, out in zip(self.glue.owned, self._outgoing(y), strict=True):
+            total[np.concatenate([own, self.glue.sum_numbers])] += out
+        across, sums = np.split(total, [self.glue.count])
+        return across if self.glue.partner is None else incoming + across[self.glue.partner], sums
+
+    def _unbalanced(self, y: FloatArray, incoming: FloatArray, h: FloatArray) -> FloatArray:
+        """What is not satisfied of the rows of all seams, and of the integrals, weighted, (n, B)."""
+        across, sums = self._across(y, incoming)
+        weights = self._seam_weights * self._told_once
+        seams = [w * across[k] for w, k in zip(weights, self.glue.owned, strict=True)]
+        return np.concatenate([*seams, self._sum_weights[:, None] * (sums - self._sum_data(h))])
+
+    @property
+    def _told_once(self) -> float:
+        """Of what both sides of a seam share both parts tell."""
+        return float(np.sqrt(0.5)) if self.glue.partner is None else 1.0
+
+    def leaks(self, h: FloatArray) -> FloatArray:
+        """The rms of what is not balanced on the seams of each part, in units of u: in units of its flux, (P, B)."""
+        _, y, incoming = self._solved(h)
+        across, _ = self._across(y, incoming)
+        found = [norms(across[k]) / s for k, s in zip(self.glue.owned, self.strengths, strict=True)]
+        return self._told_once * np.stack(found)
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         m = len(self.locals[0].upper)
@@ -218,8 +241,8 @@ class PartsFactorisation(Factorisation):
             flux, share = out[: len(own.out)], out[len(own.out) :]
             y = mine + own.out.T @ (s * flux) + integrand.T @ share
             found[:, rows.numbers] = (roots[:, None] * (own.q @ y)).T
-        if len(self.integrals):
-            found[:, self.integrals] -= outgoing[0][-len(self.integrals) :].T
+        first = len(self.locals[0].out)
+        found[:, self.integrals] -= outgoing[0][first : first + len(self.integrals)].T
         return (found,)
 
     def _refusal(self, done: str) -> KernopError:
@@ -266,16 +289,22 @@ def factorised(
         owned[seam.above].append((number, 1))
     leaves = Leaves(space, functionals, part_rows, crossing, traces, owned)
     found = leaves.built({} if known is None else known, crew)
+    if crossing is None:
+        _check_alone(found[0].local)
     strengths = np.array([own.strength for own in found])
     space = replace(space, uppers=tuple(own.local.upper for own in found))
-    integrals, integrands = _integrals(space, functionals, part_rows)
-    glue = _glue(traces, owned, crossing, len(integrals))
+    integrals, integrands = _integrals(space, functionals, part_rows, copies)
+    glue = _glue(traces, owned, crossing, copies * len(integrals))
+    units = np.zeros(glue.count)
+    for strength, mine in zip(strengths, glue.owned, strict=True):
+        units[mine] = np.maximum(units[mine], strength)
 
     def outgoing(k: int) -> FloatArray:
         own = found[k].local
         return np.concatenate([strengths[k] * own.out, integrands[k]]) @ own.from_trace
 
-    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing, _alike(found, len(integrals)), crew)
+    alike = _alike(found, glue.sums)
+    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing, alike, units, crew)
     return PartsFactorisation(
         space,
         0.0,
@@ -294,15 +323,31 @@ def factorised(
 
 
 def _integrals(
-    space: PartsSpace, functionals: Functionals, part_rows: Sequence[PartRows]
+    space: PartsSpace, functionals: Functionals, part_rows: Sequence[PartRows], copies: int
 ) -> tuple[NDArray[np.intp], tuple[FloatArray, ...]]:
-    """The rows that no part has, and what they make of the functions of each part, (k, m)."""
+    """The rows that no part has, (k,), and what they make of the functions of each part, for each copy, (s, m)."""
     free = np.ones(len(functionals), dtype=bool)
     for rows in part_rows:
         free[rows.numbers] = False
     numbers = np.flatnonzero(free)
-    whole = space.matrix(functionals.take(numbers)) if len(numbers) else np.zeros((0, len(space)))
+    if len(numbers) == 0:
+        return numbers, (np.zeros((0, space.each)),) * len(part_rows)
+    rows, shift = functionals.take(numbers), space.components // copies
+    twins = [Functionals(tuple(_shifted(b, k * shift) for b in rows.blocks)) for k in range(copies)]
+    whole = np.concatenate([space.matrix(own) for own in twins])
     return numbers, tuple(np.split(whole, len(part_rows), axis=1))
+
+
+def _check_alone(own: Local) -> None:
+    """Raise if the conditions do not determine u on a part that has no neighbours."""
+    size = np.abs(np.diagonal(own.upper))
+    if not np.min(size) > SINGULAR * np.max(size):
+        raise unglued()
+
+
+def _shifted(block: Block, shift: int) -> Block:
+    """The same functionals of other components."""
+    return replace(block, terms=tuple((k + shift, alpha) for k, alpha in block.terms))
 
 
 def _alike(found: Sequence[Built], integrals: int) -> list[int]:

@@ -41,7 +41,7 @@ class PartsRecord(Factorisation):
         partner: the unknown on the other side of each, (count,); None if both sides share it.
         number: of rows, N.
         integrals: the rows that are integrals over several parts, (k,).
-        integrands: what they make of the functions of each part, (P, k, m).
+        integrands: what they, and their copies for imaginary parts, make of the functions of each part, (P, s, m).
         condition: the worst reciprocal condition number in the tree.
     """
 
@@ -77,7 +77,8 @@ class PartsRecord(Factorisation):
         _check_numbers("unknowns", self.unknowns.values, self.count)
         _check_numbers("integrals", self.integrals, self.number)
         _check_all("rows, integrals", np.concatenate([self.rows_of.values, self.integrals]), self.number)
-        if self.integrands.shape != (parts, len(self.integrals), width):
+        k = len(self.integrals)
+        if self.integrands.shape not in {(parts, k, width), (parts, 2 * k, width)}:
             raise fail(ArgumentError, "integrands", f"an array of shape {self.integrands.shape}", REMEDY)
         if self.partner is not None:
             _check_all("partner", self.partner, self.count)
@@ -92,7 +93,7 @@ class PartsRecord(Factorisation):
             for name, found in (("from_trace", own.from_trace.T), ("out", own.out)):
                 if found.shape != (unknowns, width):
                     raise fail(ArgumentError, name, f"an array of shape {found.shape}", REMEDY)
-        glue = Glue(self.unknowns.arrays, self.count, self.partner, len(self.integrals))
+        glue = Glue(self.unknowns.arrays, self.count, self.partner, self.integrands.shape[1])
         _check_tree(self.groups, self.parents, glue)
 
     def answer(self, h: FloatArray) -> Answer:
@@ -121,7 +122,7 @@ class PartsRecord(Factorisation):
             self.roots.arrays,
             self.strengths,
             whole,
-            Glue(self.unknowns.arrays, self.count, self.partner, len(self.integrals)),
+            Glue(self.unknowns.arrays, self.count, self.partner, self.integrands.shape[1]),
             self.number,
             self.integrals,
             tuple(self.integrands),

@@ -67,7 +67,7 @@ def coloured(axis: Any, mesh: Mesh, values: NDArray[Any], limits: tuple[float, f
 def colour_bar(axis: Any, image: Any) -> None:
     """What the colours mean, beside the axes and as high."""
     # A number of ticks that does not depend on the height: else their labels change after room was made for them.
-    ticks = needed("matplotlib.ticker", "plot", "plot").MaxNLocator(TICKS)
+    ticks = needed("matplotlib.ticker", "plot", "plot").MaxNLocator(TICKS, steps=[1, 2, 2.5, 5, 10])
     bar = axis.figure.colorbar(image, cax=axis.inset_axes((1.04, 0.0, 0.045, 1.0)), ticks=ticks)
     bar.formatter.set_powerlimits((-2, 3))
     bar.update_ticks()

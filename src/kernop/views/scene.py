@@ -128,7 +128,7 @@ def _beside(inside: Mask) -> Mask:
     found = np.zeros_like(inside)
     found[1:] |= inside[1:] != inside[:-1]
     found[:, 1:] |= inside[:, 1:] != inside[:, :-1]
-    return binary_dilation(found, np.ones((3, 3)), iterations=2)
+    return binary_dilation(found, np.ones((3, 3), dtype=np.int8), iterations=2)
 
 
 def embedded(x: FloatArray, free: Sequence[int], at: Mapping[int, float]) -> FloatArray:

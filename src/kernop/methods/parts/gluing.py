@@ -128,6 +128,7 @@ def glued(
     glue: Glue,
     maps: Callable[[int], FloatArray],
     alike: Sequence[int] | None = None,
+    units: FloatArray | None = None,
     crew: Crew = in_threads,
 ) -> tuple[Group, float]:
     """The tree of groups for a tree of cells, and the worst reciprocal condition number in it.
@@ -137,9 +138,11 @@ def glued(
         maps: S of a part, (b + k, b), in the order of its unknowns, with the sums behind them.
         alike: a number for each part, the same for parts with the same S; None if all differ. Equal groups of equal
             parts are merged once, and share their matrices.
+        units: the size of what goes out of a part where 1 comes in, unknown by unknown, (count,): where nothing does,
+            as where slopes alone are given, rounding is not to be mistaken for an equation. None takes S as it is.
         crew: who merges subtrees of parts that all differ; the top of the tree is merged here.
     """
-    merging = _Merging(parts, glue, maps, range(len(glue.owned)) if alike is None else alike)
+    merging = _Merging(parts, glue, maps, range(len(glue.owned)) if alike is None else alike, units)
     merging.begin(cell, crew)
     group = merging.of(cell, last=True).group
     assert len(group.outer) == 0
@@ -219,8 +222,10 @@ class _Merging:
         glue: Glue,
         maps: Callable[[int], FloatArray],
         alike: Sequence[int],
+        units: FloatArray | None = None,
     ) -> None:
         self._parts, self._glue, self._maps, self._alike = parts, glue, maps, alike
+        self._units = np.zeros(glue.count) if units is None else units
         self._times = Counter(alike)
         self._leaves: dict[int, FloatArray] = {}
         self._known: dict[tuple[object, ...], _Merged] = {}
@@ -310,7 +315,8 @@ class _Merging:
             return group, whole
         if last and len(group.sums):
             across = np.concatenate([group.across, group.sums])
-            return _least(group.children, group.inner, group.outer, across, whole), whole[:0]
+            units = np.concatenate([self._units[group.across], np.zeros(len(group.sums))])
+            return _least(group.children, group.inner, group.outer, across, whole, units), whole[:0]
         scale = 1.0 / np.maximum(np.max(np.abs(whole[:n]), axis=1), 1e-300)
         scaled = scale[:, None] * whole[:n, :n]
         lu, pivots, _ = dgetrf(scaled)
@@ -333,9 +339,11 @@ def places(numbers: Numbers, wanted: Numbers) -> Numbers:
     return order[np.searchsorted(numbers[order], wanted)]
 
 
-def _least(children: tuple[Group, ...], inner: Numbers, outer: Numbers, across: Numbers, whole: FloatArray) -> Group:
-    """The last group, whose equations and sums hold by least squares."""
-    scale = 1.0 / np.maximum(np.max(np.abs(whole), axis=1), 1e-300)
+def _least(
+    children: tuple[Group, ...], inner: Numbers, outer: Numbers, across: Numbers, whole: FloatArray, units: FloatArray
+) -> Group:
+    """The last group, whose equations and sums hold by least squares, each in units not below those given."""
+    scale = 1.0 / np.maximum(np.max(np.abs(whole), axis=1), np.maximum(units, 1e-300))
     q, upper = np.linalg.qr(scale[:, None] * whole)
     size = np.abs(np.diagonal(upper))
     if not np.min(size) > SINGULAR * np.max(size):

@@ -21,7 +21,7 @@ from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.concentration import Concentrated
 from kernop.trust.estimates.coverings import NotApplicableError
 from kernop.trust.estimates.maximum import Data, MaximumBound, maximum_bound
-from kernop.trust.estimates.partwise import errors_by_parts
+from kernop.trust.estimates.partwise import errors_by_leaks, errors_by_parts
 from kernop.trust.estimates.stability import (
     ErrorsFromResiduals,
     Learned,
@@ -230,6 +230,8 @@ def error_estimate(
     missed, more = unseen(operator, knowledge, residuals, looked)
     total, size, correction = SAFETY * (errors.guess + more) + errors.rest, errors.solution, errors.correction
     total = with_doubts(total, size, operator, knowledge, residuals) + u.gaps()[:, None]
+    if known.at_points is not None:
+        total = total + errors_by_leaks(operator.factorisation, known.at_points)
     if paired:
         total, size, correction = (np.hypot(*np.split(values, 2, axis=-1)) for values in (total, size, correction))
     blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)

@@ -50,6 +50,21 @@ def errors_by_parts(found: Factorisation, rows: Functionals, u: Combination, h: 
     return worst
 
 
+def errors_by_leaks(found: Factorisation, h: FloatArray) -> FloatArray:
+    """How wrong solutions are for data h (N, B), about, because fluxes do not balance on seams, (B,); 0 without parts.
+
+    Points inside the parts see nothing of it. A source of strength q on a line of length s in a domain of extent L
+    makes −Δe = q δ of the size q s (1 + log(L / s)) / 4, at most; those of all seams may add up.
+    """
+    space = found.expansion
+    if not isinstance(found, PartsFactorisation) or not isinstance(space, PartsSpace):
+        return np.zeros(h.shape[1])
+    low, high = space.mosaic.boxes
+    extent = float(np.max(np.max(high, axis=0) - np.min(low, axis=0)))
+    depth = 1.0 + np.log(extent / np.max(high - low, axis=1))
+    return 0.5 * depth @ found.leaks(h)
+
+
 def _slices(numbers: NDArray[np.intp], rows: Functionals) -> list[tuple[int, slice]]:
     """Blocks, and rows in them, of some rows, of which those of a block follow each other."""
     ends = np.cumsum([0, *map(len, rows.blocks)])
