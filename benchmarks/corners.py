@@ -138,7 +138,7 @@ def figure() -> dict[str, list[tuple[int, float, float]]]:
             error = float(np.max(np.abs(T(1.0, 0.0)(ELL_PLACES) - ELL_TRUTH) / ELL_TRUTH))
         found[name].append((len(T.factorisation.expansion), time.process_time() - started, error))
     for size, seconds, values in adaptive(ELL_PLACES):
-        found["adaptive P2"].append((size, seconds, float(np.max(np.abs(values - ELL_TRUTH) / ELL_TRUTH))))
+        found["adaptive P2"].append((int(size), seconds, float(np.max(np.abs(values - ELL_TRUTH) / ELL_TRUTH))))
     return found
 
 

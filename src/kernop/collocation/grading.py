@@ -28,6 +28,8 @@ END = 1e-7
 EVEN = 1e-2
 #: Grid lines go through corners if they have at most so many different coordinates along an axis.
 LINES = 9
+#: Lines nearer to each other than this part of the extent leave thin cells between them.
+ASIDE = 2.0**-5
 #: Cells that are halved so often at a singularity are too small to matter.
 DEEP = 5
 #: Cells are not halved more often than this: deeper, rounding of coordinates is seen.
@@ -103,9 +105,9 @@ def cells_of(
     levels = np.minimum(levels, DEEPEST)
     marks = [np.array([a, b]) for a, b in zip(low, high, strict=True)]
     for j in range(problem.dim if len(places) else 0):
-        through = np.unique(np.round(places[:, j], 12))
-        if len(through) <= LINES:
-            marks[j] = np.concatenate([marks[j], places[:, j]])
+        through = places[_telling(places[:, j], exponents, ASIDE * float(high[j] - low[j])), j]
+        if len(np.unique(np.round(through, 12))) <= LINES:
+            marks[j] = np.concatenate([marks[j], through])
     lines = grid_lines(marks)
     longest = max(float(own[-1] - own[0]) for own in lines) / number
     lines = with_layers([filled(own, longest) for own in lines], problem, domain)
@@ -128,6 +130,13 @@ def cells_of(
     kind = kind_of(problem)
     rough = isinstance(kind, Kind) and kind.order == 2  # plates are smooth enough at corners
     return Cells.of(grown(lines, inside, rule)), places[(levels >= DEEP) & rough]
+
+
+def _telling(marks: FloatArray, exponents: FloatArray, close: float) -> NDArray[np.bool_]:
+    """Through which places grid lines go, (k,): not beside rougher ones, as at the mouth of a crack."""
+    gap = np.abs(marks[:, None] - marks[None, :])
+    beside = (gap < close) & (gap > SAME * close) & (exponents[None, :] < 1.0) & (exponents[:, None] >= 1.0)
+    return ~np.any(beside, axis=1)
 
 
 def _rates(problem: Problem, pieces: Pieces, places: FloatArray, exponents: FloatArray) -> FloatArray:
