@@ -30,7 +30,7 @@ def corner(x, y):
 
 
 both = lambda x: (corner(x[..., 0], 1 - x[..., 1]) * [[1], [-1]] + corner(1 - x[..., 0], 1 - x[..., 1])).T
-rest = ko.learn(problem, method=ko.Subspace(500))(g=lambda x: np.stack([x[..., 1] == 1, 0 * x[..., 0]], -1) - both(x))
+rest = ko.learn(problem)(g=lambda x: np.stack([x[..., 1] == 1, 0 * x[..., 0]], axis=-1) - both(x))
 cavity = lambda x: rest.u(x) + both(x)
 line = np.stack([np.full(4, 0.5), [0.2, 0.4, 0.6, 0.8]], axis=1)
 error = np.abs(cavity(line)[:, 0] - [-0.102132, -0.179791, -0.197028, 0.089841]).max()

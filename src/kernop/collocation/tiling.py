@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -17,7 +17,7 @@ from kernop.collocation.pieces import Pieces
 from kernop.geometry import Points
 from kernop.geometry.cells import Cells, Face
 from kernop.geometry.clipping import Interval, Line, intervals
-from kernop.geometry.region import Patch
+from kernop.geometry.patch import Patch
 from kernop.language.problem import Problem
 
 #: How far from a line, in units of a cell, it is looked what is on its sides; and the shortest seam.
@@ -76,13 +76,15 @@ class _Builder:
         self._owners: list[tuple[int, int]] = []
         self._numbers: dict[tuple[int, int], int] = {}
         self._inner: list[FloatArray] = []
+        self._whole: list[bool] = []
         self._around: list[list[tuple[FloatArray, FloatArray]]] = []
         self._seams: list[_Line] = []
 
     def fill(self, inside: int, seed: int) -> None:
         """Find the parts, and points inside them."""
         low, high = self._cells.low, self._cells.high
-        unit = np.asarray(qmc.Halton(low.shape[1], scramble=True, rng=np.random.default_rng(seed)).random(inside))
+        first = np.asarray(_halton(low.shape[1], seed).random(4 * inside))
+        unit = first[:inside]
         reach = 0.5 * np.linalg.norm(high - low, axis=1)
         heights = [self._pieces.height(0.5 * (low + high), piece).tolist() for piece in range(len(self._pieces))]
         for cell in range(len(low)):
@@ -90,30 +92,32 @@ class _Builder:
             for piece in range(len(self._pieces)):
                 height = heights[piece][cell]
                 if height < -reach[cell] * (1.0 - 1e-9) or not self._plane:
-                    self._part(cell, piece, x)
+                    self._part(cell, piece, x, True)
                     break
                 if height < reach[cell]:
-                    found = self._filled(cell, piece, inside, seed)
+                    found = self._filled(cell, piece, inside, first, seed)
                     if found is not None:
-                        self._part(cell, piece, found)
+                        self._part(cell, piece, found, np.array_equal(found, x))
 
-    def _part(self, cell: int, piece: int, x: FloatArray) -> None:
+    def _part(self, cell: int, piece: int, x: FloatArray, whole: bool) -> None:
         self._numbers[cell, piece] = len(self._owners)
         self._owners.append((cell, piece))
         self._inner.append(x)
+        self._whole.append(whole)
         self._around.append([])
 
-    def _filled(self, cell: int, piece: int, number: int, seed: int) -> FloatArray | None:
-        """So many points of a piece in a cell; None if there is nothing of it there.
+    def _filled(self, cell: int, piece: int, number: int, first: FloatArray, seed: int) -> FloatArray | None:
+        """So many points of a piece in a cell, from a sequence with these first; None if nothing of it is there.
 
         What is a small part of its cell is filled from a box around the points that were found first.
         """
-        low, high, asked = self._cells.low[cell], self._cells.high[cell], 4 * number
-        halton = qmc.Halton(len(low), scramble=True, rng=np.random.default_rng(seed))
-        found, drawn, a, b = np.empty((0, len(low))), 0, low, high
+        low, high, asked = self._cells.low[cell], self._cells.high[cell], len(first)
+        found, drawn, a, b, halton = np.empty((0, len(low))), 0, low, high, None
         margin = 1e-9 * self._size[cell]
         while len(found) < number and drawn < MOST:
-            x = a + np.asarray(halton.random(asked)) * (b - a)
+            if drawn and halton is None:
+                halton = _halton(len(low), seed).fast_forward(drawn)
+            x = a + (first if halton is None else np.asarray(halton.random(asked))) * (b - a)
             found, drawn = np.concatenate([found, x[self._pieces.height(x, piece) < -margin]]), drawn + asked
             if len(found) == 0 and drawn >= 16 * number:
                 return None
@@ -239,14 +243,15 @@ class _Builder:
         count = len(self._owners)
         low, high = (np.array([self._cells.low, self._cells.high])[:, [cell for cell, _ in self._owners]]).copy()
         if self._plane:
-            seen = [[x, *(own for own, _ in around)] for x, around in zip(self._inner, self._around, strict=True)]
+            seen = {
+                k: [x, *(own for own, _ in self._around[k])] for k, x in enumerate(self._inner) if not self._whole[k]
+            }
             for seam in self._seams:
-                x, _ = seam.place(self._nodes)
-                seen[seam.below].append(x)
-                seen[seam.above].append(x)
-            whole = [np.concatenate(own) for own in seen]
-            tight = [np.array([np.min(x, axis=0), np.max(x, axis=0)]) for x in whole]
-            for part, (a, b) in enumerate(tight):
+                for part in {seam.below, seam.above} & seen.keys():
+                    seen[part].append(seam.place(self._nodes)[0])
+            for part, own in seen.items():
+                x = np.concatenate(own)
+                a, b = np.min(x, axis=0), np.max(x, axis=0)
                 # What nearly fills its cell has the cell itself as its box, as all parts of its kind.
                 if np.any(b - a < 0.9 * (high - low)[part]):
                     low[part], high[part] = a, b
@@ -281,12 +286,16 @@ class _Builder:
         return Seam(x, normal, seam.below, seam.above, degree)
 
 
+def _halton(dim: int, seed: int) -> qmc.Halton:
+    return qmc.Halton(dim, scramble=True, rng=np.random.default_rng(seed))
+
+
 def _placing(face: Face, a: float, b: float) -> Placing:
     """Nodes on a face, from a to b of its length if it is a line."""
-    part = replace(face, low=face.low + a * (face.high - face.low), high=face.low + b * (face.high - face.low))
+    low, high = face.low + a * (face.high - face.low), face.low + b * (face.high - face.low)
 
     def place(nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        x = face_nodes(part, nodes)
+        x = _nodes_between(low, high, face.axis, nodes)
         return x, _along(face.axis, x)
 
     return place
@@ -354,14 +363,21 @@ def _long(found: list[Interval]) -> list[Interval]:
 
 def _along(axis: int, x: FloatArray) -> FloatArray:
     """The unit vector along an axis, for each of the points."""
-    return np.tile(np.eye(x.shape[1])[axis], (len(x), 1))
+    found = np.zeros(x.shape)
+    found[:, axis] = 1.0
+    return found
 
 
 def face_nodes(face: Face, nodes: FloatArray) -> FloatArray:
     """Nodes of the unit cube (n, d − 1) on a face, (n, d)."""
-    x = np.tile(face.low, (len(nodes), 1))
-    free = np.arange(len(face.low)) != face.axis
-    x[:, free] = face.low[free] + nodes * (face.high - face.low)[free]
+    return _nodes_between(face.low, face.high, face.axis, nodes)
+
+
+def _nodes_between(low: FloatArray, high: FloatArray, axis: int, nodes: FloatArray) -> FloatArray:
+    x = np.empty((len(nodes), len(low)))
+    x[:, axis] = low[axis]
+    free = np.arange(len(low)) != axis
+    x[:, free] = low[free] + nodes * (high - low)[free]
     return x
 
 

@@ -21,6 +21,7 @@ from kernop.collocation.mosaic import Mosaic
 from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination
 from kernop.methods.parts.balancing import balanced, balanced_transposed
+from kernop.methods.parts.batches import Batch, batched
 from kernop.methods.parts.gluing import SINGULAR, Crew, Glue, Group, glued, unglued
 from kernop.methods.parts.leaves import Built, Known, Leaves, PartRows
 from kernop.methods.parts.local import BESIDE_SINGULARITIES, Local
@@ -88,27 +89,6 @@ class Partition(Method):
 
 
 @dataclass(frozen=True, eq=False)
-class _Batch:
-    """P parts that share what they do.
-
-    Arguments:
-        own: what they do.
-        parts: their numbers, (P,).
-        rows: the numbers of their rows, (P, n).
-        roots: √w of them, (P, n, 1).
-        owned: the numbers of their unknowns, (P, b).
-        told: do their residuals tell of the solution? (P,).
-    """
-
-    own: Local
-    parts: NDArray[np.intp]
-    rows: NDArray[np.intp]
-    roots: FloatArray
-    owned: NDArray[np.intp]
-    told: NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
 class PartsFactorisation(Factorisation):
     """The map from data to coordinates y of all parts.
 
@@ -145,7 +125,7 @@ class PartsFactorisation(Factorisation):
     def penalised(self) -> bool:
         return False
 
-    @property
+    @cached_property
     def _told(self) -> list[int]:
         """Parts whose residuals tell of the solution: at singularities they are large, and no harm is done."""
         assert isinstance(self.expansion, PartsSpace)
@@ -153,23 +133,10 @@ class PartsFactorisation(Factorisation):
         return smooth or list(range(len(self.locals)))
 
     @cached_property
-    def _batches(self) -> list[_Batch]:
-        """Parts that share what they do, together."""
-        alike: dict[int, list[int]] = {}
-        for k, own in enumerate(self.locals):
-            alike.setdefault(id(own), []).append(k)
-        told = set(self._told)
-        return [
-            _Batch(
-                own=self.locals[parts[0]],
-                parts=np.array(parts),
-                rows=np.stack([self.part_rows[k].numbers for k in parts]),
-                roots=np.stack([self.roots[k] for k in parts])[:, :, None],
-                owned=np.stack([self.glue.owned[k] for k in parts]),
-                told=np.array([k in told for k in parts]),
-            )
-            for parts in alike.values()
-        ]
+    def _batches(self) -> list[Batch]:
+        """All parts."""
+        rows = [own.numbers for own in self.part_rows]
+        return batched(self.locals, rows, self.roots, self.glue.owned, set(self._told))
 
     def answer(self, h: FloatArray) -> Answer:
         width = h.shape[1]
@@ -179,7 +146,7 @@ class PartsFactorisation(Factorisation):
             if np.any(batch.told):
                 told = data[batch.told]
                 size.append(norms(told.reshape(-1, width)))
-                left.append(norms((told - batch.own.q @ y[batch.parts[batch.told]]).reshape(-1, width)))
+                left.append(norms((told - batch.told_q @ y[batch.parts[batch.told]]).reshape(-1, width)))
         u = Combination(self.expansion, y.reshape(-1, width))
         return Answer(u, norms(np.stack(left)), self._size(size, h))
 
@@ -209,19 +176,19 @@ class PartsFactorisation(Factorisation):
         weighted = [batch.roots * h[batch.rows] for batch in self._batches]
         y = np.empty((len(self.locals), len(self.locals[0].upper), h.shape[1]))
         for batch, data in zip(self._batches, weighted, strict=True):
-            y[batch.parts] = batch.own.q.T @ data
+            y[batch.parts] = batch.q.swapaxes(-1, -2) @ data
         outgoing = self._outgoing(y)
         outgoing[0][len(self.locals[0].out) :] -= self._sum_data(h)
         incoming = balanced(self.root, outgoing, self.glue)
         for batch in self._batches:
-            y[batch.parts] += batch.own.from_trace @ incoming[batch.owned]
+            y[batch.parts] += batch.from_trace @ incoming[batch.owned]
         return weighted, y, incoming
 
     def _outgoing(self, y: FloatArray) -> list[FloatArray]:
         """What goes out of each part, (b, B), with its shares of the sums behind."""
         found = [np.empty((0, y.shape[2]))] * len(self.locals)
         for batch in self._batches:
-            sent = self.strengths[batch.parts, None, None] * (batch.own.out @ y[batch.parts])
+            sent = self.strengths[batch.parts, None, None] * (batch.out @ y[batch.parts])
             for k, out in zip(batch.parts.tolist(), sent, strict=True):
                 found[k] = np.concatenate([out, self.integrands[k] @ y[k]]) if self.glue.sums else out
         return found

@@ -149,6 +149,7 @@ class TestTheSameOperator:
             assert apart(u(X), v(X)) < 1e-8
         assert apart(two(wave, 1.0)(X), two.solutions[0](X)) < 1e-8
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_the_default_regularization(self, client):
         """None is given: then corrections of later inputs need several passes."""
         found, expected = learn(client, regularization=None), learn(regularization=None)
@@ -221,7 +222,7 @@ class TestALostTask:
             monkeypatch.setattr(alone, "submit", submitted)
             return asked
 
-        monkeypatch.setattr(cluster, "PATIENCE", 0.1)
+        monkeypatch.setattr(cluster, "PATIENCE", 0.3)
         return lose
 
     @pytest.mark.parametrize("number", [1, 3, 6, 8], ids=["what is sent", "a chunk", "a merger", "the last merger"])
@@ -230,7 +231,7 @@ class TestALostTask:
         expected, asked = Workers(alone).accumulate(regression), losing(number)
         found = Workers(alone).accumulate(regression)
         assert asked[:8] == ["unpickled", *["_accumulated"] * 4, *["merged"] * 3]
-        assert asked[8] == asked[number - 1]
+        assert asked[number - 1] in asked[8:]
         assert asked[-1] == "merged"
         np.testing.assert_array_equal(found.matrix, expected.matrix)
 
@@ -541,7 +542,8 @@ class TestCheckpoints:
         with pytest.raises(PowerCutError):
             self.interrupted(monkeypatch, path, 3, client=alone)
         waited = time.monotonic()
-        while any(task.state != "memory" for task in alone.cluster.scheduler.tasks.values()):  # what was begun
+        # A chunk was begun, or is about to, that nobody waits for any more.
+        while any(alone.processing().values()) or alone.call_stack():
             assert time.monotonic() - waited < 30.0
             time.sleep(0.01)
         return path

@@ -75,7 +75,7 @@ class Group:
     @property
     def out(self) -> Numbers:
         """The numbers of what goes out, (b + k,)."""
-        return np.concatenate([self.outer, self.sums])
+        return np.concatenate([self.outer, self.sums]) if len(self.sums) else self.outer
 
     def solve_inner(self, r: FloatArray, transposed: bool = False) -> FloatArray:
         """E⁻¹ r, or E⁻ᵀ r, for r (i, B)."""

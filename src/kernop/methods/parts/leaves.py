@@ -9,7 +9,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import FloatArray, check_memory
 from kernop.basics.linalg import EPS
 from kernop.collocation.fluxes import Exchange
 from kernop.collocation.functionals import Block, Functionals
@@ -199,6 +199,9 @@ class Leaves:
                 number = alike.add(numbers)
                 waiting.append((alike, self._leaf(k, pieces, bool(singular))))
             found.append((alike, number))
+        what = f"{len(waiting)} parts of {self._space.each} functions, no two of them alike"
+        remedy = "use fewer cells, a lower degree, or a machine with more memory"
+        check_memory("method", sum(leaf.numbers for _, leaf in waiting), what, remedy)
         for (alike, _), own in zip(waiting, crew(learned, [leaf for _, leaf in waiting]), strict=True):
             alike.parts.append(own)
         return [self._built(k, alike.parts[number]) for k, (alike, number) in enumerate(found)]

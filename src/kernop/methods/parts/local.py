@@ -137,6 +137,12 @@ class Leaf:
     doubled: bool = False
     singular: bool = False
 
+    @property
+    def numbers(self) -> int:
+        """How many numbers what is learned from it has."""
+        functions = self.components * len(self.data[0].pattern.degrees)
+        return functions * (sum(map(len, self.data)) + functions + 2 * sum(map(len, self.traces)))
+
 
 def learned(leaf: Leaf) -> tuple[Local, list[float]]:
     """Least squares on a part, and the weights of its conditions."""
