@@ -16,6 +16,7 @@ from kernop.basics.precision import eagerly
 from kernop.geometry import Points, Region
 from kernop.language.calculus import collecting_fluxes
 from kernop.language.conditions import Compound, Condition
+from kernop.language.fields import Unknown
 from kernop.language.functions import evaluate_at
 from kernop.language.ops import coefficient_values, itself, linear_forms
 from kernop.language.piecewise import Piecewise
@@ -201,14 +202,18 @@ def _leading(op: Operator, points: Points, name: str) -> FloatArray:
 
     Only real parts are looked at.
     """
-    with eagerly():
-        forms, _ = linear_forms(op, points, name=name)
-        (table,) = coefficient_values(forms, points, name)
-    present = {alpha: np.real(values) for (_, alpha), values in table.items() if np.any(values)}
-    order = max((sum(alpha) for alpha in present), default=0)
-    leading = [(np.asarray(alpha), values) for alpha, values in present.items() if sum(alpha) == order]
     assert points.normal is not None
-    return np.sum([values * np.prod(points.normal**alpha, axis=1) for alpha, values in leading], axis=0)
+    with eagerly():
+        (form,), _ = linear_forms(op, points, name=name)
+        for order in sorted({sum(alpha) for _, alpha in form.terms}, reverse=True):  # lower ones differentiate a
+            terms = {term: c for term, c in form.terms.items() if sum(term[1]) == order}
+            (table,) = coefficient_values((Unknown(form.dim, form.timed, terms),), points, name)
+            if any(np.any(values) for values in table.values()):
+                parts = [
+                    np.real(own) * np.prod(points.normal ** np.asarray(a), axis=1) for (_, a), own in table.items()
+                ]
+                return np.sum(parts, axis=0)
+    return np.zeros(len(points))
 
 
 def _inner(surface: Region, domains: Sequence[Region]) -> Region:
