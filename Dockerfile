@@ -5,6 +5,7 @@ FROM python:3.11-slim
 RUN useradd --create-home --uid 10001 kernop
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
+COPY tools/readme.py ./tools/
 COPY src ./src
 RUN pip install --no-cache-dir '.[serve]' && rm -rf /src
 

@@ -1,6 +1,7 @@
 """Is kernop good by default, on problems that nobody tuned on? Published problems, by default and by hand.
 
 Usage: python benchmarks/collection.py [--half tuning|held-out] [--family X] [--only NAME] [--fast] [--again]
+       [--seconds S] [--gigabytes G] [--record FILE]
        python benchmarks/collection.py --hand-scan NAME|missing [--half …] [--family X]
        python benchmarks/collection.py --list
 
@@ -12,7 +13,7 @@ that is held out.
 
 --fast leaves out inputs and tolerance; --again runs the settings by hand again, which are quoted otherwise; --hand-scan
 searches for them and prints the best, a line of `collection_problems/by_hand.py`, for a problem or for all that have
-none there.
+none there. A column that takes longer than S seconds, or more than G gigabytes, is ended and told as exceeded.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from casewise import EXCEEDED, Found, Limits, add_limits, casewise, limits_of
 from collection_problems import ENTRIES
 from collection_problems.entry import Entry
 from collection_problems.hand import Hand
-from collection_problems.measure import Line, Run, Summary, measured
+from collection_problems.measure import COLUMNS, Line, Run, Summary, by_hand, run
 from collection_problems.scan import scan
 from common import console, save, table
 from rich.console import Console
@@ -57,6 +59,8 @@ def chosen(half: str | None, family: str | None, only: str | None) -> list[Entry
 def figures(found: Run | Hand | None) -> list[str]:
     if found is None:
         return ["–", "–"]
+    if isinstance(found, Run) and found.exceeded:
+        return [f"> {found.exceeded}", "–"]
     told = "!" if isinstance(found, Run) and found.told else ""
     return [f"{found.seconds:.1f}", f"{found.error:.0e}{told}"]
 
@@ -104,6 +108,33 @@ def recorded(line: Line) -> dict[str, object]:
     }
 
 
+def asked(case: str) -> Found:
+    """What a column of an entry gives, "name | column"."""
+    name, _, column = case.partition(" | ")
+    (entry,) = (entry for entry in ENTRIES if entry.name == name)
+    if column == "by hand":
+        assert entry.by_hand is not None
+        return asdict(by_hand(entry, entry.by_hand))
+    return asdict(run(entry, **COLUMNS[column](entry)))
+
+
+def measured(entries: Sequence[Entry], columns: Sequence[str], limits: Limits) -> list[Line]:
+    """The lines of entries, with these columns; settings by hand are quoted unless they are among them."""
+    cases = [f"{e.name} | {c}" for e in entries for c in columns if c != "by hand" or e.by_hand is not None]
+    found = dict(casewise(asked, cases, limits))
+
+    def ran(entry: Entry, column: str) -> Run | None:
+        own = found.get(f"{entry.name} | {column}")
+        return None if own is None else Run.read(own, own.get(EXCEEDED))
+
+    def hand(entry: Entry) -> Hand | None:
+        own = found.get(f"{entry.name} | by hand", {EXCEEDED: ""})
+        return entry.by_hand if EXCEEDED in own else Hand(**(own | {"resolution": tuple(own["resolution"])}))
+
+    lines = [(e, ran(e, "default"), ran(e, "inputs"), ran(e, "tol"), hand(e)) for e in entries]
+    return [Line(e, default, known, tol, own) for e, default, known, tol, own in lines if default is not None]
+
+
 def literal(name: str, hand: Hand) -> str:
     """A line of `by_hand.py`."""
     shape = f", resolution={hand.resolution}" if hand.resolution else ""
@@ -119,10 +150,12 @@ def main() -> None:
     parser.add_argument("--half", choices=HALVES)
     parser.add_argument("--family")
     parser.add_argument("--only", metavar="NAME")
-    parser.add_argument("--fast", action="store_true", help="leave out the tolerance")
+    parser.add_argument("--columns", nargs="+", choices=COLUMNS, default=list(COLUMNS), help="which are measured")
+    parser.add_argument("--fast", action="store_true", help="leave out inputs and tolerance")
     parser.add_argument("--again", action="store_true", help="run the settings by hand again")
     parser.add_argument("--list", action="store_true", help="show the problems")
     parser.add_argument("--hand-scan", metavar="NAME", help="search for the best settings of a problem")
+    add_limits(parser)
     options = parser.parse_args()
     only = options.only if options.hand_scan in (None, "missing") else options.hand_scan
     entries = chosen(options.half, options.family, only)
@@ -137,10 +170,8 @@ def main() -> None:
                 best = scan(entry, lambda hand: progress.print(literal("", hand), highlight=False))
                 console.print(literal(entry.name, best), highlight=False, soft_wrap=True)
         return
-    lines: list[Line] = []
-    for entry in entries:
-        lines.append(measured(entry, tolerance=not options.fast, again=options.again))
-        progress.print(f"{entry}: {lines[-1].default.error:.1e}", highlight=False)
+    columns = ["default"] if options.fast else list(dict.fromkeys(["default", *options.columns]))
+    lines = measured(entries, columns + ["by hand"] * options.again, limits_of(options))
     show(lines)
     save("collection", {"lines": {line.entry.name: recorded(line) for line in lines}})
 

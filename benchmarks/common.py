@@ -21,7 +21,9 @@ console = Console(width=120)
 OUT = Path("out/benchmarks")
 
 
-def interleaved(jobs: dict[str, Callable[[], Any]], rounds: int = 5, warm: int = 1) -> dict[str, float]:
+def interleaved(
+    jobs: dict[str, Callable[[], Any]], rounds: int = 5, warm: int = 1, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, float]:
     """Median seconds of each job; in every round each job runs once, so that noise hits all alike."""
     for _ in range(warm):
         for job in jobs.values():
@@ -29,17 +31,17 @@ def interleaved(jobs: dict[str, Callable[[], Any]], rounds: int = 5, warm: int =
     seconds: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(rounds):
         for name, job in jobs.items():
-            started = time.perf_counter()
+            started = clock()
             job()
-            seconds[name].append(time.perf_counter() - started)
+            seconds[name].append(clock() - started)
     return {name: float(np.median(times)) for name, times in seconds.items()}
 
 
-def once(job: Callable[[], Any]) -> float:
+def once(job: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
     """Seconds of one call."""
-    started = time.perf_counter()
+    started = clock()
     job()
-    return time.perf_counter() - started
+    return clock() - started
 
 
 def resident() -> int:

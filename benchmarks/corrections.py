@@ -1,6 +1,7 @@
 """Inputs after a streamed QR: errors after 0, 1, … corrections of the semi-normal equations, for several penalties.
 
-Darcy a2, N = 4000, L = 1000, 20 manufactured solutions. Penalties (p‖A‖)²‖c‖²; the last column is QR itself.
+Darcy a2, N = 4000, L = 1000, 20 manufactured solutions. Penalties L p² Σ_j ‖A_j‖² c_j² for the columns A_j of the
+matrix; the last column is QR itself.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from kernop.trust.metrics import relative_l2
 
 PROBLEM, GRID = darcy_problem(exponential), square_grid(31)
 WAVE = np.random.default_rng(0).normal(scale=2.0, size=(2, 20))
-PENALTIES, CORRECTIONS = (0.0, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12), 5
+PENALTIES, CORRECTIONS = (0.0, 1e-16, 3e-16, 1e-15, 3e-15, 1e-14, 1e-13), 8
 
 
 def main() -> None:
@@ -39,11 +40,11 @@ def main() -> None:
 
     found: dict[str, list[float]] = {}
     for p in PENALTIES:
-        delta = p * np.linalg.norm(a)
-        q, r = np.linalg.qr(np.vstack([a, delta * np.eye(a.shape[1])]))
+        delta = p * np.sqrt(a.shape[1]) * np.linalg.norm(a, axis=0)
+        q, r = np.linalg.qr(np.vstack([a, np.diag(delta)]))
         errors, c = list[float](), np.zeros((a.shape[1], h.shape[1]))
         for _ in range(CORRECTIONS + 1):
-            gradient = a.T @ (h - a @ c) - delta**2 * c
+            gradient = a.T @ (h - a @ c) - delta[:, None] ** 2 * c
             c = c + solve_triangular(r, solve_triangular(r, gradient, trans=1))
             errors.append(error(c))
         found[f"{p:g}"] = [*errors, error(solve_triangular(r, q[: len(a)].T @ h))]

@@ -1,14 +1,14 @@
 """Are estimates of errors near the truth? The published problems of `collection.py`, and corners and many short waves.
 
 Usage: python benchmarks/estimates.py [--half tuning|held-out] [--family X] [--only NAME] [--centres default 400 …]
-       [--part i/n]
+       [--part i/n] [--seconds S] [--gigabytes G] [--record FILE]
 
 For each problem, and for the default or a number of centres (with three points for each), the estimate ÷ the true error
 of u, in L2 inside and in L∞ inside and on the boundaries, at 2500 and 500 points that kernop does not use. Below 1 is
 too small. True errors below 1e-12 of u are rounding, and counted apart. "relative" is the relative L2 error that the
 estimate states ÷ the true one. Problems of which kernop itself doubts the coefficients, or whether they are well-posed,
 are marked and not counted. Half of the problems were used for tuning: of the published ones, those that a fixed
-hash of the name tells.
+hash of the name tells. What takes longer than S seconds, or more than G gigabytes, is ended and told as exceeded.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from casewise import EXCEEDED, add_limits, casewise, limits_of
 from collection_problems import ENTRIES
 from collection_problems.entry import Entry
 from common import console, save, table
@@ -32,6 +33,7 @@ import kernop as ko
 ROUNDING = 1e-12
 #: Points at which the truth is compared on each boundary.
 RIM = 500
+PROBLEMS = (*TUNING, *HELD_OUT, *ENTRIES)
 HEADINGS = ("problem", "centres", "true L2", "L2", "L∞", "relative", "learn s", "estimate s", "")
 
 
@@ -100,6 +102,13 @@ def measured(entry: Entry, asked: str) -> Found:
     )
 
 
+def asked(case: str) -> dict[str, Any]:
+    """What is found of "name | centres"."""
+    name, _, centres = case.rpartition(" | ")
+    (entry,) = (entry for entry in PROBLEMS if entry.name == name)
+    return asdict(measured(entry, centres))
+
+
 def summary(found: Sequence[Found]) -> str:
     own = [one for one in found if one.counts]
     rounding = [one for one in found if one.said == "" and one.true < ROUNDING]
@@ -122,23 +131,24 @@ def main() -> None:
     parser.add_argument("--only")
     parser.add_argument("--centres", nargs="+", default=["default", "400", "1500", "3000"])
     parser.add_argument("--part", default="0/1", help="of the problems, i/n")
+    add_limits(parser)
     given = parser.parse_args()
     part, parts = map(int, given.part.split("/"))
     chosen = [
         e
-        for e in (*TUNING, *HELD_OUT, *ENTRIES)
+        for e in PROBLEMS
         if given.half in (None, half_of(e)) and given.family in (None, e.family) and given.only in (None, e.name)
     ][part::parts]
-    found: list[Found] = []
-    for entry in chosen:
-        for asked in given.centres:
-            found.append(measured(entry, asked))
-            print(*found[-1].row(), sep=" | ", flush=True)
+    cases = [f"{entry.name} | {centres}" for entry in chosen for centres in given.centres]
+    every = dict(casewise(asked, cases, limits_of(given)))
+    found = [Found(**own) for own in every.values() if EXCEEDED not in own]
     for half in ("tuning", "held-out"):
         own = [one for one in found if one.half == half]
         if own:
             table(f"Estimate ÷ truth, {half}", HEADINGS, [one.row() for one in own])
             console.print(summary(own))
+    exceeded = [f"{case} ({own[EXCEEDED]})" for case, own in every.items() if EXCEEDED in own]
+    console.print(f"{len(exceeded)} exceeded their limit: {', '.join(exceeded) or 'none'}", highlight=False)
     save("estimates", {"found": [asdict(one) for one in found]})
 
 

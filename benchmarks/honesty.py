@@ -1,12 +1,14 @@
 """Is what kernop promises true? A fixed collection of problems whose solutions were not computed by kernop.
 
-Usage: python benchmarks/honesty.py [families and names …] [--list] [--check]
+Usage: python benchmarks/honesty.py [families and names …] [--list] [--check] [--seconds S] [--gigabytes G]
+       [--record FILE]
 
 For each problem: learn(problem, tol=…), u = T(…), u.error_estimate(), and the true error. A line is *silent* if the
 problem is ill-posed, or the true error is more than ten times the tolerance and more than ten times the estimate, and
 there was neither a warning nor an error. (Where a coefficient jumps under a divergence, the estimate does not count: it
 answers the same wrong equation.) Exits with 1 if there is a silent line, or one that ended with an exception that is
-not kernop's. The problems are not to be used for tuning.
+not kernop's. The problems are not to be used for tuning. A problem that takes longer than S seconds, or more than G
+gigabytes, is ended and told as exceeded.
 
 --list shows the problems; --check puts the true solutions into the conditions, by finite differences.
 """
@@ -18,12 +20,12 @@ import sys
 from dataclasses import asdict
 
 import numpy as np
+from casewise import Found, Limits, add_limits, casewise, limits_of
 from common import console, save, table
 from honesty_problems import CASES
 from honesty_problems.case import Case
 from honesty_problems.check import misfits
-from honesty_problems.judge import Errors, Line, Summary, judge
-from rich.console import Console
+from honesty_problems.judge import Errors, Line, Said, Summary, judge
 
 HEADINGS = ("family", "problem", "tol", "promised", "warnings", "estimate", "truth", "s", "verdict")
 
@@ -56,8 +58,17 @@ def recorded(line: Line) -> dict[str, object]:
 
 
 def summarise(summary: Summary) -> None:
-    silent, broken = summary.having("silent"), summary.having("broken")
-    console.print(f"{len(summary.lines)} lines: {len(silent)} silent, {len(broken)} broken (both must be 0)")
+    silent, broken, exceeded = (summary.having(word) for word in ("silent", "broken", "exceeded"))
+    console.print(
+        f"{len(summary.lines)} lines: {len(silent)} silent, {len(broken)} broken (both must be 0), "
+        f"{len(exceeded)} exceeded their limit"
+    )
+    low, high, counted = summary.estimates
+    console.print(
+        f"{len(summary.wrong)} tolerances said to be met, without another warning, that are not "
+        f"({', '.join(str(line.case) for line in summary.wrong) or 'none'}); estimates below the truth in {low}, above "
+        f"ten times in {high} of {counted} lines"
+    )
     console.print(
         f"Stated class: {len(summary.promises)} tolerances said to be met, {len(summary.kept)} of them true to a "
         f"factor of ten, {100 * summary.share:.1f} % (must be at least 95 %); {len(summary.unmet)} not met or refused"
@@ -73,13 +84,16 @@ def summarise(summary: Summary) -> None:
     )
 
 
-def run(cases: list[Case]) -> Summary:
-    progress = Console(stderr=True)
-    lines: list[Line] = []
-    for case in cases:
-        lines.append(judge(case))
-        progress.print(f"{case}: {lines[-1].verdict}, {lines[-1].said.seconds:.1f} s", highlight=False)
-    return Summary(lines)
+def asked(name: str) -> Found:
+    """What kernop says of the case of this name."""
+    (case,) = (case for case in CASES if str(case) == name)
+    return asdict(judge(case).said)
+
+
+def run(cases: list[Case], limits: Limits) -> Summary:
+    named = {str(case): case for case in cases}
+    found = casewise(asked, list(named), limits)
+    return Summary([Line(named[name], Said.read(said)) for name, said in found])
 
 
 def check(cases: list[Case]) -> None:
@@ -96,6 +110,7 @@ def main() -> None:
     parser.add_argument("words", nargs="*", metavar="family or name")
     parser.add_argument("--list", action="store_true", help="show the problems")
     parser.add_argument("--check", action="store_true", help="check the true solutions by finite differences")
+    add_limits(parser)
     options = parser.parse_args()
     cases = chosen(options.words)
     if options.list:
@@ -105,7 +120,7 @@ def main() -> None:
     if options.check:
         check(cases)
         return
-    summary = run(cases)
+    summary = run(cases, limits_of(options))
     title = "Is it true? L2 and L∞, relative; * outside the stated class"
     table(title, HEADINGS, [row(line) for line in summary.lines])
     summarise(summary)

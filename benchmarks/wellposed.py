@@ -1,9 +1,10 @@
 """T.stability of problems that are well-posed and of problems that are not: where the limit of the warning stands.
 
-Usage: python benchmarks/wellposed.py [--part i/n]
+Usage: python benchmarks/wellposed.py [--only WORD] [--seconds S] [--gigabytes G] [--record FILE]
 
 Exits with 1 if a well-posed problem is called ill-posed, or an ill-posed one is not, but for those that are known to be
-beyond reach. --part measures every n-th problem, from the i-th.
+beyond reach. --only measures the problems with the word in their names; what takes longer than S seconds, or more than
+G gigabytes, is ended and told as exceeded.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from casewise import EXCEEDED, Found, Limits, add_limits, casewise, limits_of
 from common import console, save, table
 
 import kernop as ko
@@ -186,34 +188,47 @@ ILL_POSED = {
 BEYOND_REACH = {"wave of speed 0.7, both times"}
 
 
-def measured(problems: dict[str, ko.Problem]) -> dict[str, tuple[float, bool]]:
-    """T.stability of each problem, and whether it is called ill-posed."""
-    found: dict[str, tuple[float, bool]] = {}
+def measured(name: str) -> Found:
+    """T.stability of the problem of this name, and whether it is called ill-posed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, stated in problems.items():
-            stability = ko.learn(stated).diagnosis.stability
-            found[name] = (float(stability.number), stability.ill_posed) if stability else (np.nan, False)
-    return found
+        stability = ko.learn((WELL_POSED | ILL_POSED)[name]).diagnosis.stability
+    if stability is None:
+        return {"number": np.nan, "ill-posed": False}
+    return {"number": float(stability.number), "ill-posed": bool(stability.ill_posed)}
+
+
+def row(name: str, found: Found) -> list[str]:
+    if EXCEEDED in found:
+        return [name, "–", f"exceeded {found[EXCEEDED]}"]
+    return [name, f"{found['number']:.1e}", "warned" if found["ill-posed"] else ""]
+
+
+def run(title: str, names: list[str], limits: Limits) -> dict[str, Found]:
+    """The table of these problems; what was found of those that kept to their limits."""
+    found = dict(casewise(measured, names, limits))
+    table(title, ["problem", "T.stability", ""], [row(name, own) for name, own in found.items()])
+    return {name: own for name, own in found.items() if EXCEEDED not in own}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="T.stability of problems that are well-posed and of others")
-    parser.add_argument("--part", default="0/1", help="of the problems, i/n")
-    part, parts = map(int, parser.parse_args().part.split("/"))
-    chosen = [dict(list(problems.items())[part::parts]) for problems in (WELL_POSED, ILL_POSED)]
-    well, ill = map(measured, chosen)
-    for title, found in (("Well-posed", well), ("Ill-posed", ill)):
-        rows = [[name, f"{number:.1e}", "warned" if warned else ""] for name, (number, warned) in found.items()]
-        table(title, ["problem", "T.stability", ""], rows)
-    steady = [name for name, (number, warned) in well.items() if number > LIMIT and not warned]
-    wrong = [name for name, (_, warned) in well.items() if warned]
-    missed = [name for name, (_, warned) in ill.items() if not warned]
+    parser.add_argument("--only", default="", metavar="WORD", help="the problems with this in their names")
+    add_limits(parser)
+    options = parser.parse_args()
+    well, ill = (
+        run(title, [name for name in problems if options.only in name], limits_of(options))
+        for title, problems in (("Well-posed", WELL_POSED), ("Ill-posed", ILL_POSED))
+    )
+    steady = [name for name, own in well.items() if own["number"] > LIMIT and not own["ill-posed"]]
+    wrong = [name for name, own in well.items() if own["ill-posed"]]
+    missed = [name for name, own in ill.items() if not own["ill-posed"]]
+    most = max((own["number"] for own in well.values() if own["number"] <= LIMIT), default=np.nan)
+    least = min((own["number"] for own in ill.values() if own["ill-posed"]), default=np.nan)
     console.print(
-        f"well-posed: at most {max(number for number, _ in well.values() if number <= LIMIT):.0f}, or steady "
-        f"({', '.join(steady)}), called ill-posed: {', '.join(wrong) or 'none'}; "
-        f"ill-posed: at least {min(number for number, warned in ill.values() if warned):.0f} "
-        f"but for {len(missed)} ({', '.join(missed)}); the limit is {LIMIT:g}, {STEADY_LIMIT:g} for steady ones"
+        f"{len(well)} well-posed: at most {most:.0f}, or steady ({', '.join(steady)}), called ill-posed: "
+        f"{', '.join(wrong) or 'none'}; {len(ill)} ill-posed: at least {least:.0f} but for {len(missed)} "
+        f"({', '.join(missed)}); the limit is {LIMIT:g}, {STEADY_LIMIT:g} for steady ones"
     )
     save("wellposed", {"well-posed": well, "ill-posed": ill})
     if wrong or set(missed) - BEYOND_REACH:

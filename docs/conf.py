@@ -27,6 +27,7 @@ extensions = [
 exclude_patterns = ["_build", "_ext", "results", "gallery/**/*.ipynb", "gallery/**/GALLERY_HEADER.rst"]
 suppress_warnings = ["config.cache"]  # functions in the settings of the gallery
 nitpicky = True
+default_role = "code"  # `names` in the stories of examples
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3

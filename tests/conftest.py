@@ -1,11 +1,14 @@
-"""What all tests share: compiled functions that are kept, and Hypothesis without a clock.
+"""What all tests share: compiled functions that are kept, Hypothesis without a clock, no garbage of collection.
 
 Half of the work of the tests is to compile. Functions that JAX compiled are shared by the workers of a run and kept for
 the next; ``pytest --cache-clear`` forgets them. Processes that tests start, some of them to be killed, compile for
 themselves.
 """
 
+import gc
+
 import jax
+import pytest
 from hypothesis import HealthCheck, settings
 
 # How fast a machine is, and what else runs on it, is not what is tested.
@@ -19,6 +22,17 @@ def pytest_configure(config):
         jax.config.update("jax_compilation_cache_dir", str(cache.mkdir("jax")))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is imported and collected stays to the end: none of it is garbage, and to look for some takes long."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items):

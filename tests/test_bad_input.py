@@ -43,6 +43,8 @@ CALLS = {call.name: call for call in catalogue()}
 TRIED = 5
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
+@pytest.mark.filterwarnings("ignore::kernop.errors.IllPosedWarning")
 @pytest.mark.parametrize("name", [name for name in CALLS if "plot" not in name])
 def test_invalid_calls_are_refused_as_documented(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -108,6 +110,7 @@ def refused(kind, message, function, *arguments, **named):
     assert isinstance(caught.value, KernopError)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 class TestPromises:
     """One test for each row of the table."""
 

@@ -160,6 +160,7 @@ def test_complex_waves_through_a_lens():
     assert off(T(**problem.manufacture(truth, T.points)), exact) < 1e-5
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 @pytest.mark.parametrize(
     ("method", "options", "accuracy"),
     [
@@ -176,6 +177,7 @@ def test_every_method(method, options, accuracy):
     assert off(T(0.0, truth), truth) < accuracy
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 @pytest.mark.parametrize("batch", [None, 250])
 def test_neither_the_order_of_pieces_nor_of_conditions_matters(batch):
     """The disk and what is around it, told in either order; the same surface is not an interface twice."""
@@ -197,6 +199,7 @@ def test_points_of_a_cut_domain_take_turns():
     assert max(parts) - min(parts) < 0.05
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_a_stream_weighs_rows_as_an_array_does(tmp_path):
     """Also from a file, materialized, and when new points come."""
     truth, problem = uniform_field(30.0), inclusion(30.0)
@@ -206,7 +209,15 @@ def test_a_stream_weighs_rows_as_an_array_does(tmp_path):
     T.save(tmp_path / "T.kernop")
     again = ko.load(tmp_path / "T.kernop", problem=problem)
     np.testing.assert_array_equal(again(0.0, truth)(X), u(X))
-    np.testing.assert_allclose(T.materialize()(0.0, truth)(X), u(X), atol=1e-6)
+    error = np.max(np.abs(u(X) - truth(X)))  # the two differ by the rounding of large coefficients, about 1e-6
+    np.testing.assert_allclose(T.materialize()(0.0, truth)(X), u(X), atol=1e-3 * error)
+
+
+def test_the_penalty_of_a_stream_is_not_felt_at_a_large_contrast():
+    """It is relative to each function: those of the disk are a thousand times larger than those around it."""
+    truth, problem = uniform_field(1e3), inclusion(1e3)
+    held, streamed = (ko.learn(problem, method=ko.Subspace(600, batch=b), points=1800) for b in (None, 900))
+    assert off(streamed(0.0, truth), truth) < 2.0 * off(held(0.0, truth), truth)
 
 
 def test_new_rows_weigh_as_the_old_ones_of_their_part():

@@ -47,6 +47,7 @@ BY_PLACE = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 @pytest.mark.parametrize("use", BY_PLACE.values(), ids=BY_PLACE)
 def test_places_that_jax_traces(operator, u, use):
     message = r"(x|points): got coordinates that JAX traces, .*; for derivatives by x use u.grad\(x\) .* S = T.on\(x\)"

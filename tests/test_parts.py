@@ -143,6 +143,7 @@ def small():
     return ko.learn(poisson(SQUARE), method=ko.Partition(cells=2, degree=8, levels=1))
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_fixed_places_and_batches(small):
     x = SQUARE.sample(20, "uniform", seed=2).x
     f, g = np.random.default_rng(0).normal(size=(2, len(small.points["f"]), 3))[:1].squeeze(0), 0.0

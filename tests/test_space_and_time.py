@@ -278,6 +278,7 @@ def test_on_workers():
     assert np.max(np.abs(found(X) - VALUES)) < 1e-3
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.IllPosedWarning")
 def test_a_checkpoint_is_of_this_equation(tmp_path):
     """u_t − 0.1 u_xx goes on; with u_tt it is another pass."""
 
@@ -350,6 +351,8 @@ def moving(v):
     return ko.dt(v) - ko.div(a * ko.grad(v))
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
+@pytest.mark.filterwarnings("ignore::kernop.errors.IllPosedWarning")
 @pytest.mark.parametrize("op", [PROBLEM["f"].op, moving], ids=["constant", "table"])
 @pytest.mark.parametrize("walls", [ROD.walls, ROD.walls.where(lambda x: x[..., 0] < 0.5)], ids=["walls", "part"])
 def test_files(tmp_path, op, walls):

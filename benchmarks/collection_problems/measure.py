@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,12 +27,22 @@ TELLING = ("ToleranceWarning", "IllPosedWarning", "AccuracyWarning")
 
 @dataclass(frozen=True)
 class Run:
-    """One learn: seconds, the relative L2 error (∞ if it was refused), the number of centres, and what was said."""
+    """One learn: seconds, the relative L2 error (∞ if it was refused or exceeded a limit), the number of centres, what
+    was said, and the limit that it exceeded.
+    """
 
     seconds: float
     error: float
     centers: int = 0
     said: tuple[str, ...] = ()
+    exceeded: str = ""
+
+    @classmethod
+    def read(cls, fields: dict[str, Any], exceeded: str | None = None) -> Run:
+        """What `dataclasses.asdict` made of one; or what exceeded a limit."""
+        if exceeded is not None:
+            return cls(float("inf"), float("inf"), exceeded=exceeded)
+        return cls(**(fields | {"said": tuple(fields["said"])}))
 
     @property
     def told(self) -> bool:
@@ -103,21 +113,12 @@ class Line:
         return self.entry.published is not None and self.default.error < self.entry.published.error
 
 
-def measured(entry: Entry, *, tolerance: bool = True, again: bool = False) -> Line:
-    """All columns of an entry.
-
-    Arguments:
-        tolerance: learn with inputs, and to the tolerance, too?
-        again: run the settings by hand again, rather than quote what was found?
-    """
-    hand = entry.by_hand
-    return Line(
-        entry,
-        run(entry),
-        run(entry, inputs=[dict(entry.inputs)]) if tolerance else None,
-        run(entry, tol=TOL) if tolerance else None,
-        by_hand(entry, hand) if again and hand is not None else hand,
-    )
+#: The settings of each column.
+COLUMNS: dict[str, Callable[[Entry], dict[str, Any]]] = {
+    "default": lambda entry: {},
+    "inputs": lambda entry: {"inputs": [dict(entry.inputs)]},
+    "tol": lambda entry: {"tol": TOL},
+}
 
 
 @dataclass(frozen=True)

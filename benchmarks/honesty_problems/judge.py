@@ -17,6 +17,8 @@ from kernop.basics.errors import KernopError
 
 #: A true error may exceed what was said by this factor.
 ROOM = 10.0
+#: Errors below this part of u are rounding.
+ROUNDING = 1e-12
 #: Points at which the truth is compared, inside and on the boundary.
 INSIDE, RIM = 2500, 500
 #: Warnings by which kernop tells that something is wrong, by name: a version may not have all of them.
@@ -44,6 +46,7 @@ class Said:
         warnings: the classes of all warnings, by name, each once.
         refusal: the class of the error of kernop that ended it, and the step; None if there was none.
         crash: any other exception.
+        exceeded: the limit of time or memory that it exceeded.
         estimate: of the errors.
         truth: the errors.
         seconds: for all steps.
@@ -53,9 +56,16 @@ class Said:
     warnings: list[str] = field(default_factory=list)
     refusal: str | None = None
     crash: str | None = None
+    exceeded: str | None = None
     estimate: Errors | None = None
     truth: Errors | None = None
     seconds: float = 0.0
+
+    @classmethod
+    def read(cls, fields: dict[str, Any]) -> Said:
+        """What `dataclasses.asdict` made of one."""
+        errors = {key: Errors(**own) for key in ("estimate", "truth") if (own := fields.get(key)) is not None}
+        return cls(**(fields | errors))
 
     @property
     def told(self) -> bool:
@@ -74,6 +84,8 @@ class Line:
     def promised(self) -> str:
         """In words: the tolerance, that it is not met, or the error."""
         said = self.said
+        if said.exceeded:
+            return f"exceeded {said.exceeded}"
         if said.crash or said.refusal:
             return said.crash or f"refused: {said.refusal}"
         return f"{self.case.tol:.0e}" if said.met else "NOT met"
@@ -100,6 +112,7 @@ class Line:
         """One of
 
         broken: an exception that is not kernop's.
+        exceeded: it took too long, or too much memory.
         told: a warning or a refusal.
         silent: no word, and the problem is ill-posed, or the error far above the tolerance and the estimate.
         estimated: the error is far above the tolerance, but the estimate says so.
@@ -107,6 +120,8 @@ class Line:
         """
         if self.said.crash:
             return "broken"
+        if self.said.exceeded:
+            return "exceeded"
         if self.said.told:
             return "told"
         if not self.case.posed or self.hidden:
@@ -199,6 +214,26 @@ class Summary:
     def share(self) -> float:
         """The share of promises that were kept; 1 if there were none."""
         return len(self.kept) / len(self.promises) if self.promises else 1.0
+
+    @property
+    def wrong(self) -> list[Line]:
+        """All lines said to be met, without another warning, whose true L2 error is more than ten times that."""
+        return [
+            line for line in self.lines if line.case.posed and line.said.met and not line.said.told and not line.within
+        ]
+
+    @property
+    def estimates(self) -> tuple[int, int, int]:
+        """How many estimates in L2 are below the truth, and above ten times it, of how many.
+
+        Errors below 1e-12 of u are rounding; what kernop warned of otherwise than of the tolerance does not count.
+        """
+        pairs = [
+            (line.said.estimate.l2, line.said.truth.l2)
+            for line in self.lines
+            if line.said.estimate and line.said.truth and line.said.truth.l2 >= ROUNDING
+        ]
+        return sum(e < t for e, t in pairs), sum(e > 10 * t for e, t in pairs), len(pairs)
 
     @property
     def unmet(self) -> list[Line]:

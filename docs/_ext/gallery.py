@@ -6,6 +6,7 @@ them out that way below `docs/_build` before it begins.
 
 import gc
 import shutil
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ def settings(docs: Path) -> dict[str, Any]:
         "subsection_order": ExplicitOrder([f"_build/examples/{folder(title)}" for title in SECTIONS]),
         "within_subsection_order": "gallery.in_order",
         "image_scrapers": ("gallery.saved_figures",),
+        "capture_repr": (),
         "reset_modules": ("matplotlib", "gallery.forget"),
         "only_warn_on_example_error": True,  # a warning is an error of `make docs`, which then names them all
         "download_all_examples": False,
@@ -69,9 +71,15 @@ def in_order(name: str) -> int:
 
 def forget(gallery_conf: dict[str, Any], source: str) -> None:
     """Examples run in one process: what one has set or compiled is not left to the next."""
+    warnings.formatwarning = told
     jax.config.update("jax_enable_x64", False)
     jax.clear_caches()
     gc.collect()
+
+
+def told(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> str:
+    """A warning on one line, without the place of the script on the machine where the site is built."""
+    return f"{category.__name__}: {message}\n"
 
 
 def saved_figures(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:

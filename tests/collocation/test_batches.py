@@ -411,6 +411,7 @@ class TestPickle:
                 cloudpickle.loads(pickled)[0]
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 class TestChanges:
     """What is read again is what was read first, or refused."""
 

@@ -235,7 +235,7 @@ def test_many_dimensions_have_an_inside_too():
 
 def test_a_cloud_from_files_is_that_from_arrays(tmp_path, cloud):
     inner, rim = tmp_path / "inner.csv", tmp_path / "rim.csv"
-    inner.write_text("x,y\n" + "\n".join(f"{float(a)!r}, {float(b)!r}" for a, b in INNER) + "\n\n")
+    inner.write_text("# from a program\nx,y\n" + "\n".join(f"{float(a)!r}, {float(b)!r}" for a, b in INNER) + "\n\n")
     np.savetxt(rim, np.hstack([RIM.x, RIM.normal]), delimiter=",", fmt="%.17g")
     found = PointCloud(str(inner), rim)
     np.testing.assert_array_equal(found.points.x, INNER)
@@ -249,6 +249,11 @@ def test_a_cloud_from_files_is_that_from_arrays(tmp_path, cloud):
         ("1,2\n3,4,5\n", r"whose row 2 of numbers is '3,4,5'; give 2 numbers in each row"),
         ("x,y\n1,2\n3,four\n", r"whose row 2 of numbers is '3,four'"),
         ("1,2\n3,nan\n", r"whose row 2 of numbers is '3,nan'"),
+        ("1,\n3,4\n", r"whose row 1 of numbers is '1,'"),
+        ("nan,2\n3,4\n", r"whose row 1 of numbers is 'nan,2'"),
+        ("1;2\n3;4\n", r"whose row 1 of numbers is '3;4'; put commas between the numbers"),
+        (",x,y\n0,1,2\n1,3,4\n2,5,7\n", r"whose first column only counts the rows; leave it out"),
+        ("y,x\n1,2\n3,4\n", r"whose columns are y, x; give them in the order x, y"),
         ("x,y\n", r"which has no numbers"),
         ("", r"which has no numbers"),
         (None, r"which cannot be read"),
@@ -260,3 +265,15 @@ def test_files_that_are_no_tables_are_refused(tmp_path, text, message):
         path.write_text(text)
     with pytest.raises(FileError, match=r"interior: got .*points\.csv', " + message):
         PointCloud(path, RIM.x)
+
+
+def test_normals_that_point_inward_are_refused():
+    """All of them, and half of them, as a program makes them that does not know what is inside."""
+    disk = Ball([0, 0], 1.0) - Ball([0.3, 0], 0.4)
+    inner, rim = disk.sample(300).x, disk.boundary.sample(100)
+    PointCloud(inner, rim.x, rim.normal)
+    with pytest.raises(ArgumentError, match=r"normals: got \d+ of 100 that point inward, the first at"):
+        PointCloud(inner, rim.x, -rim.normal)
+    turned = np.where(np.random.default_rng(0).random((100, 1)) < 0.5, -1.0, 1.0)
+    with pytest.raises(ArgumentError, match=r"normals: got [45]\d of 100 that point inward"):
+        PointCloud(inner, rim.x, turned * rim.normal)

@@ -1,5 +1,7 @@
 """Domains told by a function: circles, ellipses and tori in closed form; functions that tell no domain."""
 
+import warnings
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from kernop.basics.errors import ArgumentError, ArgumentTypeError, NonFiniteErro
 from kernop.geometry.loops import crossings
 from kernop.geometry.tetrahedra import triangles
 
-SQUARE = ([-1.5, -1.5], [1.5, 1.5])
+SQUARE, CUBE = ([-1.5, -1.5], [1.5, 1.5]), ([-1.5] * 3, [1.5] * 3)
 
 
 def circle(x):
@@ -29,6 +31,15 @@ def squares(x):
 def cubes(x):
     """The slope varies along the circle by a factor of 20."""
     return squares(x) * (0.1 + (1.0 + x[..., 0]) ** 2)
+
+
+def stepped(x):
+    """Half of a disk, and half of a smaller one: the radial step between them is no zero."""
+    return jnp.hypot(x[..., 0], x[..., 1]) - jnp.where(x[..., 0] > 0.0, 1.0, 0.7)
+
+
+def stepped_too(x):
+    return jnp.sqrt(jnp.sum(x**2, axis=-1)) - jnp.where(x[..., 0] > 0.0, 1.0, 0.6)
 
 
 @pytest.mark.parametrize("function", [circle, plain_circle, squares, cubes])
@@ -112,11 +123,24 @@ def test_it_is_combined_with_others():
         (lambda x: circle(x) + 5, SQUARE, ArgumentError, r"distance: got a function that is negative nowhere"),
         (circle, ([-0.5, -1.5], [1.5, 1.5]), ArgumentError, r"bounds: got a function that is negative beyond .* at \["),
         (lambda x: jnp.abs(circle(x)) - 1e-7, SQUARE, ArgumentError, r"distance: got"),
+        (lambda x: -circle(x), SQUARE, ArgumentError, r"distance: got .* negative all around .*; turn its sign"),
+        (stepped, SQUARE, ArgumentError, r"distance: got a function that changes its sign at \[.* without being 0"),
+        (stepped_too, (CUBE[0], CUBE[1]), ArgumentError, r"distance: got a function that changes its sign at \["),
     ],
 )
 def test_functions_that_tell_no_domain_are_refused(function, bounds, error, message):
     with pytest.raises(error, match=message):
         ko.Implicit(function, bounds)
+
+
+def test_a_corner_is_told_and_tight_bends_are_not():
+    with pytest.warns(ko.errors.AccuracyWarning, match=r"a corner near .* combine functions"):
+        ko.Implicit(lambda x: jnp.max(jnp.abs(x), axis=-1) - 0.7, SQUARE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ko.Implicit(
+            lambda x: jnp.hypot(x[..., 0] / 10.0, x[..., 1]) - 0.1, SQUARE
+        )  # radii of curvature from 0.01 to 10
 
 
 def test_chains_of_crossings_are_closed_and_use_each_edge_once():

@@ -1,6 +1,5 @@
-"""What every region promises, over all regions and schemes; parts of regions; the user's own points."""
+"""What a region refuses; parts of regions, the user's own points, rules. (What all promise: test_conformance.py.)"""
 
-import itertools
 import math
 
 import jax.numpy as jnp
@@ -20,9 +19,6 @@ from kernop.basics.errors import (
     ShapeError,
 )
 
-SCHEMES = ["halton", "uniform", "grid"]
-STEP = 1e-6
-
 DOMAINS = {
     "interval": Interval(-1.0, 2.0),
     "rectangle": Box([0.0, -1.0], [3.0, 1.0]),
@@ -34,117 +30,8 @@ DOMAINS = {
     "ball5": Ball([0.0] * 5, 2.0),
     "interval x time": SpaceTime(Interval(0.0, 2.0), (-1.0, 1.5)),
     "rectangle x time": SpaceTime(Box([0.0, 0.0], [1.0, 3.0]), (0.0, 0.5)),
-    "disk x time": SpaceTime(Ball([0.0, 1.0], 0.5), (1.0, 4.0)),
 }
-BOUNDARIES = {f"{name} boundary": (domain, domain.boundary) for name, domain in DOMAINS.items()}
-PIECES = {
-    "left": (DOMAINS["interval"], DOMAINS["interval"].face("left")),
-    "top and left": (DOMAINS["rectangle"], DOMAINS["rectangle"].face("top", "left")),
-    "front": (DOMAINS["box3"], DOMAINS["box3"].face("front")),
-    "x3+": (DOMAINS["box4"], DOMAINS["box4"].face("x3+")),
-    "upper half of rectangle": (
-        DOMAINS["rectangle"],
-        DOMAINS["rectangle"].boundary.where(lambda x: x[..., 1] > 0.0),
-    ),
-    "right half circle": (DOMAINS["disk"], DOMAINS["disk"].boundary.where(lambda x: x[..., 0] > 1.0)),
-}
-for _name in ("interval x time", "rectangle x time", "disk x time"):
-    for _part in ("initial", "final", "walls"):
-        PIECES[f"{_name} {_part}"] = (DOMAINS[_name], getattr(DOMAINS[_name], _part))
-PAIRS = BOUNDARIES | PIECES
-PARTS = {"half box3": DOMAINS["box3"].where(lambda x: x[..., 2] < 1.0)}
-REGIONS = DOMAINS | {name: boundary for name, (_, boundary) in PAIRS.items()} | PARTS
-
-every_region = pytest.mark.parametrize("region", REGIONS.values(), ids=REGIONS)
-every_boundary = pytest.mark.parametrize(("domain", "boundary"), PAIRS.values(), ids=PAIRS)
-every_scheme = pytest.mark.parametrize("scheme", SCHEMES)
-
-
-@every_region
-def test_samples_lie_in_the_region_and_its_bounds(region):
-    low, high = region.bounds
-    for scheme in SCHEMES:
-        x = region.sample(137, scheme, seed=3).x
-        assert x.shape[1] == region.dim == len(low) == len(high)
-        assert np.all(region.contains(x))
-        assert np.all((x >= low - 1e-12) & (x <= high + 1e-12))
-
-
-@every_region
-def test_as_many_points_come_as_were_asked_for(region):
-    for scheme, n in itertools.product(SCHEMES, (1, 7, 64)):
-        number = len(region.sample(n, scheme))
-        if region.intrinsic_dim == 0:
-            assert number == region.measure
-        elif scheme == "grid":
-            assert 1 <= number <= n
-        else:
-            assert number == n
-
-
-@every_region
-def test_seeds_decide_the_points(region):
-    for scheme in SCHEMES:
-        first, again, other = (region.sample(40, scheme, seed) for seed in (11, 11, 12))
-        assert np.array_equal(first.x, again.x)
-        assert (first.normal is None) == (again.normal is None)
-        assert first.normal is None or np.array_equal(first.normal, again.normal)
-        assert scheme == "grid" or region.intrinsic_dim == 0 or not np.allclose(first.x, other.x)
-
-
-@every_region
-def test_points_of_a_region_differ(region):
-    x = region.sample(100, "halton").x
-    assert len(np.unique(x, axis=0)) == len(x)
-
-
-@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
-def test_domains_have_no_normals(domain):
-    points = domain.sample(5)
-    assert points.normal is None
-    assert domain.normals(points.x) is None
-
-
-@every_boundary
-def test_normals_are_of_unit_length_and_point_outward(domain, boundary):
-    for scheme in SCHEMES:
-        points = boundary.sample(101, scheme, seed=2)
-        assert np.allclose(np.linalg.norm(points.normal, axis=1), 1.0, rtol=1e-14)
-        assert not np.any(domain.contains(points.x + STEP * points.normal))
-        assert np.all(domain.contains(points.x - STEP * points.normal))
-        assert np.allclose(boundary.normals(points.x), points.normal, atol=1e-7)
-
-
-@every_boundary
-def test_boundaries_do_not_contain_the_inside_or_the_outside(domain, boundary):
-    points = boundary.sample(30, "uniform")
-    assert not np.any(boundary.contains(points.x - STEP * points.normal))
-    assert not np.any(boundary.contains(points.x + STEP * points.normal))
-
-
-@every_boundary
-def test_a_boundary_has_one_dimension_less(domain, boundary):
-    assert domain.intrinsic_dim == domain.dim == boundary.dim
-    assert boundary.intrinsic_dim == domain.dim - 1
-
-
-@pytest.mark.parametrize("name", DOMAINS)
-def test_uniform_samples_fill_domain_and_boundary_evenly(name):
-    """The mean is the centre of the bounds for all these symmetric domains, to five standard errors."""
-    n = 5000
-    for region in (DOMAINS[name], DOMAINS[name].boundary):
-        x = region.sample(n, "uniform", seed=1).x
-        low, high = region.bounds
-        assert np.all(np.abs(x.mean(axis=0) - (low + high) / 2) < 5 * x.std(axis=0) / math.sqrt(n))
-
-
-@pytest.mark.parametrize("name", DOMAINS)
-def test_the_divergence_theorem_holds_on_samples(name):
-    """∮ x·n = d |D|: normals, areas and the volume fit together, in a sample that is uniform by area."""
-    domain = DOMAINS[name]
-    points = domain.boundary.sample(4000, "halton")
-    flux = domain.boundary.measure * np.mean(np.sum(points.x * points.normal, axis=1))
-    assert flux == pytest.approx(domain.dim * domain.measure, rel=0.01)
+every_scheme = pytest.mark.parametrize("scheme", ["halton", "uniform", "grid"])
 
 
 @pytest.mark.parametrize(
@@ -174,20 +61,6 @@ def test_numpy_integers_are_numbers_of_points():
 
 
 # ---- the user's own points
-
-
-@every_region
-def test_a_region_adopts_its_own_samples(region):
-    points = region.sample(25, "uniform")
-    adopted = region.adopt(points)
-    assert np.array_equal(adopted.x, points.x)
-    assert points.normal is None or np.array_equal(adopted.normal, points.normal)
-
-
-@every_boundary
-def test_adopted_arrays_get_normals(domain, boundary):
-    points = boundary.sample(20, "uniform")
-    assert np.allclose(boundary.adopt(points.x).normal, points.normal, atol=1e-7)
 
 
 def test_adopted_points_keep_the_normals_they_came_with():
@@ -410,20 +283,6 @@ def test_rules_integrate_a_quadratic_over_domain_and_boundary(domain, wanted, ac
         assert rule.weight @ quadratic(rule.x, 0.5 * (low + high)) == pytest.approx(exact, rel=accuracy)
 
 
-@every_region
-def test_rules_are_points_of_the_region_with_its_measure(region):
-    rule = region.quadrature(600)
-    assert rule.weight.shape == (len(rule),)
-    assert np.all(rule.weight > 0.0)
-    assert np.sum(rule.weight) == pytest.approx(region.measure, rel=1e-12)
-    assert np.all(region.contains(rule.x))
-    assert rule.timed == region.timed
-    normals = region.normals(rule.x)
-    assert (rule.normal is None) == (normals is None)
-    if normals is not None:
-        np.testing.assert_allclose(rule.normal, normals, atol=1e-12)
-
-
 def test_rules_converge_spectrally_on_boxes():
     """∫ exp(x + 2 y) over [0, 3] × [−1, 1]."""
     exact = (math.exp(3.0) - 1.0) * math.sinh(2.0)
@@ -438,11 +297,15 @@ def test_rules_converge_spectrally_on_boxes():
 
 def test_a_part_of_a_region_has_a_quasi_random_rule():
     """∫ x over the upper half of the boundary of [0, 3] × [−1, 1]: 0 on the left side, 3 on the right, 4.5 above."""
-    rule = PIECES["upper half of rectangle"][1].quadrature(4000)
+    rule = DOMAINS["rectangle"].boundary.where(lambda x: x[..., 1] > 0.0).quadrature(4000)
     assert rule.weight @ rule.x[:, 0] == pytest.approx(7.5, rel=1e-2)
 
 
-@pytest.mark.parametrize("region", [Box([0, 0], [1, 1]), DOMAINS["disk"].boundary, PARTS["half box3"]], ids=repr)
+@pytest.mark.parametrize(
+    "region",
+    [Box([0, 0], [1, 1]), DOMAINS["disk"].boundary, DOMAINS["box3"].where(lambda x: x[..., 2] < 1.0)],
+    ids=["box", "circle", "half a box"],
+)
 @pytest.mark.parametrize(
     ("n", "kind"), [(0, ArgumentError), (-3, ArgumentError), (2.5, ArgumentTypeError), ("a", None)]
 )

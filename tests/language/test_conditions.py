@@ -100,3 +100,14 @@ def test_point_constraints_close_what_is_open():
     )
     x = line.sample(20).x
     assert np.abs(ko.learn(beam)()(x) - x[:, 0] ** 3).max() < 1e-9
+
+
+@pytest.mark.parametrize("region", [ko.Box([2, 2], [3, 3]), ko.Box([0.5, 0.5], [3, 3])], ids=["beyond", "in part"])
+def test_an_integral_over_what_lies_outside_is_refused(region):
+    square = ko.Box([0, 0], [1, 1])
+    inside = (ko.Equation(lambda u: -ko.laplacian(u), on=square), ko.Neumann(on=square.boundary))
+    ko.Problem(*inside, ko.Mean(square.boundary.where(lambda x: x[..., 0] > 0.5)))
+    with pytest.raises(
+        ko.errors.OutsideDomainError, match=r"mean: got .* lies outside the domain; integrate over a part"
+    ):
+        ko.Problem(*inside, ko.Mean(region))

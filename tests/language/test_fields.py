@@ -516,8 +516,8 @@ def test_vector_fields_cannot_be_changed():
         v.parts = ()
 
 
-@pytest.mark.parametrize("shape", [(20_000,), (200, 200)])
+@pytest.mark.parametrize("shape", [(20_000,), (64, 64), (17,)])
 def test_an_array_of_data_is_no_vector_of_coefficients(shape):
     """It would become a field with as many components, one after the other."""
-    with pytest.raises(OperatorError, match=r"coefficient: got an array .*; give a vector or matrix"):
+    with pytest.raises(OperatorError, match=r"coefficient: got an array .*; values on a grid are"):
         grad(Unknown.component(0, 2, False)) * np.ones(shape)

@@ -1,5 +1,7 @@
 """GridFunction: where its nodes are, what it does in JAX and in operators, and what it refuses."""
 
+import warnings
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -140,8 +142,14 @@ def test_xarray_brings_its_coordinates():
     own = ko.GridFunction.from_xarray(array, dims=("lon", "lat"))
     assert np.allclose(own(grid), wave(grid), atol=1e-12)
     assert np.abs(own(INSIDE) - wave(INSIDE)).max() < 1e-4
-    flipped = ko.GridFunction.from_xarray(array)
+    flipped = ko.GridFunction.from_xarray(array, dims=("lat", "lon"))
     assert np.allclose(flipped(grid[..., ::-1]), wave(grid), atol=1e-12)
+    with pytest.raises(
+        ko.errors.ArgumentError, match=r"dims: got .* x\[\.\.\., 0\] would be lat; give dims=\('lon', 'lat'\)"
+    ):
+        ko.GridFunction.from_xarray(array)
+    named = array.rename(lat="row", lon="column")  # words that have no usual order are taken as they stand
+    assert np.allclose(ko.GridFunction.from_xarray(named)(grid[..., ::-1]), wave(grid), atol=1e-12)
 
 
 def test_labels_that_cannot_be_used_are_named():
@@ -155,6 +163,8 @@ def test_labels_that_cannot_be_used_are_named():
         ko.GridFunction.from_xarray(days, dims=("x", "z"))
     with pytest.raises(ko.errors.ArgumentTypeError, match="give an xarray"):
         ko.GridFunction.from_xarray(np.zeros((3, 3)))
+    with pytest.raises(ko.errors.ArgumentTypeError, match=r"a dataset of several arrays; give .* dataset\['k'\]"):
+        ko.GridFunction.from_xarray(xr.Dataset({"k": plain}))
 
 
 @pytest.mark.parametrize(
@@ -181,6 +191,24 @@ def test_what_is_wrong_is_said(values, box, more, said):
 def test_coordinates_come_on_the_last_axis():
     with pytest.raises(ko.errors.ShapeError, match=r"give points of shape \(…, 2\)"):
         ko.GridFunction(np.zeros((3, 3)), SQUARE)(np.zeros((2, 5)))
+    with pytest.raises(ko.errors.ShapeError, match=r"lambda x: g\(x\[\.\.\., :1\]\)"):  # an initial state
+        ko.GridFunction(np.zeros(3), ko.Interval(0, 1))(np.zeros((5, 2)))
+
+
+def test_a_spline_that_leaves_the_positive_numbers_is_told():
+    steep = np.full((12, 12), 1e-3)
+    steep[6:] = 1e3
+    with pytest.warns(ko.errors.AccuracyWarning, match="interpolate the logarithm"):
+        assert ko.GridFunction(steep, SQUARE)([[0.4091, 0.7727]])[0] < 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ko.GridFunction(np.log(steep), SQUARE)
+        ko.GridFunction(np.exp(nodes(np.linspace(0, 3, 20), np.linspace(0, 3, 20)).sum(axis=-1)), SQUARE)
+
+
+def test_arrays_in_an_operator_are_told_of_it():
+    with pytest.raises(ko.errors.OperatorError, match=r"coefficient: got an array of shape \(64, 64\); .*GridFunction"):
+        ko.learn(darcy(np.ones((64, 64))))
 
 
 def test_numpy_and_scipy_under_a_derivative_are_told_of_it():

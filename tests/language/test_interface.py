@@ -115,3 +115,19 @@ def test_two_halves_are_a_whole():
 def test_an_interface_alone():
     with pytest.raises(KernopError, match="without an equation"):
         ko.Problem(ko.Dirichlet(on=SQUARE.boundary), ko.Interface(DISK.boundary))
+
+
+def test_what_two_interfaces_say_of_one_place_must_agree():
+    op = lambda u: -ko.laplacian(u)
+    again, hole = ko.Ball([0, 0], 0.5), ko.Ball([0, 0], 0.9) - DISK
+    problem(op, ko.Interface(DISK.boundary, name="i"), ko.Interface(again.boundary, name="j"))
+    turned = ko.Interface(hole.boundary, lambda x: -x[..., 0] * (jnp.sum(x**2, axis=-1) < 0.5), name="j")
+    problem(op, ko.Interface(DISK.boundary, lambda x: x[..., 0], name="i"), turned)  # its normals point inward
+    for other in (ko.Interface(again.boundary, 1.0, name="j"), ko.Interface(again.boundary, "step", name="j")):
+        with pytest.raises(
+            ArgumentError, match=r"j: jump: got .*, where 'i_jump' says what it is; state one interface"
+        ):
+            problem(op, ko.Interface(DISK.boundary, name="i"), other)
+    half = ko.Interface(DISK.boundary.where(lambda x: x[..., 0] > 0), flux_jump=1.0, name="j")
+    with pytest.raises(ArgumentError, match=r"j: flux_jump: got 1\.0 at .*, where 'i_flux' says"):
+        problem(op, ko.Interface(DISK.boundary, name="i"), half)

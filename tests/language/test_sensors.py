@@ -54,6 +54,7 @@ def test_the_posterior_is_that_of_the_formula(method):
     assert np.allclose(T.std(PLACES), np.sqrt(variance), atol=tight)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.IllPosedWarning")
 def test_the_noise_is_a_weight_of_one_over_its_square():
     T = ko.learn(problem(0.05), noise={"f": 2.0}, method=ko.Full(), points={"f": 50, "s": 30})
     assert T.noise == {"f": 2.0, "s": 0.05}

@@ -122,7 +122,9 @@ def test_cells_are_those_with_the_residual_and_the_budget_is_kept() -> None:
     layers = layers_in(frame_of(SQUARE), 100)
     x = np.random.default_rng(0).uniform(size=(20_000, 2))
     squares = np.exp(-np.sum((x - [0.28, 0.72]) ** 2, axis=1) / 0.02**2)
-    found = Residuals(1.0, x, squares, np.full(len(x), 1 / len(x)), np.ones((1, 1)), 1.0)
+    found = Residuals(
+        error=1.0, x=x, squares=squares, shares=np.full(len(x), 1 / len(x)), values=np.ones((1, 1)), misfit=1.0
+    )
     chosen = marked(layers, found)
     low, side = chosen[:, 1:] / 2.0 ** chosen[:, :1], 0.5 ** chosen[:, :1]
     held = np.any(np.all((x[:, None] >= low) & (x[:, None] < low + side), axis=2), axis=1)

@@ -14,7 +14,7 @@ from kernop.collocation.functionals import evaluations
 from kernop.collocation.probes import Bumps, oscillations, random_probes
 from kernop.collocation.sampling import between, interior
 from kernop.collocation.units import frame_of as frame
-from kernop.learning.heldout import HELD_OUT, OnInputs, OnProbes
+from kernop.learning.heldout import HELD_OUT, OnInputs, OnProbes, plain_data
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(
@@ -60,6 +60,7 @@ class TestOnInputs:
         first = rms(u.residual("f", inside, source)) / max(rms(np.asarray(source(inside))), 2 * size)  # |−1| + |−1|
         return max(first, rms(u(edge) - np.asarray(value(edge))) / max(rms(np.asarray(value(edge))), size))
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_the_formula(self, operator):
         found = on_inputs([(f, g)])(operator).error
         assert found == pytest.approx(self.by_hand(operator, f, g), rel=1e-5)
@@ -76,6 +77,7 @@ class TestOnInputs:
         found = on_inputs([f], problem)(learn(problem)).error
         assert found == pytest.approx(on_inputs([(f, g)])(learn()).error, rel=1e-6)
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_the_change_of_solutions(self):
         held = on_inputs([(f, g), (1.0, 0.0)])
         one, other = learn(centers=30), learn(centers=60)
@@ -124,6 +126,7 @@ class TestOnProbes:
             [np.linalg.norm(error, axis=0, ord=p) / np.linalg.norm(truth, axis=0, ord=p) for p in (2, np.inf)]
         )
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     @pytest.mark.parametrize(("centers", "worst"), [(80, slice(9, 12)), (400, slice(12, 15))], ids=["waves", "bumps"])
     def test_the_error_is_that_of_the_worst_probe(self, centers, worst):
         operator = learn(centers=centers)
@@ -156,6 +159,7 @@ class TestOnProbes:
         found = on_probes(problem)(learn(problem, 200)).error
         assert found == pytest.approx(on_probes()(learn(centers=200)).error, rel=0.01)
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_constant_data_is_followed(self, operator):
         measure = on_probes()
         assert measure.unknown == ("f = 1", "g = 1")
@@ -183,3 +187,17 @@ class TestOnProbes:
         cloud = ko.PointCloud(rng.uniform(size=(40, 2)), SQUARE.boundary.sample(24).x)
         problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=cloud), ko.Dirichlet(on=cloud.boundary))
         assert on_probes(problem)(ko.learn(problem, method=ko.Subspace(60))).error > 0.05
+
+
+def test_plain_data():
+    """1 for one condition and 0 for the others, and a wave likewise, which is not constant on the boundary."""
+    square = ko.Box([0, 0], [2, 1])
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=square), ko.Dirichlet(on=square.boundary))
+    found = plain_data(problem, frame(problem), waves=True)
+    assert list(found) == ["f = 1", "g = 1", "f = a wave", "g = a wave"]
+    assert found["g = 1"] == {"f": 0.0, "g": 1.0}
+    assert found["g = a wave"]["f"] == 0.0
+    values = found["g = a wave"]["g"](square.boundary.sample(100).x)
+    assert values.shape == (100,)
+    assert np.ptp(values) > 1.5
+    assert list(plain_data(problem, frame(problem), waves=False)) == ["f = 1", "g = 1"]

@@ -1,9 +1,12 @@
 """Parts are halved where they are wrong, chosen where u is singular, and told about."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
 import kernop as ko
+from kernop.basics.progress import Stages
 from kernop.methods.partition import PartsFactorisation
 
 SQUARE = ko.Box([0, 0], [1, 1])
@@ -48,6 +51,7 @@ def test_cells_are_halved_where_a_source_is_narrow():
     assert u.error_estimate(covering=None, search=None).parts.shape == (len(low),)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_where_it_is_wrong():
     """A wave of 30 in a corner of the square: parts are wrong there, and the estimate of each is near its error."""
     wave = lambda x: np.exp(-20 * np.sum((x - 0.8) ** 2, axis=-1)) * np.sin(40 * x[..., 0])
@@ -68,3 +72,35 @@ def test_where_it_is_wrong():
     worst = int(np.argmax(truth))
     assert np.all(high[worst] > 0.5)
     assert 0.1 * truth[worst] < found[worst] < 100 * truth[worst]
+
+
+@pytest.mark.filterwarnings("ignore::kernop.ToleranceWarning")
+def test_there_are_no_more_parts_than_the_budget_allows():
+    """r^(2/3) at the corner of an L needs some three hundred parts for 1e-8; with sixty, what is missed is told."""
+    ell = ko.Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)])
+    T = ko.learn(poisson(ell), tol=1e-8, budget=60)
+    assert len(T.factorisation.expansion.mosaic.owners) <= 60
+    assert not T.report.met
+    assert max(level.centers for level in T.report.levels) <= 60 * 210
+
+
+def test_factorising_parts_tells_how_far_it_is(monkeypatch):
+    """The part that is done grows from tick to tick, with words, and nothing is printed where nobody looks on."""
+    told = []
+
+    class Watched(Stages):
+        @contextmanager
+        def __call__(self, name):
+            with super().__call__(name) as tick:
+                yield lambda done, note="": (told.append((name, done, note)), tick(done, note))
+
+    problem = poisson(ko.Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)]))
+    method = ko.Partition(cells=4, degree=5, levels=3)
+    plain = ko.learn(problem, method=method)(1.0, 0.0)([[-0.5, -0.5]])
+    monkeypatch.setattr("kernop.learning.learn.Stages", Watched)
+    monkeypatch.setattr("kernop.learning.joining.AT_ONCE", 4)
+    assert np.array_equal(ko.learn(problem, method=method)(1.0, 0.0)([[-0.5, -0.5]]), plain)
+    parts = [done for name, done, note in told if name == "factorise" and " of " in note]
+    assert len(parts) > 4
+    assert parts == sorted(parts)
+    assert 0.0 < parts[0] < 0.2 < parts[-1] < 1.0

@@ -77,7 +77,7 @@ class TestAgainstNumPy:
     def test_rows_and_squares(self, kind):
         accumulator = passed(kind, (8, 30))
         assert accumulator.rows == N
-        assert accumulator.square == pytest.approx(np.sum(ROWS**2), rel=1e-13)
+        assert accumulator.squares == pytest.approx(np.sum(ROWS**2, axis=0), rel=1e-13)
 
     @penalties
     def test_without_data(self, kind, penalty):

@@ -49,6 +49,7 @@ def some_data(n, seed=0):
     return np.random.default_rng(seed).normal(size=n)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_equals_the_naive_formula(operator):
     f, g = some_data(60), some_data(30, 1)
     x = SQUARE.sample(50, "uniform", seed=5).x
@@ -57,6 +58,7 @@ def test_equals_the_naive_formula(operator):
     np.testing.assert_allclose(operator(f, g)(x), expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_weights_enter_as_in_the_risk():
     weights = {"f": 0.01, "g": 100.0}
     t = ko.learn(PROBLEM, kernel=ko.Gaussian(ETA), points=POINTS, regularization=LAM, method=ko.Full(), weights=weights)
@@ -145,6 +147,7 @@ def test_kernel_basis_is_the_greens_function_of_the_second_derivative():
     np.testing.assert_allclose(psi[:, n:], poisson_kernels, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_learning_takes_no_data_and_the_operator_is_linear(operator):
     f1, f2, g1, g2 = some_data(60), some_data(60, 1), some_data(30, 2), some_data(30, 3)
     x = SQUARE.sample(20, "uniform", seed=5).x

@@ -59,6 +59,7 @@ def test_at_full_rank_it_is_the_full_estimator():
     np.testing.assert_allclose(lowrank.std(X), full.std(X), rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_agrees_in_the_setting_of_the_paper_at_a_fraction_of_the_rank(full, lowrank):
     assert lowrank.factorisation.rank < 120
     assert difference(lowrank, full) < 1e-8
@@ -69,6 +70,7 @@ def test_std_agrees(full, lowrank):
     np.testing.assert_allclose(lowrank.std(X), full.std(X), rtol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_basis_and_fixed_points_agree(full, lowrank):
     np.testing.assert_allclose(lowrank.basis(X), full.basis(X), atol=1e-5 * np.abs(full.basis(X)).max())
     f, g = some_data(lowrank)
@@ -102,6 +104,7 @@ def test_the_rank_is_at_most_what_is_asked_for(rank):
     assert ko.learn(PROBLEM, method=ko.LowRank(rank=rank), **PAPER).factorisation.rank <= rank
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_more_rank_is_closer(full):
     errors = [difference(ko.learn(PROBLEM, method=ko.LowRank(rank=r), **PAPER), full) for r in (10, 30, 60)]
     assert errors[0] > errors[1] > errors[2]
@@ -129,6 +132,7 @@ def test_a_tolerance_below_rounding_does_no_harm(full):
     assert difference(ko.learn(PROBLEM, method=ko.LowRank(tol=1e-12), **PAPER), full) < 1e-10
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_a_small_tolerance_is_met_in_the_solution():
     """Pivots down to rounding: T in û = Σ (T⁻ᵀ …)_j P_j K must be the triangle with which the columns were made."""
     settings = {**PAPER, "regularization": 1e-6}
@@ -152,6 +156,7 @@ def test_balanced_weights_agree():
     assert difference(ko.learn(PROBLEM, method=ko.LowRank(), weights="balanced", **PAPER), full) < 2e-8
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_coinciding_points():
     x = SQUARE.sample(60, "uniform", seed=8).x
     settings = {**PAPER, "points": {"f": np.concatenate([x, x, x[:5]]), "g": 70}}

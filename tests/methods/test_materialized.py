@@ -65,12 +65,14 @@ def held(name, streamed):
 
 
 class TestAnswers:
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_the_same_as_streamed_and_as_held(self, name, operator, streamed, held):
         for data in (noise(), noise((3,)), (lambda x: jnp.sin(5 * x[..., 0]), 1.0)):
             expected = held(*data)(X)
             assert apart(operator(*data)(X), expected) < CASES[name][-1]
             assert apart(streamed(*data)(X), expected) < CASES[name][-1]
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_fixed_points_and_basis(self, name, operator, held):
         data = noise((2,))
         expected = held(*data)(X)
@@ -106,6 +108,7 @@ class TestFile:
         # Qᵀ Q = I − λ R⁻ᵀ R⁻¹: a contraction.
         assert np.linalg.norm(q, 2) < 1.0 + 1e-12
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_after_an_update(self, tmp_path):
         t = learn("qr", batch=9).update({"f": LINE.sample(7, seed=5)})
         data = [np.arange(67.0), np.array([1.0, -1.0])]

@@ -38,6 +38,7 @@ def test_weights_are_one_in_the_geometric_mean_and_keep_every_level(levels):
     np.testing.assert_allclose(np.sqrt(noise.variance / np.array(noise.weights)), levels, rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 def test_noise_is_lambda_and_weights(method):
     operator = learn(method, noise=LEVELS)

@@ -270,6 +270,7 @@ def test_the_band_of_a_solution_covers_when_the_scale_of_the_prior_is_unknown():
     assert 0.93 < np.mean(np.abs(u(X) - 70.0 * truth) < 2.06 * u.std(X)) < 0.97
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_least_squares_without_a_prior_has_the_standard_error_of_regression():
     operator = ko.learn(PROBLEM, kernel=KERNEL, points={"f": 60, "g": 2}, method=ko.Subspace(CENTRES), weights="unit")
     rng = np.random.default_rng(0)

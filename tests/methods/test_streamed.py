@@ -119,6 +119,7 @@ def held(name, streamed):
     return learn(name, weights=streamed.weights)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 class TestAgainstHeldRows:
     def test_inputs_in_advance(self, name, streamed, held):
         bound, given = CASES[name][-1], functions(held.problem)
@@ -269,6 +270,7 @@ class TestAccuracy:
         for kind in ("in advance", "later"):
             assert errors["normal", kind] < 3 * errors["normal", "held"]
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     @pytest.mark.parametrize("ridge", [None, 0.0, 1e-40])
     def test_functions_that_depend_on_each_other(self, ridge):
         """Every function twice: R is singular, and corrections by it would explode."""

@@ -62,6 +62,7 @@ def everything():
     return ko.learn(PROBLEM, method=ko.Subspace(N_F + N_G, basis="representers", penalty="rkhs"), **SETTINGS)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 class TestAgainstFull:
     def test_all_representers_give_the_full_estimator(self, full, everything):
         data = some_data(full)
@@ -105,6 +106,7 @@ def design(operator):
     return np.vstack([inside, boundary])
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 class TestAgainstNumPy:
     def learn(self, solver, regularization=1e-6, weights="unit", **more):
         return ko.learn(
@@ -190,6 +192,7 @@ def operator(request):
     return ko.learn(PROBLEM, points={"f": 200, "g": 100}, method=ko.Subspace(L, solver=request.param))
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 class TestFixedPoints:
     @pytest.mark.parametrize(("count", "matrices"), [(66, 1), (91, 1), (92, 2), (150, 2)])
     def test_two_thin_matrices_if_they_are_smaller(self, operator, count, matrices):
@@ -272,6 +275,7 @@ class TestEnvelope:
         assert np.all(t.std(X) > 0.0)
         assert np.all(t.std(SQUARE.boundary.sample(20).x) <= 1e-12 * t.std(X).max())
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_constant_envelope_changes_nothing_but_the_scale(self):
         settings = {"points": {"f": N_F, "g": N_G}, "kernel": KERNEL}
         plain = ko.learn(PROBLEM, method=ko.Subspace(L), **settings)

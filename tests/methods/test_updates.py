@@ -80,6 +80,7 @@ def updated(start):
     return start.update(FRESH)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 class TestUpdate:
     def test_points_are_the_old_ones_then_the_new(self, start, updated):
         for key, points in POINTS.items():
@@ -127,6 +128,7 @@ class TestUpdate:
         np.testing.assert_array_equal(start.basis(X), before)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 class TestRemove:
     def test_equals_learning_again(self, name, updated):
         fewer = updated.remove({"f": [0, 3, 100, -1], "q": np.arange(95) % 8 == 0})
@@ -181,6 +183,7 @@ def halves():
     return tuple({name: points[below[name] == side] for name, points in POINTS.items()} for side in (True, False))
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 class TestLowRank:
     def test_places_that_are_new_need_more_pivots(self):
         near, far = halves()
@@ -224,6 +227,7 @@ class TestTruth:
             errors.append(error(t))
         assert errors[0] > 10 * errors[1] > 100 * errors[2]
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_a_dead_sensor_is_forgotten(self):
         t = learn("full", POINTS)
         data = PROBLEM.manufacture(smooth, t.points)
@@ -244,6 +248,7 @@ ON_A_LINE = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 @pytest.mark.parametrize("kind", list(ON_A_LINE))
 @settings(max_examples=25, deadline=None)
 @given(

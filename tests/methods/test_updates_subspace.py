@@ -107,6 +107,7 @@ def updated(start, fresh):
     return start.update(fresh)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 class TestUpdate:
     def test_what_was_chosen_stays_and_the_penalty_too(self, start, updated):
         assert updated.kernel is start.kernel
@@ -162,6 +163,7 @@ class TestUpdate:
         np.testing.assert_array_equal(start.basis(X), before)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 class TestRemove:
     def test_equals_learning_again(self, name, updated):
         fewer = updated.remove({"f": [0, 3, 100, -1]})
@@ -194,6 +196,7 @@ class TestRemove:
 
 
 class TestBases:
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_representers_stay_those_of_the_first_points(self):
         method = ko.Subspace(L, basis="representers", penalty="rkhs")
         given = {"kernel": KERNEL, "regularization": 1e-6, "method": method, "weights": {"f": 0.01, "g": 2.0}}
@@ -237,6 +240,7 @@ class TestTruth:
         assert self.error(t) < 1e-12
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_centres_that_coincide():
     centres = np.concatenate([CENTRES[:40], CENTRES[:40]])
     t = ko.learn(PROBLEM, points=200, kernel=KERNEL, regularization=1e-4, method=ko.Subspace(centres, solver="normal"))

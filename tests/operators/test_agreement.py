@@ -37,6 +37,8 @@ def path(tmp_path_factory):
     return path
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
+@pytest.mark.filterwarnings("ignore::kernop.errors.IllPosedWarning")
 def test_the_same_problem_written_again(path):
     mine = problem()
     T = ko.load(path, problem=mine)

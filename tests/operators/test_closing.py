@@ -100,6 +100,7 @@ def test_a_region_with_a_predicate_is_known_by_its_points():
     assert remembered(BOX, points) is BOX
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.IllPosedWarning")
 def test_the_envelope_is_put_where_the_old_one_was():
     problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=BOX, name="f"))
     T = ko.learn(problem, points=40, method=ko.Subspace(10, envelope=rho))

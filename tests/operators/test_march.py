@@ -395,6 +395,7 @@ class TestEstimates:
         assert estimate.slabs_l2.shape == (4, 2)
         assert estimate.residuals["u0"].rms.shape == (2,)
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_a_search_of_functions(self):
         T = learned("heat", 60)
         bump = lambda x: 1e3 * jnp.exp(-(((x[..., 0] - 0.51) ** 2 + (x[..., 1] - 0.7) ** 2) / 2e-5))
@@ -530,6 +531,7 @@ class TestMethodsAndFiles:
         x = places(T, 6, 100)
         assert np.array_equal(ko.load(path).march(6, **given)(x), T.march(6, **given)(x))
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_files_of_functions(self, path):
         a = lambda x: 0.1 + 0.05 * x[..., 0]
         problem = parabolic(lambda u: ko.dt(u) - a * ko.laplacian(u))

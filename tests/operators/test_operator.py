@@ -23,6 +23,7 @@ def operator(request):
     return ko.learn(PROBLEM, method=METHODS[request.param], **given)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_several_inputs_are_several_calls(operator):
     values = np.linspace(0, 1, 80).reshape(40, 2)
     found = operator.solve([(1.0, 0.0), {"g": 2.0, "f": values}])

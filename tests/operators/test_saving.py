@@ -20,6 +20,7 @@ def same(a, b):
     assert a.tobytes() == b.tobytes()
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_a_loaded_operator_gives_the_same_bits(case, path):
     T = case.operator
     T.save(path)
@@ -46,6 +47,7 @@ ABILITIES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_a_loaded_operator_can_do_and_refuses_the_same(case, path):
     T = case.operator
     T.save(path)
@@ -66,6 +68,7 @@ def test_points_leave_without_the_functions_of_the_user(made, path):
     same(fewer[0].coefficients, fewer[1].coefficients)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_an_operator_that_was_loaded_can_be_saved(case, path):
     case.operator.save(path)
     ko.load(path).save(path)
@@ -73,6 +76,7 @@ def test_an_operator_that_was_loaded_can_be_saved(case, path):
     same(T(**case.inputs)(case.x), case.operator(**case.inputs)(case.x))
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 @pytest.mark.parametrize("name", ["heat", "disk, parts, sum of kernels"])
 def test_constant_coefficients_need_no_function(made, path, name):
     case = made(name)
@@ -105,6 +109,7 @@ for path in map(Path, sys.argv[1:]):
 """
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_another_process_gives_the_same_bits(made, tmp_path):
     cases = [made(name) for name in ("Full", "LowRank", "QR, updated twice", "stream, materialised")]
     paths = [tmp_path / f"{k}.kernop" for k in range(len(cases))]

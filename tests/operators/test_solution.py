@@ -105,6 +105,7 @@ def test_residuals(operator, data, solution):
     assert solution.residual("q", operator.points["q"], data["q"]).shape == data["q"].shape
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_residuals_with_what_the_operator_was_given(operator, data, solution):
     fresh = SQUARE.sample(50, "uniform", seed=11)
     at = operator.points["q"]

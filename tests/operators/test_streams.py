@@ -83,6 +83,7 @@ class TestFromFiles:
         learned.save(tmp_path / "file")
         return tmp_path / "file"
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_it_goes_on(self, learned, path):
         S, more = ko.load(path), {"f": [[0.4], [0.7]]}
         assert S.n_points == learned.n_points

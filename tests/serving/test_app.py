@@ -11,6 +11,7 @@ from safetensors.numpy import load, save
 
 import kernop as ko
 from kernop.serving.app import application
+from kernop.serving.hosted import Hosted
 from kernop.serving.refusal import Limits
 
 GAUSSIAN = {"kind": "gaussian", "center": [0.4, 0.3], "width": 0.25, "strength": 2.0}
@@ -28,6 +29,10 @@ class Answer:
 
 def ask(app, method, path, body=b"", **headers):
     """One request, straight to the application."""
+    return asyncio.run(asking(app, method, path, body, **headers))
+
+
+async def asking(app, method, path, body=b"", **headers):
     named = {"host": "localhost", "content-length": str(len(body)), **headers}
     raw = [(k.replace("_", "-").encode(), v.encode()) for k, v in named.items()]
     scope = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "path": path}
@@ -35,17 +40,14 @@ def ask(app, method, path, body=b"", **headers):
     scope |= {"client": ("1.2.3.4", 5), "server": ("localhost", 80)}
     sent, parts = [], [{"type": "http.request", "body": body, "more_body": False}, {"type": "http.disconnect"}]
 
-    async def run():
-        async def receive():
-            return parts.pop(0)
+    async def receive():
+        return parts.pop(0)
 
-        async def send(message):
-            sent.append(message)
-
-        await app(scope, receive, send)
+    async def send(message):
+        sent.append(message)
 
     with contextlib.suppress(ZeroDivisionError):  # a fault of our own goes on to the log, after the answer
-        asyncio.run(run())
+        await app(scope, receive, send)
     return Answer(sent[0]["status"], dict(sent[0]["headers"]), b"".join(m.get("body", b"") for m in sent[1:]))
 
 
@@ -260,3 +262,43 @@ def test_an_operator_from_a_file_tells_its_error(tmp_path):
     told = post(app, {"inputs": {"f": 1.0, "g": 0.0}, "want": ["error"]}, path="/operators/T/solve").json
     assert told["error"]["source"] == "leave-one-out"
     assert 0 < told["error"]["l2"] < 1e-6
+
+
+def test_questions_that_wait_are_answered_together(operator, monkeypatch):
+    """Forty at once on one thread, some of them wrong: each gets the answer that it gets alone."""
+    app, sizes = application({"disk": operator}, threads=1), []
+    together = Hosted._together
+
+    def counted(own, asked):
+        sizes.append(len(asked))
+        return together(own, asked)
+
+    bodies = [{"inputs": {"f": {**GAUSSIAN, "strength": k}, "g": 0.1 * k}, "at": {"points": PLACES}} for k in range(30)]
+    bodies += [{**bodies[1], "at": {"points": PLACES[:2]}}, {**bodies[1], "want": ["u", "gradient"]}] * 2
+    bodies += [
+        {**bodies[1], "inputs": {"f": [1.0], "g": 0}},
+        {**bodies[1], "inputs": {"f": {"real": 1, "imag": 2}, "g": 0}},
+    ]
+    bodies += [{"inputs": [{"f": 1, "g": 0}, {"f": 2, "g": 0}], "at": {"points": PLACES}}] * 4
+    alone = [post(app, body) for body in bodies]
+    monkeypatch.setattr(Hosted, "_together", counted)
+
+    async def at_once():
+        asked = (json.dumps(body).encode() for body in bodies)
+        json_ = {"content_type": "application/json"}
+        return await asyncio.gather(*(asking(app, "POST", "/operators/disk/solve", own, **json_) for own in asked))
+
+    for body, one, own in zip(bodies, alone, asyncio.run(at_once()), strict=True):
+        assert own.status == one.status == (422 if body["inputs"] == bodies[34]["inputs"] else 200)
+        if own.status == 422:
+            assert own.json == one.json
+            continue
+        values, expected = own.json.pop("values"), one.json.pop("values")
+        assert json.dumps(own.json["warnings"]) == json.dumps(one.json["warnings"])
+        np.testing.assert_allclose(own.json["misfit"], one.json["misfit"], rtol=1e-6, atol=1e-13)
+        for name, value in expected.items():
+            parts = value if isinstance(value, dict) else {"": value}
+            found = values[name] if isinstance(value, dict) else {"": values[name]}
+            for part, numbers in parts.items():
+                np.testing.assert_allclose(found[part], numbers, rtol=1e-10, atol=1e-12)
+    assert max(sizes) > 10

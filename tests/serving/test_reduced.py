@@ -70,6 +70,20 @@ def test_the_product_is_the_answer_of_the_operator(operator, stage, model):
     assert model.left_out < 2e-6
 
 
+def test_what_is_lost_is_an_upper_bound_at_every_width(operator, stage, model, wide):
+    """Against T, for sources that were neither solved nor tested, on the boundary too."""
+    rng, places = np.random.default_rng(9), stage.places(stage.nodes)
+    centres = np.concatenate([rng.uniform(size=(20, 2)) * [0.5, 1.0], operator.points["g"].x[3:160:8] * 0.999])
+    for part in (0.0, 0.1, 0.3, 0.45, 0.6, 0.8, 0.99):
+        width = model.widths[0] * (model.widths[1] / model.widths[0]) ** part
+        source = gaussians(centres, np.full(len(centres), width))
+        with warnings.catch_warnings(action="ignore"):
+            truth = operator(f=source, g=np.zeros((len(operator.points["g"]), len(centres))))(places)
+        found = (model.left @ (model.right @ source(model.points).astype(np.float32)))[: len(places)]
+        assert np.max(np.abs(found - truth)) < model.lost[int(part * len(model.lost))]
+    assert np.max(model.lost) < 1e-5 * model.size
+
+
 def test_truncation_is_told_and_not_hidden(operator, stage, wide, monkeypatch):
     monkeypatch.setattr("kernop.serving.reduced.MOST", 12)
     assert reduced(Responses(operator, stage), Channel("f"), 200).left_out > 1e-3

@@ -109,6 +109,7 @@ def test_several_inputs_one_by_one(case):
     np.testing.assert_allclose(both.log_likelihood, [e.log_likelihood for e in each], rtol=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_band_of_a_solution_is_that_of_the_operator_times_the_scale(case):
     operator = open_scale(case[0])
     data = some_data(operator)
@@ -120,6 +121,7 @@ def test_band_of_a_solution_is_that_of_the_operator_times_the_scale(case):
     np.testing.assert_array_less(np.abs(found.mean(axis=1) - u(X)), 5 * u.std(X) / np.sqrt(4000))
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_band_of_a_solution_whose_noise_was_stated_is_that_of_the_operator(case):
     operator = stated(case[0])
     u = operator(*(3.0 * h for h in some_data(operator)))
@@ -128,6 +130,7 @@ def test_band_of_a_solution_whose_noise_was_stated_is_that_of_the_operator(case)
     np.testing.assert_array_equal(u.std(X, slope), operator.std(X, slope))
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_bands_of_several_solutions(case):
     operator = open_scale(case[0])
     data = [np.stack([h, 10.0 * h], axis=1) for h in some_data(operator)]
@@ -149,6 +152,7 @@ def test_likelihood_prefers_the_kernel_that_the_data_came_from():
     assert total(KERNEL) > max(total(ko.Gaussian(0.2)), total(ko.Gaussian(0.45)), total(9.0 * KERNEL))
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 @pytest.mark.parametrize("factor", [1e-200, 1e140])
 def test_the_scale_follows_data_of_any_size(case, factor):
     operator = open_scale(case[0])

@@ -88,6 +88,7 @@ def test_smooth_ones_pass(name: str, domain: Any) -> None:
     assert found(SMOOTH[name], domain, 900).part < UNRESOLVED
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 @pytest.mark.parametrize("width", [1e-4, 1e-3])
 def test_a_steep_front_counts(width: float) -> None:
     a = lambda x: 5.5 + 4.5 * jnp.tanh((x[..., 0] - 0.5) / width)
@@ -104,6 +105,7 @@ def test_a_steep_front_counts(width: float) -> None:
     assert estimate.relative_l2 > 0.1  # … and says so
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_a_steep_front_is_not_met() -> None:
     a = lambda x: 5.5 + 4.5 * jnp.tanh((x[..., 0] - 0.5) / 1e-4)
     with pytest.warns(ko.ToleranceWarning, match="coefficient unresolved"):

@@ -9,6 +9,10 @@ from PIL import Image
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, ShapeError
+from kernop.plotting import save
+from kernop.views.figures import axes_for, colour_bar, coloured, framed
+from kernop.views.mesh import Mesh
+from kernop.views.scene import scene
 
 
 def drawn(axis):
@@ -61,6 +65,7 @@ def test_arrows_complex_parts_and_several_unknowns(rotation, dome, axes):
     assert [own.get_label() for own in curve.lines] == ["Re u", "Im u", "|u|"]
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_the_error_beside_it(disk, axes):
     rough = disk(lambda x: np.sin(9 * x[..., 0]), 0.0)
     first, second = rough.plot(error=True)
@@ -129,3 +134,32 @@ def test_pictures_in_threads(dome):
         thread.join()
     assert len(set(found)) == 1
     assert "data:image/png" in found[0]
+
+
+def test_no_text_is_cut_off(axes, tmp_path):
+    """Labels of a colour bar whose digits depend on the number of ticks: nothing is dark at the edge of the picture."""
+    square = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    mesh = Mesh(square, np.array([[0, 1, 2], [0, 2, 3]]))
+    for most in (0.87, 0.9, 450.0):
+        (axis,) = axes_for(1, None, 1.0)
+        colour_bar(axis, coloured(axis, mesh, most * square[:, 0], (-most, most), "viridis"))
+        framed(axis, ("x", "y"), square[0], square[2], True)
+        axis.set_title("u")
+        save(axis.figure, tmp_path / "u.png")
+        picture = np.asarray(Image.open(tmp_path / "u.png").convert("L"))
+        edges = [picture[:, :2], picture[:, -2:], picture[:2], picture[-2:]]
+        assert min(edge.min() for edge in edges) > 200
+
+
+def test_the_outline_of_a_cut_needs_distances_beside_it_alone(monkeypatch):
+    """It is the same line as from all distances: of a ball of triangles, nearly a circle."""
+    trimesh = pytest.importorskip("trimesh")
+    ball = trimesh.creation.icosphere(subdivisions=3)
+    cut, asked = scene([ko.Solid(np.array(ball.vertices), np.array(ball.faces))]).fixed({2: 0.123}), []
+    height = ko.Solid.height
+    monkeypatch.setattr(ko.Solid, "height", lambda own, x: asked.append(len(x)) or height(own, x))
+    line = cut.rim(160)
+    assert 0 < sum(asked) < 0.35 * 80**2
+    monkeypatch.setattr("kernop.views.scene._beside", lambda inside: np.ones_like(inside))
+    assert np.allclose(line, cut.rim(160), atol=1e-12)
+    assert np.allclose(np.linalg.norm(line, axis=1), np.sqrt(1 - 0.123**2), atol=8e-3)

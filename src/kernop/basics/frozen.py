@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
 from threading import Lock
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
+
+#: What holds no arrays. There may be very many of them.
+PLAIN = (int, float, complex, str, bytes, slice, type, type(None))
 
 Value = TypeVar("Value")
 Key = TypeVar("Key")
@@ -22,15 +24,17 @@ def frozen(value: Value) -> Value:
     """
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
+    elif isinstance(value, PLAIN):
+        pass
     elif isinstance(value, tuple | list):
         for part in value:
             frozen(part)
     elif isinstance(value, Mapping):
         for part in value.values():
             frozen(part)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            frozen(getattr(value, field.name))
+    else:
+        for name in getattr(type(value), "__dataclass_fields__", ()):
+            frozen(getattr(value, name))
     return value
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernop.basics.frozen import Kept
 from kernop.basics.precision import eagerly
 from kernop.geometry import Points
 from kernop.language.conditions import Condition
@@ -62,8 +63,15 @@ def condition_tables(problem: Problem, condition: Condition, points: Points) -> 
         return coefficient_values(forms, points, condition.name)
 
 
+_kinds: Kept[Problem, Kind | str] = Kept()
+
+
 def kind_of(problem: Problem) -> Kind | str:
     """What is traced; or, in words, why the equations cannot be glued."""
+    return _kinds.of(problem, lambda: _kind(problem))
+
+
+def _kind(problem: Problem) -> Kind | str:
     tables = tables_of(problem, equations_of(problem)[0].on.sample(PLACES))
     rows = [max((sum(alpha) for (_, alpha), v in table.items() if np.any(v)), default=0) for table in tables]
     count, order = problem.unknowns.total, max(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection
 
 import numpy as np
@@ -36,6 +37,8 @@ DEEP = 5
 DEEPEST = 44
 #: Coordinates that differ by less than this part of the extent are the same.
 SAME = 1e-12
+#: Where else cells are cut if a line, also after so many halvings, would be nearer to a curve than this part.
+CUTS, HALVINGS, CLEAR = (0.38, 0.62, 0.45, 0.55, 0.3, 0.7), 4, 0.05
 #: Points of a cell, along each axis, by which it is seen whether something of the domain is in it.
 LOOKS = 17
 
@@ -108,9 +111,10 @@ def cells_of(
         through = places[_telling(places[:, j], exponents, ASIDE * float(high[j] - low[j])), j]
         if len(np.unique(np.round(through, 12))) <= LINES:
             marks[j] = np.concatenate([marks[j], through])
-    lines = grid_lines(marks)
+    kept = lines = grid_lines(marks)
     longest = max(float(own[-1] - own[0]) for own in lines) / number
     lines = with_layers([filled(own, longest) for own in lines], problem, domain)
+    lines = [off_tangents(*own) for own in zip(lines, _tangents(pieces), kept, strict=True)]
     places = _snapped(places, lines)
     looks = np.stack(np.meshgrid(*[(np.arange(LOOKS) + 0.5) / LOOKS] * problem.dim, indexing="ij"), axis=-1)
     looks = looks.reshape(-1, problem.dim)
@@ -149,6 +153,46 @@ def least_error(problem: Problem, pieces: Pieces) -> float:
     places, exponents = singular_places(problem, pieces)
     rates = _rates(problem, pieces, places, exponents)
     return float(2.0 ** (-DEEPEST * np.min(rates, initial=np.inf)))
+
+
+def _tangents(pieces: Pieces) -> list[FloatArray]:
+    """Coordinates along each axis at which a curve on which coefficients jump turns back: lines there touch it."""
+    regions = () if pieces.parts is None else pieces.parts.domains
+    curved = [own.bounds for own in regions if isinstance(own, Domain) and not len(own.corners.x)]
+    return [np.array([side[j] for bounds in curved for side in bounds]) for j in range(pieces.whole.dim)]
+
+
+def off_tangents(lines: FloatArray, tangents: FloatArray, kept: FloatArray) -> FloatArray:
+    """Grid lines, none of which, nor one that halves cells, touches a curve or nearly does so, where it can be helped.
+
+    Between a curve and a line that touches it a part would end in a cusp, or be a sliver.
+
+    Arguments:
+        tangents: where they would touch a curve.
+        kept: lines that stay, whatever they touch.
+    """
+    if len(tangents) == 0:
+        return lines
+    room = CLEAR * float(np.max(np.diff(lines)))
+    clear = np.min(np.abs(lines[:, None] - tangents), axis=1) > room
+    lines = lines[clear | (np.min(np.abs(lines[:, None] - kept), axis=1) == 0.0)]
+    found = [lines[:1]]
+    for a, b in itertools.pairwise(lines.tolist()):
+        own = tangents[(tangents > a) & (tangents < b)]
+        ways = [np.array([b]), *(np.array([a + part * (b - a), b]) for part in CUTS)]
+        room_of = [_clearance(np.array([a, *way]), own) for way in ways]
+        found.append(ways[0] if room_of[0] >= CLEAR else ways[int(np.argmax(room_of))])
+    return np.concatenate(found)
+
+
+def _clearance(lines: FloatArray, tangents: FloatArray) -> float:
+    """The least distance of coordinates from lines, and from those that halve cells, in units of these cells."""
+    if not len(tangents):
+        return 1.0
+    k = np.searchsorted(lines, tangents) - 1
+    part = (tangents - lines[k]) / (lines[k + 1] - lines[k])
+    finer = part * 2.0 ** np.arange(HALVINGS)[:, None]
+    return float(np.min(np.abs(finer - np.round(finer))))
 
 
 #: The coordinates of the corners of a cell, lower before upper.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
+from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
 from kernop.collocation.pieces import Pieces
 from kernop.geometry import Points
@@ -84,12 +85,13 @@ class Seams:
         return tuple(Seam(x, n, *own) for (x, n), own in zip(nodes, about, strict=True))
 
 
+@cache
 def trace_nodes(axes: int, degree: int) -> tuple[FloatArray, FloatArray]:
     """Nodes on a face with so many axes, (n, axes), and weights with sum 1, for polynomials below a degree.
 
     On a line they are twice as many as the polynomials.
     """
-    return gauss((1.0,) * axes, (2 * degree if axes == 1 else degree + 2) ** axes)
+    return frozen(gauss((1.0,) * axes, (2 * degree if axes == 1 else degree + 2) ** axes))
 
 
 @stored("mosaic", by_value=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -76,44 +76,55 @@ class _Builder:
         self._owners: list[tuple[int, int]] = []
         self._numbers: dict[tuple[int, int], int] = {}
         self._inner: list[FloatArray] = []
-        self._around: list[list[tuple[FloatArray, FloatArray, FloatArray]]] = []  # nodes, normals, places to look at
+        self._whole: list[bool] = []
+        self._around: list[list[tuple[FloatArray, FloatArray]]] = []
         self._seams: list[_Line] = []
 
     def fill(self, inside: int, seed: int) -> None:
         """Find the parts, and points inside them."""
         low, high = self._cells.low, self._cells.high
-        unit = np.asarray(qmc.Halton(low.shape[1], scramble=True, rng=np.random.default_rng(seed)).random(inside))
+        first = np.asarray(_halton(low.shape[1], seed).random(4 * inside))
+        unit = first[:inside]
         reach = 0.5 * np.linalg.norm(high - low, axis=1)
+        heights = [self._pieces.height(0.5 * (low + high), piece).tolist() for piece in range(len(self._pieces))]
         for cell in range(len(low)):
             x = low[cell] + unit * (high - low)[cell]
-            middle = 0.5 * (low[cell] + high[cell])[None]
             for piece in range(len(self._pieces)):
-                height = float(self._pieces.height(middle, piece)[0])
+                height = heights[piece][cell]
                 if height < -reach[cell] * (1.0 - 1e-9) or not self._plane:
-                    self._part(cell, piece, x)
+                    self._part(cell, piece, x, True)
                     break
                 if height < reach[cell]:
-                    found = self._filled(cell, piece, inside, seed)
+                    found = self._filled(cell, piece, inside, first, seed)
                     if found is not None:
-                        self._part(cell, piece, found)
+                        self._part(cell, piece, found, np.array_equal(found, x))
 
-    def _part(self, cell: int, piece: int, x: FloatArray) -> None:
+    def _part(self, cell: int, piece: int, x: FloatArray, whole: bool) -> None:
         self._numbers[cell, piece] = len(self._owners)
         self._owners.append((cell, piece))
         self._inner.append(x)
+        self._whole.append(whole)
         self._around.append([])
 
-    def _filled(self, cell: int, piece: int, number: int, seed: int) -> FloatArray | None:
-        """So many points of a piece in a cell; None if there is nothing of it there."""
-        low, high, asked = self._cells.low[cell], self._cells.high[cell], 4 * number
-        halton = qmc.Halton(len(low), scramble=True, rng=np.random.default_rng(seed))
-        found, drawn = np.empty((0, len(low))), 0
+    def _filled(self, cell: int, piece: int, number: int, first: FloatArray, seed: int) -> FloatArray | None:
+        """So many points of a piece in a cell, from a sequence with these first; None if nothing of it is there.
+
+        What is a small part of its cell is filled from a box around the points that were found first.
+        """
+        low, high, asked = self._cells.low[cell], self._cells.high[cell], len(first)
+        found, drawn, a, b, halton = np.empty((0, len(low))), 0, low, high, None
         margin = 1e-9 * self._size[cell]
         while len(found) < number and drawn < MOST:
-            x = low + np.asarray(halton.random(asked)) * (high - low)
+            if drawn and halton is None:
+                halton = _halton(len(low), seed).fast_forward(drawn)
+            x = a + (first if halton is None else np.asarray(halton.random(asked))) * (b - a)
             found, drawn = np.concatenate([found, x[self._pieces.height(x, piece) < -margin]]), drawn + asked
             if len(found) == 0 and drawn >= 16 * number:
                 return None
+            if 0 < len(found) < number:
+                least, most = np.min(found, axis=0), np.max(found, axis=0)
+                room = np.maximum(0.5 * (most - least), (b - a) * drawn ** (-1.0 / len(low)))
+                a, b = np.maximum(low, least - room), np.minimum(high, most + room)
             asked = min(4 * asked, MOST)
         if len(found) < number:
             got = f"a cell from {low} to {high} of which next to nothing is inside"
@@ -128,11 +139,11 @@ class _Builder:
                     x = face_nodes(face, self._nodes)
                     normal = _along(face.axis, x) * (1.0 if face.below >= 0 else -1.0)
                     cell = max(face.below, face.above)
-                    self._around[self._numbers[cell, int(self._pieces.which(x[:1])[0])]].append((x, normal, x))
+                    self._around[self._numbers[cell, int(self._pieces.which(x[:1])[0])]].append((x, normal))
             return
         for line, cell, a, b in self._clipped(self._pieces.whole.boundary.patches):
-            for part, *nodes in self._split(line, cell, a, b):
-                self._around[part].append((nodes[0], nodes[1], nodes[2]))
+            for part, x, normal in self._split(line, cell, a, b):
+                self._around[part].append((x, normal))
 
     def _clipped(self, patches: Sequence[Patch]) -> list[tuple[Line, int, float, float]]:
         """Lines cut to cells: which line, which cell, and from where to where."""
@@ -146,45 +157,38 @@ class _Builder:
                 found += [(line, cell, a, b) for a, b in line.within(low[cell], high[cell])]
         return found
 
-    def _split(self, line: Line, cell: int, a: float, b: float) -> list[tuple[int, FloatArray, FloatArray, FloatArray]]:
-        """Nodes and normals on a line of the boundary in a cell, for each of the parts that it bounds.
-
-        And for each node a place on the line that is not so near to its ends that another side is seen there.
-        """
+    def _split(self, line: Line, cell: int, a: float, b: float) -> list[tuple[int, FloatArray, FloatArray]]:
+        """Nodes and normals on a line of the boundary in a cell, for each of the parts that it bounds."""
         aside = ASIDE * self._size[cell]
 
         def seen(t: FloatArray) -> NDArray[np.intp]:
             x, normal = line.at(a + (b - a) * t)
             return self._pieces.which(x - aside * normal)
 
-        ends, _ = line.at(np.array([0.0, 0.5]))
-        extent = float(np.max(np.max(self._cells.high, axis=0) - np.min(self._cells.low, axis=0)))
-        room = min(0.25, NEAR * extent / max(2.0 * float(np.linalg.norm(ends[1] - ends[0])), 1e-300))
-        found: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
+        found: list[tuple[int, FloatArray, FloatArray]] = []
         for piece in range(len(self._pieces)):
             if (cell, piece) not in self._numbers:
                 continue
             for c, d in intervals(lambda t, piece=piece: seen(t) == piece) if len(self._pieces) > 1 else [(0.0, 1.0)]:
                 first, last = a + (b - a) * c, a + (b - a) * d
-                t = first + (last - first) * self._nodes[:, 0]
-                seen_at, _ = line.at(t if line.closed else np.clip(t, room, 1.0 - room))
-                found.append((self._numbers[cell, piece], *line.at(t), seen_at))
+                found.append((self._numbers[cell, piece], *line.at(first + (last - first) * self._nodes[:, 0])))
         return found
 
     def sew(self) -> None:
         """Seams on the faces between cells, and on lines within cells on which coefficients jump."""
-        for face in self._cells.faces:
-            if face.inner:
-                self._seams += self._on_face(face)
+        inner = [face for face in self._cells.faces if face.inner]
+        middles = np.array([0.5 * (face.low + face.high) for face in inner]).reshape(-1, self._problem.dim)
+        deep = self._deep(inner, middles)
+        for face, middle, far in zip(inner, middles, deep.tolist(), strict=True):
+            self._seams += self._on_face(face, middle[None], far)
         for line, cell, a, b in self._clipped(self._pieces.jumps) if self._plane else ():
             self._seams += self._within(line, cell, a, b)
 
-    def _on_face(self, face: Face) -> list[_Line]:
+    def _on_face(self, face: Face, middle: FloatArray, deep: bool) -> list[_Line]:
         whole = face.high - face.low
         aside = ASIDE * min(self._size[face.below], self._size[face.above])
         step = aside * np.eye(len(whole))[face.axis]
-        middle = 0.5 * (face.low + face.high)[None]
-        if not self._plane or (len(self._pieces) == 1 and self._deep(face, middle)):
+        if not self._plane or (len(self._pieces) == 1 and deep):
             one, other = self._pieces.which(middle - step), self._pieces.which(middle + step)
             below, above = self._numbers[face.below, int(one[0])], self._numbers[face.above, int(other[0])]
             return [_Line(below, above, _placing(face, 0.0, 1.0))]
@@ -203,9 +207,12 @@ class _Builder:
                     found.append(_Line(*owners, _placing(face, a, b)))
         return found
 
-    def _deep(self, face: Face, middle: FloatArray) -> bool:
-        """Is a face far from the boundary?"""
-        return float(self._pieces.whole.height(middle)[0]) < -0.5 * float(np.max(face.high - face.low)) * (1 + 1e-9)
+    def _deep(self, faces: Sequence[Face], middles: FloatArray) -> NDArray[np.bool_]:
+        """Which faces are far from the boundary?"""
+        if not faces:
+            return np.empty(0, dtype=bool)
+        sides = np.array([np.max(face.high - face.low) for face in faces])
+        return self._pieces.whole.height(middles) < -0.5 * sides * (1 + 1e-9)
 
     def _within(self, line: Line, cell: int, a: float, b: float) -> list[_Line]:
         """Seams on a line in a cell that has the cell on either side, and parts of the domain."""
@@ -236,22 +243,23 @@ class _Builder:
         count = len(self._owners)
         low, high = (np.array([self._cells.low, self._cells.high])[:, [cell for cell, _ in self._owners]]).copy()
         if self._plane:
-            seen = [[x, *(own for own, _, _ in around)] for x, around in zip(self._inner, self._around, strict=True)]
+            seen = {
+                k: [x, *(own for own, _ in self._around[k])] for k, x in enumerate(self._inner) if not self._whole[k]
+            }
             for seam in self._seams:
-                x, _ = seam.place(self._nodes)
-                seen[seam.below].append(x)
-                seen[seam.above].append(x)
-            whole = [np.concatenate(own) for own in seen]
-            tight = [np.array([np.min(x, axis=0), np.max(x, axis=0)]) for x in whole]
-            for part, (a, b) in enumerate(tight):
+                for part in {seam.below, seam.above} & seen.keys():
+                    seen[part].append(seam.place(self._nodes)[0])
+            for part, own in seen.items():
+                x = np.concatenate(own)
+                a, b = np.min(x, axis=0), np.max(x, axis=0)
                 # What nearly fills its cell has the cell itself as its box, as all parts of its kind.
                 if np.any(b - a < 0.9 * (high - low)[part]):
                     low[part], high[part] = a, b
-        rows = _Rows(self._problem, self._cells, count)
-        for part in range(count):
-            rows.add(part, self._inner[part], None, self._inner[part], self._problem.dim)
-            for x, normal, places in self._around[part]:
-                rows.add(part, x, normal, places, self._problem.dim - 1)
+        rows = _Rows(self._problem, self._pieces, self._cells, count)
+        rows.add(list(enumerate(self._inner)), None, self._problem.dim)
+        around = [(part, x, normal) for part, own in enumerate(self._around) for x, normal in own]
+        normals = np.concatenate([np.empty((0, low.shape[1])), *(normal for _, _, normal in around)])
+        rows.add([(part, x) for part, x, _ in around], normals, self._problem.dim - 1)
         owners = np.array(self._owners, dtype=np.intp)
         seams = Seams.of([self._sewn(seam, high - low) for seam in self._seams], low.shape[1])
         singular = self._singular[owners[:, 0]].astype(np.int64)
@@ -278,12 +286,16 @@ class _Builder:
         return Seam(x, normal, seam.below, seam.above, degree)
 
 
+def _halton(dim: int, seed: int) -> qmc.Halton:
+    return qmc.Halton(dim, scramble=True, rng=np.random.default_rng(seed))
+
+
 def _placing(face: Face, a: float, b: float) -> Placing:
     """Nodes on a face, from a to b of its length if it is a line."""
-    part = replace(face, low=face.low + a * (face.high - face.low), high=face.low + b * (face.high - face.low))
+    low, high = face.low + a * (face.high - face.low), face.low + b * (face.high - face.low)
 
     def place(nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        x = face_nodes(part, nodes)
+        x = _nodes_between(low, high, face.axis, nodes)
         return x, _along(face.axis, x)
 
     return place
@@ -297,19 +309,30 @@ def _on_line(line: Line, a: float, b: float, nodes: FloatArray) -> tuple[FloatAr
 class _Rows:
     """Points of conditions, part after part."""
 
-    def __init__(self, problem: Problem, cells: Cells, count: int) -> None:
+    def __init__(self, problem: Problem, pieces: Pieces, cells: Cells, count: int) -> None:
         self._problem, self._cells, self._count = problem, cells, count
-        self._found: dict[str, list[tuple[int, FloatArray, FloatArray | None]]] = {n: [] for n in problem.names}
+        self._corners = pieces.whole.corners.x if problem.dim == 2 else np.empty((0, problem.dim))
+        self._found: dict[str, tuple[NDArray[np.intp], FloatArray, FloatArray | None]] = {}
 
-    def add(self, part: int, x: FloatArray, normal: FloatArray | None, places: FloatArray, dim: int) -> None:
-        """Give points of a part to the conditions on whose regions, of this dimension, ``places`` beside them lie."""
+    def add(self, own: Sequence[tuple[int, FloatArray]], normal: FloatArray | None, dim: int) -> None:
+        """Give points of parts to the conditions on whose regions, of this dimension, they lie.
+
+        Arguments:
+            own: parts and points, part after part.
+            normal: at all points, if they are on the boundary.
+        """
+        if not own:
+            return
+        part = np.repeat([k for k, _ in own], [len(x) for _, x in own])
+        x = np.concatenate([x for _, x in own])
         free = np.ones(len(x), dtype=bool)
+        places = x if normal is None else off_corners(x, normal, self._corners, self._cells)
         for condition in self._problem.conditions:
             if condition.on.intrinsic_dim != dim or condition.across or condition.integral:
                 continue
             here = condition.on.contains(places)
             if np.any(here):
-                self._found[condition.name].append((part, x[here], None if normal is None else normal[here]))
+                self._found[condition.name] = part[here], x[here], None if normal is None else normal[here]
                 free &= ~here
         if np.any(free):
             got = f"no condition at x = {np.array2string(x[np.argmax(free)], precision=4)}"
@@ -319,21 +342,17 @@ class _Rows:
         """Points by name, and where those of each part begin."""
         points, starts = dict[str, Points](), dict[str, NDArray[np.intp]]()
         for condition in self._problem.conditions:
-            name, own = condition.name, self._found[condition.name]
+            name, own = condition.name, self._found.get(condition.name)
             if condition.integral:
                 points[name] = rule(condition, self._cells)
                 continue
             if condition.across:
                 continue
-            if not own:
+            if own is None:
                 raise fail(ArgumentError, name, "no point of it in any cell", "state it on a part of the domain")
-            normals = [normal for _, _, normal in own if normal is not None]
-            x = np.concatenate([places for _, places, _ in own])
-            points[name] = Points(x, np.concatenate(normals) if normals else None, self._problem.timed)
-            sizes = np.zeros(self._count, dtype=np.intp)
-            for part, places, _ in own:
-                sizes[part] += len(places)
-            starts[name] = np.concatenate([[0], np.cumsum(sizes)])
+            part, x, normal = own
+            points[name] = Points(x, normal, self._problem.timed)
+            starts[name] = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=self._count))])
         return points, starts
 
 
@@ -344,12 +363,35 @@ def _long(found: list[Interval]) -> list[Interval]:
 
 def _along(axis: int, x: FloatArray) -> FloatArray:
     """The unit vector along an axis, for each of the points."""
-    return np.tile(np.eye(x.shape[1])[axis], (len(x), 1))
+    found = np.zeros(x.shape)
+    found[:, axis] = 1.0
+    return found
 
 
 def face_nodes(face: Face, nodes: FloatArray) -> FloatArray:
     """Nodes of the unit cube (n, d − 1) on a face, (n, d)."""
-    x = np.tile(face.low, (len(nodes), 1))
-    free = np.arange(len(face.low)) != face.axis
-    x[:, free] = face.low[free] + nodes * (face.high - face.low)[free]
+    return _nodes_between(face.low, face.high, face.axis, nodes)
+
+
+def _nodes_between(low: FloatArray, high: FloatArray, axis: int, nodes: FloatArray) -> FloatArray:
+    x = np.empty((len(nodes), len(low)))
+    x[:, axis] = low[axis]
+    free = np.arange(len(low)) != axis
+    x[:, free] = low[free] + nodes * (high - low)[free]
     return x
+
+
+def off_corners(x: FloatArray, normal: FloatArray, corners: FloatArray, cells: Cells) -> FloatArray:
+    """Points of a boundary, those next to a corner moved away from it, where their own side is told from the other.
+
+    They are moved along the boundary: from very near a corner, x − corner has no digits of a direction.
+    """
+    found, least = x.copy(), NEAR * float(np.max(np.max(cells.high, axis=0) - np.min(cells.low, axis=0)))
+    for corner in corners:
+        away = x - corner
+        distance = np.linalg.norm(away, axis=1)
+        close = (distance < least) & (distance > 0.0)
+        along = normal[close][:, ::-1] * [-1.0, 1.0]
+        side = np.where(np.sum(along * away[close], axis=1) < 0.0, -1.0, 1.0)
+        found[close] = corner + least * side[:, None] * along
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import count, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,7 @@ def grown(lines: Sequence[FloatArray], inside: Inside, rule: Rule) -> Cell:
     ends = [(0, len(own) - 1) for own in lines]
     found = _between(lines, ends, inside, rule)
     assert found is not None
-    return _numbered(found, iter(range(10**9)))
+    return numbered(found)
 
 
 def _between(lines: Sequence[FloatArray], ends: list[tuple[int, int]], inside: Inside, rule: Rule) -> Cell | None:
@@ -94,6 +94,11 @@ def _cut(low: FloatArray, high: FloatArray, inside: Inside, rule: Rule, depth: i
 def _cell(low: FloatArray, high: FloatArray, children: Sequence[Cell | None]) -> Cell | None:
     present = tuple(child for child in children if child is not None)
     return Cell(low, high, present) if present else None
+
+
+def numbered(cell: Cell) -> Cell:
+    """The same cells, with leaves that are counted from 0."""
+    return _numbered(cell, count())
 
 
 def _numbered(cell: Cell, numbers: Iterator[int]) -> Cell:

@@ -16,6 +16,9 @@ from kernop.geometry.points import Points, subset
 from kernop.geometry.region import LONGEST, SHORTEST, PointSet, Predicate, holds
 from kernop.geometry.tables import table
 
+#: One normal, and so many as a part of all, may seem to point inward: at a slit the nearest points are those beyond it.
+STRAY = 0.05
+
 
 @stored("point set")
 class CloudRegion(PointSet):
@@ -84,6 +87,15 @@ class PointCloud(CloudRegion):
         if not SHORTEST <= side <= LONGEST:
             got = f"points that span {side:g} at most"
             raise fail(ArgumentError, "interior, boundary", got, "give points that differ, in units of a fitting size")
+        self._check_outward()
+
+    def _check_outward(self) -> None:
+        """Raise if normals point to where the interior points are, as those do that a program guessed."""
+        inward = self._filled.inward()
+        if np.count_nonzero(inward) > 1 + STRAY * len(inward):
+            got = f"{np.count_nonzero(inward)} of {len(inward)} that point inward, the first at "
+            first = np.array2string(self._boundary.points.x[np.argmax(inward)], precision=4)
+            raise fail(ArgumentError, "normals", got + first, "give normals that point out of the domain, turned by -1")
 
     def stored_arguments(self) -> dict[str, Any]:
         """The arguments of the constructor."""

@@ -28,8 +28,8 @@ Nearness = Callable[[FloatArray], FloatArray]
 FIRST, HALVINGS, MOST = 16, 18, 4096
 #: Where a line runs along what cuts it, intervals are not halved beyond this part of it.
 ALONGSIDE = 1.0 / 256
-#: Pieces of a line that are shorter than this part of it are rounding.
-ROUNDING = 1e-9
+#: Pieces of a line that are shorter than this part of it are rounding; their ends are found to so much of it.
+ROUNDING, NARROW = 1e-9, 2e-15
 #: Points by which a part of a surface is measured, and how many times more near its rim: the error is about 1e-4 of the
 #: surface in space, and 1e-3 beyond.
 PROBES, FINER = 4096, 8
@@ -60,7 +60,7 @@ def _intervals(patch: Patch, sign: Sign, near: Nearness, room: float) -> list[tu
     signs = sign(at(middles))
     changes = np.flatnonzero(signs[1:] != signs[:-1])
     low, high, before = middles[changes], middles[changes + 1], signs[changes]
-    for _ in range(45 if len(changes) else 0):
+    while np.any(high - low > NARROW):
         middle = 0.5 * (low + high)
         same = sign(at(middle)) == before
         low, high = np.where(same, middle, low), np.where(same, high, middle)

@@ -90,6 +90,18 @@ class Filled:
         outward = self.normal[nearest] * self._scale[1]  # the normal as a direction in these units
         return np.sum((places - rim[nearest]) * outward, axis=1) <= 0.0
 
+    def inward(self) -> Mask:
+        """Which normals point, within 60°, to the points of the inside that are nearest? (n − inner,)"""
+        near = 2 * self.x.shape[1]
+        if self.normal is None or self.inner <= near:
+            return np.zeros(len(self.x) - self.inner, dtype=bool)
+        rim, (_, units) = self._places[self.inner :], self._scale
+        numbers = np.asarray(KDTree(self._places[: self.inner]).query(rim, k=near)[1])
+        away = np.mean(self._places[numbers] - rim[:, None, :], axis=1)
+        outward = self.normal * units
+        length = np.linalg.norm(away, axis=1) * np.linalg.norm(outward, axis=1)
+        return np.sum(away * outward, axis=1) > 0.5 * length
+
     def contains(self, x: FloatArray) -> Mask:
         """Which rows of x (m, d) lie in what is filled, or are points of the cloud?"""
         low, units = self._scale

@@ -90,6 +90,9 @@ class Implicit(Carved):
             raise fail(ArgumentError, NAME, got, "let it be negative inside, or give the bounds of the domain")
         rim = np.ones_like(inside)
         rim[(slice(1, -1),) * self.dim] = False
+        if np.all(inside[rim]):
+            got = f"a function that is negative all around the bounds, from {low} to {high}"
+            raise fail(ArgumentError, NAME, got, "turn its sign: it is negative inside the domain, positive outside")
         if np.any(inside & rim):
             place = nodes[inside & rim][0]
             got = f"a function that is negative beyond the bounds, at {place.round(4)}"
@@ -112,7 +115,7 @@ class Implicit(Carved):
 
     def _surface(self, corners: FloatArray, reach: float) -> Patch:
         """Triangles near the zero set, (m, 3, 3), as a patch of it."""
-        moved = self._level.projected(corners.reshape(-1, 3), reach).reshape(-1, 3, 3)
+        moved = self._level.found(corners.reshape(-1, 3), reach).reshape(-1, 3, 3)
         net = Triangles.ordered(moved)
         net = Triangles(net.corners[net.areas > 1e-12 * np.max(net.areas)])
         area, self._volume = self._extrapolated(net, reach)

@@ -28,6 +28,8 @@ NAME, REMEDY = "distance", "give a function of x (n, d) that returns (n,), negat
 #: Steps of Newton's method, and how near it comes, as a part of the extent; where
 #: steps do not get smaller any more, they may be as large as rounding.
 STEPS, NEAR, ROUNDING = 30, 1e-15, 1e-12
+#: The zero of a function is not so many cells of a grid away from where it changes its sign.
+FAR = 2.0
 #: Rows that a function gets at once: never other numbers than these.
 FEW, CHUNK = 64, 4096
 #: The step of differences where JAX cannot differentiate, as a part of the extent.
@@ -118,6 +120,18 @@ class LevelSet:
                 break
             before = most
         return x
+
+    def found(self, x: FloatArray, reach: float) -> FloatArray:
+        """The same from places between which f changes its sign, not farther apart than ``reach``; it must be near."""
+        there = self.projected(x, reach)
+        far = np.linalg.norm(there - x, axis=1) > FAR * reach
+        if np.any(far):
+            place = np.array2string(x[np.argmax(far)], precision=4)
+            remedy = "give a continuous function; for a domain of several parts combine them: Implicit(f, …) & Box(…)"
+            raise fail(
+                ArgumentError, NAME, f"a function that changes its sign at {place} without being 0 there", remedy
+            )
+        return there
 
 
 def _chunks(x: FloatArray) -> list[FloatArray]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from kernop.basics.errors import FloatArray
-from kernop.geometry.levelset import LevelSet
+from kernop.basics.errors import AccuracyWarning, FloatArray
+from kernop.geometry.levelset import NAME, LevelSet
 from kernop.geometry.points import Points
 from kernop.geometry.region import Patch
 from kernop.geometry.sequences import gauss
 
 #: Nodes of a spline for each crossing of the grid, at least so many, and the patches into which a line is divided.
 DENSER, FEWEST, PATCHES = 2, 512, 8
+#: A line that turns by more, in radians, between two nodes that were halved so often has a corner.
+SHARP, HALVINGS = 0.5, 10
 #: The corners of a cell in order around it; edge k joins corner k and the next.
 CORNERS = ((0, 0), (1, 0), (1, 1), (0, 1))
 
@@ -73,9 +77,10 @@ def loop(nodes: FloatArray, level: LevelSet) -> list[Patch]:
     """
     spacing = float(np.max(np.linalg.norm(np.roll(nodes, -1, axis=0) - nodes, axis=1)))
     count = max(FEWEST, DENSER * len(nodes))
-    line = _spline(level.projected(nodes, spacing))
-    even = line(np.linspace(0.0, line.x[-1], count, endpoint=False))
-    line = _spline(level.projected(even, spacing))
+    line = _spline(level.found(nodes, spacing))
+    even = level.projected(line(np.linspace(0.0, line.x[-1], count, endpoint=False)), spacing)
+    _look_for_corners(even, level)
+    line = _spline(even)
     t, w = gauss((1.0,), 6)
     u = line.x[:-1, None] + np.diff(line.x)[:, None] * t[:, 0]
     speed = np.linalg.norm(line(u.ravel(), 1), axis=1).reshape(u.shape)
@@ -92,6 +97,30 @@ def loop(nodes: FloatArray, level: LevelSet) -> list[Patch]:
         return Patch(own, (own,), place)
 
     return [part(k) for k in range(PATCHES)]
+
+
+def _look_for_corners(x: FloatArray, level: LevelSet) -> None:
+    """Warn if a line through points (k, 2) turns from one to the next, and however near they are."""
+    sharpest = int(np.argmin(_cosines(level.normals(x))))
+    pair = x[[sharpest, (sharpest + 1) % len(x)]]
+    for _ in range(HALVINGS):
+        middle = level.projected(pair.mean(axis=0, keepdims=True), float(np.linalg.norm(pair[1] - pair[0])))
+        three = np.stack([pair[0], middle[0], pair[1]])
+        pair = three[:2] if np.argmin(_cosines(level.normals(three))[:2]) == 0 else three[1:]
+    if _cosines(level.normals(pair))[0] < np.cos(SHARP):
+        place = np.array2string(pair[0], precision=3)
+        warnings.warn(
+            f"{NAME}: got a function whose zero set has a corner near {place}. There the boundary is cut off by about "
+            "a cell of the grid on which it is looked for, and its angle is not known: combine functions without "
+            "corners, Implicit(f, …) & Implicit(g, …), or use Polygon",
+            AccuracyWarning,
+            stacklevel=2,
+        )
+
+
+def _cosines(normal: FloatArray) -> FloatArray:
+    """Of the angle from each of some normals (k, 2) to the next, (k,)."""
+    return np.sum(normal * np.roll(normal, -1, axis=0), axis=1)
 
 
 def _spline(nodes: FloatArray) -> CubicSpline:

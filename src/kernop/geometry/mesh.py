@@ -95,6 +95,13 @@ class Mesh:
             left, count = np.concatenate(open_), 4 * count
         return distance, number
 
+    def touches(self, x: FloatArray, room: float) -> NDArray[np.bool_]:
+        """Is a row of x (n, 3) on the surface, or no farther from it than so much?"""
+        tree, _, radius = self._net
+        found = np.asarray(tree.query(x, distance_upper_bound=radius + room)[0]) < np.inf
+        found[found] = self.nearest(x[found])[0] <= room
+        return found
+
     @cached_property
     def _columns(self) -> Columns:
         return Columns.of(self.triangles.corners)
@@ -118,20 +125,23 @@ def _to_triangles(x: FloatArray, corners: FloatArray) -> FloatArray:
     """The distance of each point (n, 3) from its triangle (n, 3, 3)."""
     a, b, c = np.moveaxis(corners, 1, 0)
     u, v, w = b - a, c - a, x - a
-    uu, uv, vv = (np.sum(p * q, axis=1) for p, q in ((u, u), (u, v), (v, v)))
-    wu, wv = np.sum(w * u, axis=1), np.sum(w * v, axis=1)
+    uu, uv, vv, wu, wv = _dot(u, u), _dot(u, v), _dot(v, v), _dot(w, u), _dot(w, v)
     below = uu * vv - uv * uv
     with np.errstate(divide="ignore", invalid="ignore"):
         s, t = (vv * wu - uv * wv) / below, (uu * wv - uv * wu) / below
     within = (below > 0.0) & (s >= 0.0) & (t >= 0.0) & (s + t <= 1.0)
-    normal = np.cross(u, v)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        flat = np.abs(np.sum(w * normal, axis=1)) / np.linalg.norm(normal, axis=1)
-    edges = np.min([_to_segments(x, p, q) for p, q in ((a, b), (b, c), (c, a))], axis=0)
-    return np.where(within, flat, edges)
+    distance = np.sqrt(np.minimum(np.minimum(_to_segments(w, u), _to_segments(w, v)), _to_segments(x - b, c - b)))
+    normal = np.cross(u[within], v[within])
+    distance[within] = np.abs(_dot(w[within], normal)) / np.sqrt(_dot(normal, normal))
+    return distance
 
 
-def _to_segments(x: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
-    along = b - a
-    t = np.clip(np.sum((x - a) * along, axis=1) / np.maximum(np.sum(along * along, axis=1), 1e-300), 0.0, 1.0)
-    return np.linalg.norm(x - a - t[:, None] * along, axis=1)
+def _to_segments(w: FloatArray, along: FloatArray) -> FloatArray:
+    """The squared distance of each point (n, 3) from the segment between 0 and its end."""
+    t = np.clip(_dot(w, along) / np.maximum(_dot(along, along), 1e-300), 0.0, 1.0)
+    apart = w - t[:, None] * along
+    return _dot(apart, apart)
+
+
+def _dot(p: FloatArray, q: FloatArray) -> FloatArray:
+    return np.einsum("ij,ij->i", p, q)

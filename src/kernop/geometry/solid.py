@@ -101,7 +101,7 @@ class Solid(Carved):
         room = float(np.max(slack(low, high)))
         beyond = np.flatnonzero(~inside & np.all((x >= low - room) & (x <= high + room), axis=1))
         if len(beyond):
-            inside[beyond] = self._mesh.nearest(x[beyond])[0] <= room
+            inside[beyond] = self._mesh.touches(x[beyond], room)
         return inside
 
     @property
@@ -146,7 +146,7 @@ class Surface(Patchwork):
         return (Patch(area, (area**0.5, area**0.5), place, smooth=False),)
 
     def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        return self.solid.mesh.nearest(x)[0] <= np.max(slack(*self.bounds))
+        return self.solid.mesh.touches(x, float(np.max(slack(*self.bounds))))
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         return self.solid.mesh.normals[self.solid.mesh.nearest(x)[1]]

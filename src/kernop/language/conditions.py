@@ -87,7 +87,7 @@ class Compound(ABC):
 
     @abstractmethod
     def conditions(self, others: Sequence[Condition], unknowns: Unknowns) -> tuple[Condition, ...]:
-        """The conditions that it stands for, beside the others of a problem."""
+        """The conditions that it stands for, beside the others of a problem, and those that came before it."""
 
 
 def Equation(op: Operator, on: Region, name: str = "f", data: Any = None) -> Condition:

@@ -30,8 +30,8 @@ from kernop.basics.errors import KernopError, NonlinearOperatorError, OperatorEr
 from kernop.language.coefficients import Coefficient, PlaceFunction, directional
 
 MultiIndex = tuple[int, ...]
-#: The most entries of an array that is a vector or a matrix of coefficients.
-WIDEST = 10_000
+#: The most entries along an axis of an array that is a vector or a matrix of coefficients.
+WIDEST = 16
 #: ∂^α of component k of the unknowns: (k, α).
 Term = tuple[int, MultiIndex]
 
@@ -106,8 +106,8 @@ class Field(ABC):
         if isinstance(other, VectorField):
             return VectorField(tuple(self * part for part in other.parts))
         if isinstance(other, np.ndarray | jax.Array) and other.ndim in (1, 2):
-            if other.size > WIDEST:
-                remedy = "give a vector or matrix with as many entries as there are coordinates, or a function of x"
+            if max(other.shape) > WIDEST:
+                remedy = "values on a grid are ko.GridFunction(values, box); a vector has an entry for each coordinate"
                 raise fail(OperatorError, "coefficient", describe(other), remedy)
             return VectorField(tuple(self * part for part in np.asarray(other)))
         return self.times(Coefficient.of(other))

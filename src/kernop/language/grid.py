@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ import numpy as np
 from jax.core import Tracer
 
 from kernop.basics.errors import (
+    AccuracyWarning,
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
@@ -31,6 +33,10 @@ from kernop.language.splines import interpolant
 
 #: Degrees of the spline: C², C⁴ and C⁶.
 DEGREES = (3, 5, 7)
+#: Values whose ratio is smaller are no concern: a spline swings by less than that.
+STEEP = 4.0
+#: At most so many coordinates of middles of cells are looked at.
+MIDDLES = 300_000
 #: How far outside single precision may put a point, as a part of the box.
 SINGLE = 1e-6
 
@@ -77,6 +83,26 @@ class GridFunction:
             _check_sizes(self.values, tuple(map(len, axes)))
         self.box, self._low, self._high = box, low, high
         self._spline = frozen(interpolant(axes, self.values, self.degree))
+        self._check_sign(axes)
+
+    def _check_sign(self, axes: tuple[FloatArray, ...]) -> None:
+        """Warn if all values are positive, and the spline is not: it swings where they jump."""
+        if self.values.ndim > len(axes) or np.iscomplexobj(self.values) or np.min(self.values) <= 0.0:
+            return
+        if np.max(self.values) < STEEP * np.min(self.values):
+            return
+        middles = np.stack(np.meshgrid(*(0.5 * (own[1:] + own[:-1]) for own in axes), indexing="ij"), axis=-1)
+        x = middles.reshape(-1, len(axes))[:: 1 + middles.size // MIDDLES]
+        found = np.asarray(self._spline.at(x))
+        if np.min(found) <= 0.0:
+            place = np.array2string(x[np.argmin(found)], precision=4)
+            warnings.warn(
+                f"values: got positive numbers between which the spline falls to {np.min(found):.3g}, at {place}. As a "
+                "conductivity it would make no sense: interpolate the logarithm, g = GridFunction(np.log(values), box) "
+                "and lambda x: jnp.exp(g(x)); or tell jumps with ko.Piecewise",
+                AccuracyWarning,
+                stacklevel=3,
+            )
 
     @classmethod
     def from_xarray(cls, array: Any, dims: Sequence[str] | None = None, degree: int = 3) -> GridFunction:
@@ -117,7 +143,10 @@ class GridFunction:
     def _checked_shape(self, x: Any) -> Any:
         if x.ndim == 0 or x.shape[-1] != self.dim:
             got = f"an array of shape {x.shape} for a grid in {self.dim} dimensions"
-            raise fail(ShapeError, "GridFunction", got, f"give points of shape (…, {self.dim})")
+            remedy = f"give points of shape (…, {self.dim})"
+            if x.ndim and x.shape[-1] > self.dim:
+                remedy += f"; of the first coordinates alone, such as those of space, lambda x: g(x[..., :{self.dim}])"
+            raise fail(ShapeError, "GridFunction", got, remedy)
         return x
 
     def _inside(self, x: Any, library: Any) -> Any:

@@ -16,6 +16,7 @@ from kernop.basics.precision import eagerly
 from kernop.geometry import Points, Region
 from kernop.language.calculus import collecting_fluxes
 from kernop.language.conditions import Compound, Condition
+from kernop.language.functions import evaluate_at
 from kernop.language.ops import coefficient_values, itself, linear_forms
 from kernop.language.piecewise import Piecewise
 from kernop.language.problem import Problem
@@ -67,11 +68,30 @@ class Interface(Compound):
             raise fail(ArgumentError, self.name, "an interface without an equation around it", remedy)
         with naming(self.name):
             on = _inner(self.on, [c.on for c in equations])
+            self._check_agrees(on, [c for c in others if c.across and c.of == self.of])
         flux = self.flux or self._flux(equations, on, unknowns)
         return (
             self._condition(itself, on, "jump", self.jump),
             self._condition(flux, on, "flux", self.flux_jump),
         )
+
+    def _check_agrees(self, on: Region, others: Sequence[Condition]) -> None:
+        """Raise if another interface says something else where this one holds."""
+        points = on.sample(LOOK)
+        for other in others:
+            both = other.on.contains(points.x)
+            if not np.any(both):
+                continue
+            shared = points[both]
+            assert shared.normal is not None
+            what, own = ("jump", self.jump) if other.op is itself else ("flux_jump", self.flux_jump)
+            mine, theirs = _values(own, shared), _values(other.data, shared)
+            normal = other.on.normals(shared.x)
+            turned = 1.0 if normal is None else np.sign(np.sum(normal * shared.normal, axis=1))
+            if mine is None or theirs is None or not np.allclose(mine.T, turned * theirs.T, rtol=SAME):
+                place = np.array2string(shared.x[0], precision=4)
+                got = f"{describe(own)} at {place}, where {other.name!r} says what it is"
+                raise fail(ArgumentError, what, got, "state one interface on each part of a surface")
 
     def _condition(self, op: Operator, on: Region, what: str, data: Any) -> Condition:
         """One of the two, with data that are fixed, or an input of that name."""
@@ -119,6 +139,14 @@ class Flux:
     def __signature__(self) -> inspect.Signature:
         """That of the first equation: by its parameters a problem knows which unknowns it takes."""
         return inspect.signature(self.equations[0][0])
+
+
+def _values(data: Any, points: Points) -> FloatArray | None:
+    """What a jump is at points, (n,) or (n, k); None for an input of T, which is not known yet."""
+    if data is None or isinstance(data, str):
+        return None
+    found = evaluate_at("jump", data, points.x) if callable(data) else np.asarray(data)
+    return np.broadcast_to(found, (len(points), *found.shape[1 if callable(data) else 0 :]))
 
 
 def flux_of(op: Operator) -> Operator:

@@ -9,17 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, check_array, describe, fail
+from kernop.geometry.tables import usual_order
 
 
 def read_labelled(array: Any, dims: Sequence[str] | None) -> tuple[NDArray[Any], tuple[FloatArray, ...]]:
     """The values of a DataArray in the order of ``dims``, and the coordinates along each, all increasing."""
     if not all(hasattr(array, name) for name in ("dims", "coords", "values", "transpose")):
-        raise fail(ArgumentTypeError, "array", describe(array), "give an xarray.DataArray, such as dataset['k']")
+        raise fail(ArgumentTypeError, "array", describe(array), _WANTED)
+    if callable(array.values):
+        raise fail(ArgumentTypeError, "array", "a dataset of several arrays", _WANTED)
     own = tuple(array.dims)
     wanted = own if dims is None else tuple(dims)
     if sorted(map(str, wanted)) != sorted(map(str, own)):
         remedy = f"name each of its dimensions once: {', '.join(map(str, own))}"
         raise fail(ArgumentError, "dims", describe(wanted), remedy)
+    if dims is None:
+        _check_order(own)
     values, axes = np.asarray(array.transpose(*wanted).values), list[FloatArray]()
     for axis, name in enumerate(wanted):
         coordinates = _coordinates(array, name)
@@ -27,6 +32,17 @@ def read_labelled(array: Any, dims: Sequence[str] | None) -> tuple[NDArray[Any],
             coordinates, values = coordinates[::-1], np.flip(values, axis)
         axes.append(coordinates)
     return values, tuple(axes)
+
+
+def _check_order(own: tuple[Any, ...]) -> None:
+    """Raise if dimensions have names with a usual order, and stand in another: ("y", "x"), as images have them."""
+    names = tuple(map(str, own))
+    if usual_order(names) != names:
+        got = f"an array whose dimensions are {names}, so that x[..., 0] would be {names[0]}"
+        raise fail(ArgumentError, "dims", got, f"give dims={usual_order(names)}, or the order that is meant")
+
+
+_WANTED = "give an xarray.DataArray, such as dataset['k']"
 
 
 def _coordinates(array: Any, name: Any) -> FloatArray:

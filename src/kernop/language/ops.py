@@ -215,7 +215,7 @@ def _failed(name: str, why: str) -> KernopError:
         return fail(OperatorError, name, got, remedy)
     remedy = (
         "an operator is linear: build it from u with grad, div, laplacian, partial, dt, normal_derivative, dot,"
-        " + and -, and * and / by numbers and functions of x"
+        " + and -, and * and / by numbers and functions of x; values on a grid are ko.GridFunction(values, box)"
     )
     return fail(NonlinearOperatorError, name, got, remedy)
 

@@ -13,6 +13,7 @@ from kernop.basics.errors import (
     ArgumentTypeError,
     FloatArray,
     InputNameError,
+    OutsideDomainError,
     ShapeError,
     check_coordinates,
     describe,
@@ -20,6 +21,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.stored import stored
 from kernop.geometry import Points, Region
+from kernop.geometry.region import PointSet
 from kernop.language.conditions import Compound, Condition
 from kernop.language.ops import apply_operator
 from kernop.language.sides import check_closed, sides
@@ -27,6 +29,9 @@ from kernop.language.unknowns import Unknowns, read_unknowns
 from kernop.language.wording import written
 from kernop.views.html import shown
 from kernop.views.places import Piece, plot_places
+
+#: Points by which the region of an integral is seen where it lies.
+FEW = 64
 
 
 @stored("problem")
@@ -63,6 +68,8 @@ class Problem:
         if all(condition.integral for condition in conditions):
             remedy = "state an equation, which has a value at every point, beside them"
             raise fail(ArgumentError, "conditions", "integrals alone", remedy)
+        for condition in (c for c in conditions if c.integral):
+            _check_held(condition, conditions)
         self._conditions = conditions
         surfaces = [c.on for c in conditions if c.across and c.on.known]
         if surfaces:
@@ -188,6 +195,23 @@ class Problem:
 
 def _expanded(conditions: Sequence[Condition | Compound], unknowns: Unknowns) -> tuple[Condition, ...]:
     """The conditions, and those that others stand for, in order."""
-    plain = [c for c in conditions if isinstance(c, Condition)]
-    meant = [(own,) if isinstance(own, Condition) else own.conditions(plain, unknowns) for own in conditions]
-    return tuple(condition for own in meant for condition in own)
+    known = [c for c in conditions if isinstance(c, Condition)]
+    meant: list[Condition] = []
+    for own in conditions:
+        found = (own,) if isinstance(own, Condition) else own.conditions(known, unknowns)
+        known += found if isinstance(own, Compound) else ()
+        meant += found
+    return tuple(meant)
+
+
+def _check_held(integral: Condition, others: Sequence[Condition]) -> None:
+    """Raise if an integral reaches beyond the regions of all other conditions: there is no u."""
+    regions = [c.on for c in others if not c.integral]
+    if not integral.on.known or not all(region.known for region in regions):
+        return
+    points = integral.on.points if isinstance(integral.on, PointSet) else integral.on.sample(FEW)
+    x = points.x
+    outside = ~np.any([region.contains(x) for region in regions], axis=0)
+    if np.any(outside):
+        got = f"{integral.on!r}, of which {x[np.argmax(outside)]} lies outside the domain"
+        raise fail(OutsideDomainError, integral.name, got, "integrate over a part of the domain of the equation")

@@ -164,7 +164,9 @@ def adapted(
     It ends when nothing gets better, or the budget is used up; the best level is returned. A space with layers that
     misses the tolerance is compared with one of as many wide functions, so the result is no worse than that.
     """
-    search = _Search(build, place, problem, inputs_in_advance(problem, inputs), seed, tick)
+    search = _Search(
+        build=build, place=place, problem=problem, inputs=inputs_in_advance(problem, inputs), seed=seed, tick=tick
+    )
     course, stale, least, status = _Course(), 0, np.inf, "budget"
     while True:
         found = search.try_(layers)
@@ -186,7 +188,7 @@ def adapted(
     return search.best(tol, status)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Search:
     """The levels that were tried, and the best of them."""
 

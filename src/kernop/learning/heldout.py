@@ -30,6 +30,8 @@ HELD_OUT = 1200
 PERIODS, WIDTHS = (5.0, 3.0, 1.5, 0.75), (0.05, 0.1, 0.2, 0.35)
 #: Local probes.
 BUMPS = 3
+#: The wave that is data where no solution is known: its phase over the domain, less along every further axis.
+PHASE = 4.0
 #: Errors below this do not count.
 ROUNDING = 1e-13
 
@@ -163,6 +165,25 @@ class OnInputs:
 
 #: How operators are measured where they did not learn.
 Measure = OnProbes | OnInputs
+
+
+def plain_data(problem: Problem, frame: Frame, *, waves: bool) -> dict[str, dict[str, Any]]:
+    """Inputs by name: 1 for one condition and 0 for all others, in turn; and so a wave instead of 1, if asked for.
+
+    Where coefficients jump, u = 1 for g = 1 tells nothing of them. The wave is for conditions on one number.
+    """
+    phase = PHASE / (1.0 + np.arange(problem.dim)) / (frame.high - frame.low)
+
+    def wave(x: Any) -> FloatArray:
+        return np.cos((np.asarray(x) - frame.low) @ phase)
+
+    shapes: list[tuple[str, Any]] = [("1", 1.0)]
+    shapes += [("a wave", wave)] if waves and problem.unknowns.total == 1 else []
+    return {
+        f"{own} = {word}": {name: value if name == own else 0.0 for name in problem.inputs}
+        for word, value in shapes
+        for own in problem.inputs
+    }
 
 
 @dataclass(frozen=True, eq=False)

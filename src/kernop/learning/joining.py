@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from kernop.basics.errors import SingularGramError
+from kernop.basics.linalg import in_threads
+from kernop.basics.progress import Tick
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.fluxes import Gluing, exchange
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.mosaic import Mosaic
 from kernop.language.problem import Problem
-from kernop.methods.partition import Known, Partition, PartRows, PartsFactorisation, factorised
-from kernop.methods.parts.gluing import unglued
+from kernop.methods.partition import Partition, PartsFactorisation, factorised
+from kernop.methods.parts.gluing import Crew, unglued
+from kernop.methods.parts.leaves import Known, PartRows
 
 #: Gluing by values, and by mixed traces, is taken if its worst reciprocal condition number is above this …
 GOOD = {"values": 1e-7, "robin": 1e-10, "impedance": 1e-10, "conjugate": 1e-10}
 #: … else others are tried; the best of them is refused if its own is below this.
 BAD = 1e-12
+#: How often a crew of threads is asked how far it is, and items that it is given at once at least.
+TICKS, AT_ONCE = 25, 32
 
 
 def ways(problem: Problem, method: Partition, singular: bool) -> tuple[Gluing, ...]:
@@ -49,6 +55,7 @@ def glued_operator(
     part_rows: Sequence[PartRows],
     ansatz: Ansatz,
     known: Known | None = None,
+    crew: Crew = in_threads,
 ) -> PartsFactorisation:
     """The map from data to u, with parts glued by the first good way, or else the best one.
 
@@ -56,13 +63,15 @@ def glued_operator(
 
     Arguments:
         known: parts that were learned before; others are added.
+        crew: who learns the parts, and merges subtrees of them.
     """
     if not placed.seams:
-        return factorised(placed, method, rows, part_rows, None, ansatz, known)
+        return factorised(placed, method, rows, part_rows, None, ansatz, known, crew)
     best = None
     for way in ways(problem, method, bool(np.any(placed.singular))):
         try:
-            found = factorised(placed, method, rows, part_rows, exchange(problem, placed, ansatz, way), ansatz, known)
+            crossing = exchange(problem, placed, ansatz, way)
+            found = factorised(placed, method, rows, part_rows, crossing, ansatz, known, crew)
         except SingularGramError:
             continue
         if found.condition > (GOOD[way] if placed.pieces.parts is None else BAD):
@@ -71,3 +80,24 @@ def glued_operator(
     if best is None or best.condition < BAD:
         raise unglued()
     return best
+
+
+def watched(crew: Crew, tick: Tick) -> Crew:
+    """A crew that tells how far it is: it learns the parts first, which is about half of the work, then joins them.
+
+    The workers of a cluster are given all at once, and tell nothing.
+    """
+    if crew is not in_threads:
+        return crew
+    begun = 0.0
+
+    def work(job: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        nonlocal begun
+        found, size = list[Any](), max(AT_ONCE, -(-len(items) // TICKS))
+        for k in range(0, len(items), size):
+            found += crew(job, items[k : k + size])
+            tick(begun + 0.5 * (1.0 - begun) * len(found) / len(items), f"{len(found)} of {len(items)}")
+        begun += 0.5 * (1.0 - begun)
+        return found
+
+    return work

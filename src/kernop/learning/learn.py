@@ -30,7 +30,7 @@ from kernop.language.problem import Problem
 from kernop.learning.growing import grown
 from kernop.learning.partitioned import in_parts_at_once, in_parts_if_better, partitioned
 from kernop.learning.refine import Report, ToleranceWarning
-from kernop.learning.streaming import Passes, read_checkpoint
+from kernop.learning.streaming import OnWorkers, Passes, read_checkpoint
 from kernop.learning.task import Task
 from kernop.methods import Method, Partition, Subspace
 from kernop.methods.base import envelope_of
@@ -88,9 +88,11 @@ def learn(
         inputs: inputs to measure by, each a tuple in the order of T or a dictionary, of functions and
             numbers; None measures by smooth random fields of several length scales. For ``Subspace(batch=…)``: inputs
             that are solved in the same pass over the points, for ``T.solutions``.
-        budget: at most so many functions.
+        budget: at most so many functions; at most so many parts, each with its own functions, where one space for the
+            whole domain cannot meet a tolerance.
         checkpoint: for ``Subspace(batch=…)``: a path, or a `Checkpoint`, from which a pass goes on if it was killed.
-        client: for ``Subspace(batch=…)``: a Dask client, over whose workers the batches are spread.
+        client: a Dask client, over whose workers the batches of ``Subspace(batch=…)`` are spread, or the parts of
+            `Partition`, and those to which ``tol=`` without a method may come.
     """
     if not isinstance(problem, Problem):
         raise fail(
@@ -115,15 +117,17 @@ def learn(
         sampling=sampling,
         seed=check_integer("seed", seed, least=0),
     )
+    if client is not None and (isinstance(chosen, Partition) or (method is None and tol is not None)):
+        task, client = replace(task, crew=OnWorkers(client)), None
     passes = _passes(chosen, checkpoint, client)
     with Stages(progress) as stage:
         if isinstance(chosen, Partition):
             _check_alone(points, kernel, regularization, noise, weights)
-            operator = partitioned(replace(task, problem=stated_as), chosen, tol, inputs, stage)
+            operator = partitioned(replace(task, problem=stated_as), chosen, tol, inputs, budget, stage)
             return _examined(operator, task, stage)
         wanted = tol if method is None and points is None and task.open(chosen) else None
         stated_task = replace(task, problem=stated_as)
-        if wanted is not None and (found := in_parts_at_once(stated_task, wanted, inputs, stage)) is not None:
+        if wanted is not None and (found := in_parts_at_once(stated_task, wanted, inputs, budget, stage)) is not None:
             return _examined(found, task, stage)
         _warn_of_jumps(problem)
         if tol is None and not task.open(chosen):
@@ -131,7 +135,7 @@ def learn(
             return _once(task, chosen, points, stage, known, passes)
         operator = grown(task, chosen, points, tol, inputs, budget, stage)
         if wanted is not None:
-            operator = in_parts_if_better(stated_task, operator, wanted, inputs, stage)
+            operator = in_parts_if_better(stated_task, operator, wanted, inputs, budget, stage)
         return _examined(operator, task, stage)
 
 
@@ -184,7 +188,8 @@ def _passes(method: Method, checkpoint: Any, client: Any) -> Passes | None:
         return Passes(client, read_checkpoint(checkpoint))
     for name, value in (("checkpoint", checkpoint), ("client", client)):
         if value is not None:
-            raise fail(ArgumentError, name, f"one with {method!r}", "use method=ko.Subspace(batch=2000)")
+            remedy = "use method=ko.Subspace(batch=2000)" + (", or ko.Partition()" if name == "client" else "")
+            raise fail(ArgumentError, name, f"one with {method!r}", remedy)
     return None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import FloatArray, SingularGramError, check_number
+from kernop.basics.errors import ArgumentError, FloatArray, SingularGramError, check_integer, check_number
 from kernop.basics.linalg import norms
 from kernop.basics.progress import Stages
 from kernop.basics.versions import now
@@ -33,20 +33,21 @@ from kernop.collocation.sampling import interior
 from kernop.collocation.scales import fitted
 from kernop.collocation.tiling import tiled
 from kernop.language.problem import Problem
-from kernop.learning.heldout import OnProbes
-from kernop.learning.joining import glued_operator
+from kernop.learning.heldout import OnProbes, plain_data
+from kernop.learning.joining import glued_operator, watched
 from kernop.learning.task import Task
 from kernop.methods import Answer
-from kernop.methods.partition import BESIDE_SINGULARITIES, Known, Partition, PartRows, PartsFactorisation
+from kernop.methods.partition import Partition, PartsFactorisation
+from kernop.methods.parts.leaves import Known, PartRows
+from kernop.methods.parts.local import BESIDE_SINGULARITIES
 from kernop.methods.parts.space import PartsSpace
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report, Status
-from kernop.operators.solution import Solution
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.partwise import errors_by_parts
 
-#: Cells along the longest side, to begin with, how often wrong ones are halved, and the number of parts at which not.
-FIRST, STEPS, MOST = 2, 8, 4000
+#: Cells along the longest side, to begin with, and how often wrong ones are halved.
+FIRST, STEPS = 2, 8
 #: A part is wrong if an error there is more than this part of the tolerance …
 MARK = 0.3
 #: … or this, for the first operator, which is coarser than the second will be.
@@ -57,6 +58,8 @@ SMALL, NEAR = 2.0**-5, 2.5
 LOWER, SHALLOW = 2, 16.0
 #: The error at which grading aims, as a part of the tolerance, and the least one.
 AIM, LEAST = 1e-3, 1e-14
+#: What is raised where cells cannot be cut, or parts not be glued.
+CANNOT = (ArgumentError, SingularGramError)
 #: What is aimed at by default.
 GOAL = 1e-9
 #: Where u is like r to a power below this, one space is not enough.
@@ -65,23 +68,27 @@ ROUGH = 1.0 - 1e-6
 INSIDE, FEW = 600, 200
 #: Constant data of which more than this is left by balance alone contradict each other, and are not followed.
 CONTRADICT = 1e-2
-#: The estimated error is the change from the level before times the rate at which changes fall, and this.
-SAFETY = 2.0
+#: The estimated error is the change from the level before times the rate at which changes fall, at least so much: a
+#: lucky one says nothing of other data; and this.
+RATE, SAFETY = 0.1, 2.0
 
 
 def partitioned(
-    task: Task, method: Partition, tol: float | None, inputs: Sequence[Any] | None, stage: Stages
+    task: Task, method: Partition, tol: float | None, inputs: Sequence[Any] | None, budget: int, stage: Stages
 ) -> SolutionOperator:
-    """The operator made of parts: of one size if the method names it, or until the tolerance holds."""
+    """The operator made of parts: of one size if the method names it, or so many at most, till the tolerance holds."""
     pieces = pieces_of(task.problem)
     wanted = GOAL if tol is None else check_number("tol", tol, above=0.0)
     if method.cells is not None and tol is None:
         return _learned(task, method, pieces, Plan(method.cells, max(LEAST, AIM * wanted)), stage)
     cells = FIRST if method.cells is None else method.cells
-    return _refined(task, method, pieces, cells, wanted, tol is not None, inputs, stage)
+    most = check_integer("budget", budget, least=1)
+    return _refined(task, method, pieces, cells, wanted, tol is not None, inputs, most, stage)
 
 
-def in_parts_at_once(task: Task, tol: float, inputs: Sequence[Any] | None, stage: Stages) -> SolutionOperator | None:
+def in_parts_at_once(
+    task: Task, tol: float, inputs: Sequence[Any] | None, budget: int, stage: Stages
+) -> SolutionOperator | None:
     """An operator made of parts, where no smooth space can meet a tolerance: at corners, changes and jumps.
 
     Arguments:
@@ -91,23 +98,23 @@ def in_parts_at_once(task: Task, tol: float, inputs: Sequence[Any] | None, stage
     if reason is None:
         return None
     try:
-        found = partitioned(task, Partition(), tol, inputs, stage)
-    except SingularGramError:
+        found = partitioned(task, Partition(), tol, inputs, budget, stage)
+    except CANNOT:
         return None
     assert found.report is not None
     return replace(found, report=replace(found.report, space=f"{found.report.space}, because {reason}"))
 
 
 def in_parts_if_better(
-    task: Task, operator: SolutionOperator, tol: float, inputs: Sequence[Any] | None, stage: Stages
+    task: Task, operator: SolutionOperator, tol: float, inputs: Sequence[Any] | None, budget: int, stage: Stages
 ) -> SolutionOperator:
     """An operator made of parts, if one space has missed the tolerance and there are corners, and parts come nearer."""
     report = operator.report
     if report is None or (report.met and not report.missed) or _singular(task.problem, np.inf) is None:
         return operator
     try:
-        other = partitioned(task, Partition(), tol, inputs, stage)
-    except SingularGramError:  # parts that cannot be glued: one space has told that it missed
+        other = partitioned(task, Partition(), tol, inputs, budget, stage)
+    except CANNOT:  # one space has told that it missed
         return operator
     found = other.report
     if found is None or not (found.met or _worst(found) < _worst(report)):
@@ -147,9 +154,10 @@ def _learned(
         placed = tiled(problem, pieces, cells, places, inside, (q, least), task.seed)
     with stage("collocate"):
         ansatz, rows = fitted(problem, placed.points, task.frame, cut=False)
-    with stage("factorise"):
+    with stage("factorise") as tick:
         part_rows = _part_rows(placed, problem, rows)
-        factorisation = glued_operator(problem, placed, method, rows, part_rows, ansatz, known)
+        crew = watched(task.crew, tick)
+        factorisation = glued_operator(problem, placed, method, rows, part_rows, ansatz, known, crew)
     return SolutionOperator(
         problem=problem,
         points=placed.points,
@@ -191,6 +199,7 @@ def _refined(
     tol: float,
     asked: bool,
     inputs: Sequence[Any] | None,
+    most: int,
     stage: Stages,
 ) -> SolutionOperator:
     """With cells halved where they are wrong, until what is measured meets the tolerance.
@@ -200,15 +209,21 @@ def _refined(
     degree, _ = method.degrees_for(task.problem.dim)
     follow = _Followed(task, pieces, inputs)
     coarse = replace(method, degree=max(2, degree - LOWER))
-    plan = Plan(cells, max(LEAST, AIM * tol))
+    plan = Plan(cells, max(LEAST, AIM * tol)).within(most, task.problem, pieces, method.levels)
     first = replace(plan, target=min(1.0, SHALLOW * plan.target))
     known: Known = {}
     least = least_error(task.problem, pieces) if method.levels is None else 0.0
-    levels, values, status = list[Level](), list[FloatArray](), "budget"
+    levels, values = list[Level](), list[FloatArray]()
+    status: Status = "budget"
     operator, seen = None, None
     for step in range(STEPS):
         started = time.perf_counter()
-        operator = _learned(task, method if step else coarse, pieces, plan if step else first, stage, known)
+        try:
+            operator = _learned(task, method if step else coarse, pieces, plan if step else first, stage, known)
+        except CANNOT:
+            if step < 2:
+                raise
+            break
         seen = follow(operator)
         values.append(seen.values)
         changes = _changes(values[-1], values[-2]) if step else None
@@ -227,13 +242,14 @@ def _refined(
         if step and max(seen.error, *estimates, seen.wrong.max() / COARSE_MARK) <= tol:
             status = "met"
             break
-        if len(seen.wrong) > MOST or (step and least > tol):
+        finer = plan.refined(_space(operator).mosaic, seen.wrong > (MARK if step else COARSE_MARK) * tol, step)
+        if step and (least > tol or finer.number(task.problem, pieces, method.levels) > most):
             break
-        plan = plan.refined(_space(operator).mosaic, seen.wrong > (MARK if step else COARSE_MARK) * tol, step)
+        plan = finer if step else finer.within(most, task.problem, pieces, method.levels)
     assert operator is not None
     assert seen is not None
     report = Report(
-        status=_status(status),
+        status=status,
         tol=tol,
         levels=tuple(levels),
         returned=len(levels) - 1,
@@ -274,6 +290,17 @@ class Plan:
     cells: int
     target: float
     halved: frozenset[Corners] = frozenset()
+
+    def number(self, problem: Problem, pieces: Pieces, depth: int | None) -> int:
+        """How many cells there are, graded so deeply."""
+        cells, _ = cells_of(problem, pieces, self.cells, self.target, depth, self.halved)
+        return len(cells.low)
+
+    def within(self, most: int, problem: Problem, pieces: Pieces, depth: int | None) -> Plan:
+        """Graded less deeply, or not halved, until there are at most so many cells, if that helps."""
+        if self.number(problem, pieces, depth) <= most or self == Plan(self.cells, 1.0):
+            return self
+        return Plan(self.cells, min(1.0, SHALLOW**2 * self.target)).within(most, problem, pieces, depth)
 
     def refined(self, mosaic: Mosaic, wrong: NDArray[np.bool_], step: int) -> Plan:
         """With cells halved whose parts are wrong, (P,); if none is, with deeper grading, and, without it, all."""
@@ -322,14 +349,15 @@ class _Followed:
         self._known = inputs_in_advance(task.problem, inputs) if inputs is not None else None
         self._x = interior(task.problem, INSIDE, task.seed + 1).x
         count = len(self._known) if self._known is not None else 0
-        self.names = tuple(f"input {k}" for k in range(count)) or _constant(task)
+        self._plain = plain_data(task.problem, task.frame, waves=self._jumps)
+        self.names = tuple(f"input {k}" for k in range(count)) or tuple(self._plain)
         self._fresh = self._known is None
 
     def __call__(self, operator: SolutionOperator) -> _Seen:
         if self._fresh:
             self.names, self._fresh = self._without_contradictions(operator), False
-        answers = _answers(operator, self._known, self.names)
-        values = np.column_stack([np.empty((len(self._x), 0)), *(_flat(u(self._x)) for u in answers)])
+        answers = operator.answers(self._known or [self._plain[name] for name in self.names])
+        values = np.column_stack([_flat(u(self._x)) for u in answers] or [np.empty((0, 0))])
         misfit = max((float(np.max(u.misfits)) for u in answers if u.misfits is not None), default=0.0)
         if self._known is not None or self._jumps:
             columns = np.hstack([u.data for u in answers if u.data is not None])
@@ -350,7 +378,8 @@ class _Followed:
         assert isinstance(found, PartsFactorisation)
         if len(found.integrals) == 0:
             return self.names
-        h = np.hstack([u.data for u in _answers(operator, None, self.names) if u.data is not None])
+        answers = operator.answers([self._plain[name] for name in self.names])
+        h = np.hstack([u.data for u in answers if u.data is not None])
         fit = tuple(name for name, part in zip(self.names, found.imbalance(h), strict=True) if part < CONTRADICT)
         return self.names if self._jumps and not fit else fit
 
@@ -376,23 +405,6 @@ def _relative_by_parts(
     return np.max(wrong / (size if left_out is None else np.where(left_out, np.inf, size)), axis=1)
 
 
-def _status(word: str) -> Status:
-    return "met" if word == "met" else "budget"
-
-
-def _constant(task: Task) -> tuple[str, ...]:
-    return tuple(f"{name} = 1" for name in task.problem.inputs)
-
-
-def _answers(
-    operator: SolutionOperator, known: Sequence[Any] | None, followed: tuple[str, ...]
-) -> tuple[Solution, ...]:
-    """The solutions of inputs, or of the constant data that are followed."""
-    names = operator.problem.inputs
-    constant = [{name: float(name == own) for name in names} for own in names if f"{own} = 1" in followed]
-    return operator.answers(known or constant)
-
-
 def _flat(values: Any) -> FloatArray:
     """The values of all unknowns at all places, in one column; each unknown in units of its largest value."""
     fields = values if isinstance(values, tuple) else (values,)
@@ -414,7 +426,7 @@ def _estimates(levels: Sequence[Level], changes: tuple[float, ...] | None) -> li
         return []
     before = levels[-1].changes if levels else None
     rates = [
-        1.0 if before is None else min(1.0, a / b if b > 0.0 else 0.0)
+        1.0 if before is None else min(1.0, max(RATE, a / b if b > 0.0 else 0.0))
         for a, b in zip(changes, before or changes, strict=True)
     ]
     return [SAFETY * change * rate for change, rate in zip(changes, rates, strict=True)]

@@ -103,7 +103,7 @@ def _drawn(
     return drawn[kept] if len(kept) else None, region.measure / number
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Residuals:
     """The residuals of B inputs at fresh points.
 
@@ -162,8 +162,14 @@ def residuals(
             shares.append(share / np.sum(share))
             squares.append(np.sum(relative.reshape(len(part.blocks), len(share), -1), axis=(0, 2)))
     misfit = float(np.max(answer.misfit))
-    places = np.concatenate(x), np.concatenate(squares), np.concatenate(shares)
-    return Residuals(worst, *places, values, misfit)
+    return Residuals(
+        error=worst,
+        x=np.concatenate(x),
+        squares=np.concatenate(squares),
+        shares=np.concatenate(shares),
+        values=values,
+        misfit=misfit,
+    )
 
 
 def _columns(problem: Problem, inputs: list[dict[str, Any]], points: Mapping[str, Points], layouts: Any) -> FloatArray:

@@ -132,8 +132,8 @@ class Accumulator(ABC):
 
     @property
     @abstractmethod
-    def square(self) -> float:
-        """‖A‖², the sum of the squares of all rows."""
+    def squares(self) -> FloatArray:
+        """‖A_j‖², the sum of the squares of each column of all rows, (L,)."""
 
     @abstractmethod
     def solve(self, penalty: Penalty) -> LeastSquares:
@@ -152,8 +152,8 @@ class NormalSums(Accumulator):
         self.matrix += matrix
 
     @property
-    def square(self) -> float:
-        return float(np.trace(self.matrix[: self.count, : self.count]))
+    def squares(self) -> FloatArray:
+        return np.diagonal(self.matrix)[: self.count]
 
     def solve(self, penalty: Penalty) -> LeastSquares:
         matrix = self.matrix[: self.count, : self.count].copy(order="F")
@@ -186,8 +186,8 @@ class Triangle(Accumulator):
         add_triangle(self.matrix, matrix.copy(order="F"))
 
     @property
-    def square(self) -> float:
-        return float(np.sum(np.square(np.triu(self.matrix[: self.count, : self.count]))))
+    def squares(self) -> FloatArray:
+        return np.sum(np.square(np.triu(self.matrix[: self.count, : self.count])), axis=0)
 
     def solve(self, penalty: Penalty) -> LeastSquares:
         upper, below = self.matrix.copy(order="F"), np.zeros_like(self.matrix)

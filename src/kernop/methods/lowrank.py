@@ -88,16 +88,16 @@ class LowRank(Method):
             got = f"{found.regularization:g}, above which nothing of the Gram matrix stands"
             raise fail(ArgumentError, "regularization, tol", got, "give smaller ones, or use ko.Full()")
         return LowRankFactorisation(
-            KernelFunctions(kernel, scaled.take(np.sort(pivots)), setting.ansatz),
-            found.regularization,
-            found.weights,
-            self,
-            columns,
-            scales,
-            left,
-            regularised(columns),
-            columns[pivots],  # lower triangular by construction
-            np.argsort(pivots),
+            expansion=KernelFunctions(kernel, scaled.take(np.sort(pivots)), setting.ansatz),
+            regularization=found.regularization,
+            weights=found.weights,
+            method=self,
+            columns=columns,
+            scales=scales,
+            left=left,
+            factor=regularised(columns),
+            triangle=columns[pivots],  # lower triangular by construction
+            order=np.argsort(pivots),
         )
 
     def grow(
@@ -155,7 +155,7 @@ def _with_room(f: FloatArray, used: int, more: int) -> FloatArray:
 
 
 @stored("low rank", by_value=False)
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class LowRankFactorisation(KernelFactorisation):
     """û = Σ β_j P_j K over the pivots, β = T⁻ᵀ (I + FᵀF)⁻¹ Fᵀ S h, T = F[pivots]."""
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from hashlib import blake2b
 from math import comb
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
 
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, check_choice, check_integer, fail
-from kernop.basics.linalg import EPS, norms
+from kernop.basics.linalg import in_threads, norms
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.fluxes import Exchange
@@ -22,8 +20,10 @@ from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.mosaic import Mosaic
 from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination
-from kernop.methods.parts.gluing import SINGULAR, Glue, Group, balanced, balanced_transposed, glued, unglued
-from kernop.methods.parts.local import Local, local
+from kernop.methods.parts.balancing import balanced, balanced_transposed
+from kernop.methods.parts.gluing import SINGULAR, Crew, Glue, Group, glued, unglued
+from kernop.methods.parts.leaves import Built, Known, Leaves, PartRows
+from kernop.methods.parts.local import Local
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.parts.traces import Trace, trace
 from kernop.methods.posterior import Posterior
@@ -33,16 +33,10 @@ from kernop.methods.spaces.polynomials import total_degree
 DEGREES, TRACES = (24, 19, 10), (1, 16, 8)
 #: The traces of a cell with six faces in the plane, as a part of its functions, at most.
 MOST_TRACES = 0.68
-#: The degree of polynomials on parts in which u is singular: more of them only follow what they cannot resolve.
-BESIDE_SINGULARITIES = 7
-#: By so much coefficients of others are held down there, in units of weighted rows.
-HELD = 1e3
+#: Parts whose Q has fewer bytes are applied together, so many at a time: their calls would take more than their work.
+SMALL, TOGETHER = 2**17, 64
 #: What may be exchanged between parts.
 GLUINGS = ("values", "robin", "impedance")
-#: How far the normalised coefficients of two parts may be apart so that they count as equal.
-EQUAL = 1e-13
-#: Parts with which a part is compared.
-COMPARED = 64
 
 
 @stored("Partition")
@@ -90,16 +84,26 @@ class Partition(Method):
 
 
 @dataclass(frozen=True, eq=False)
-class PartRows:
-    """The rows of one part among all rows.
+class _Batch:
+    """P parts that are applied together: they share what they do, or are small and of one shape.
 
     Arguments:
-        slices: one for each block that has rows there: its number and its rows.
-        numbers: of all of them, (n,).
+        q, from_trace, out: what they do, see `Local`: (…, n, m), (…, m, b), (…, b, m), one for all or one for each.
+        parts: their numbers, (P,).
+        rows: the numbers of their rows, (P, n).
+        roots: √w of them, (P, n, 1).
+        owned: the numbers of their unknowns, (P, b).
+        told: do their residuals tell of the solution? (P,).
     """
 
-    slices: tuple[tuple[int, slice], ...]
-    numbers: NDArray[np.intp]
+    q: FloatArray
+    from_trace: FloatArray
+    out: FloatArray
+    parts: NDArray[np.intp]
+    rows: NDArray[np.intp]
+    roots: FloatArray
+    owned: NDArray[np.intp]
+    told: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,32 +143,60 @@ class PartsFactorisation(Factorisation):
     def penalised(self) -> bool:
         return False
 
-    def _outgoing(self, part: int, y: FloatArray) -> FloatArray:
-        """What goes out of a part with coordinates y, and its share of the integrals."""
-        return np.concatenate([self.strengths[part] * (self.locals[part].out @ y), self.integrands[part] @ y])
-
-    @property
+    @cached_property
     def _told(self) -> list[int]:
         """Parts whose residuals tell of the solution: at singularities they are large, and no harm is done."""
         assert isinstance(self.expansion, PartsSpace)
         smooth = np.flatnonzero(self.expansion.mosaic.singular == 0).tolist()
         return smooth or list(range(len(self.locals)))
 
-    def answer(self, h: FloatArray) -> Answer:
-        weighted, y, incoming = self._solved(h)
-        told = self._told
-        left = [weighted[k] - self.locals[k].q @ y[k] for k in told]
-        return Answer(
-            Combination(self.expansion, np.concatenate(y)),
-            norms(np.concatenate([*left, self._unbalanced(y, incoming, h)])),
-            self._size([weighted[k] for k in told], h),
+    @cached_property
+    def _batches(self) -> list[_Batch]:
+        """All parts."""
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for k, own in enumerate(self.locals):
+            alike.setdefault((id(own),), []).append(k)
+        small: dict[tuple[int, ...], list[int]] = {}
+        for key, parts in list(alike.items()):
+            own = self.locals[parts[0]]
+            if len(parts) == 1 and own.q.nbytes < SMALL:
+                small.setdefault((*own.q.shape, *own.out.shape), []).append(alike.pop(key)[0])
+        cut = [own[a : a + TOGETHER] for own in small.values() for a in range(0, len(own), TOGETHER)]
+        return [self._batch(parts) for parts in (*alike.values(), *cut)]
+
+    def _batch(self, parts: list[int]) -> _Batch:
+        first, told = self.locals[parts[0]], set(self._told)
+        shared = all(self.locals[k] is first for k in parts)
+        stacks = [
+            getattr(first, name) if shared else np.stack([getattr(self.locals[k], name) for k in parts])
+            for name in ("q", "from_trace", "out")
+        ]
+        return _Batch(
+            *stacks,
+            parts=np.array(parts),
+            rows=np.stack([self.part_rows[k].numbers for k in parts]),
+            roots=np.stack([self.roots[k] for k in parts])[:, :, None],
+            owned=np.stack([self.glue.owned[k] for k in parts]),
+            told=np.array([k in told for k in parts]),
         )
 
-    def _size(self, weighted: list[FloatArray], h: FloatArray) -> FloatArray:
-        """The size of weighted data, (B,). Integrals count where nothing else is given: a mean, however large, is
-        satisfied by a constant, and must not hide what is not.
+    def answer(self, h: FloatArray) -> Answer:
+        width = h.shape[1]
+        weighted, y, incoming = self._solved(h)
+        left, size = [norms(self._unbalanced(y, incoming, h))], list[FloatArray]()
+        for batch, data in zip(self._batches, weighted, strict=True):
+            if np.any(batch.told):
+                size.append(norms(data[batch.told].reshape(-1, width)))
+                data -= batch.q @ y[batch.parts]
+                left.append(norms(data[batch.told].reshape(-1, width)))
+        u = Combination(self.expansion, y.reshape(-1, width))
+        return Answer(u, norms(np.stack(left)), self._size(size, h))
+
+    def _size(self, sizes: list[FloatArray], h: FloatArray) -> FloatArray:
+        """The size of weighted data, (B,), from those of some rows of them. Integrals count where nothing else is
+        given: a mean, however large, is satisfied by a constant, and must not hide what is not.
         """
-        size = norms(np.concatenate(weighted))
+        size = norms(np.stack(sizes))
         return np.where(size > 0.0, size, norms(self._sum_weights[:, None] * self._sum_data(h)))
 
     def imbalance(self, h: FloatArray) -> FloatArray:
@@ -174,23 +206,34 @@ class PartsFactorisation(Factorisation):
         the source: ∫f ≠ −∮g.
         """
         weighted, y, incoming = self._solved(h)
-        size = self._size(weighted, h)
+        size = self._size([norms(data.reshape(-1, h.shape[1])) for data in weighted], h)
         return norms(self._unbalanced(y, incoming, h)) / np.where(size > 0.0, size, 1.0)
 
     def _sum_data(self, h: FloatArray) -> FloatArray:
         """The data of all sums, (s, B): imaginary parts of which no data tell have integrals of 0."""
         return np.concatenate([h[self.integrals], np.zeros((self.glue.sums - len(self.integrals), h.shape[1]))])
 
-    def _solved(self, h: FloatArray) -> tuple[list[FloatArray], list[FloatArray], FloatArray]:
-        """Weighted data and coordinates y of each part, and what comes in on all seams."""
-        parts = list(zip(self.locals, self.part_rows, self.roots, strict=True))
-        weighted = [roots[:, None] * h[rows.numbers] for _, rows, roots in parts]
-        y = [own.q.T @ data for own, data in zip(self.locals, weighted, strict=True)]
-        outgoing = [self._outgoing(k, own) for k, own in enumerate(y)]
+    def _solved(self, h: FloatArray) -> tuple[list[FloatArray], FloatArray, FloatArray]:
+        """Weighted data of each batch of parts, coordinates y of all parts (P, m, B), and what comes in on seams."""
+        weighted = [batch.roots * h[batch.rows] for batch in self._batches]
+        y = np.empty((len(self.locals), len(self.locals[0].upper), h.shape[1]))
+        for batch, data in zip(self._batches, weighted, strict=True):
+            y[batch.parts] = batch.q.swapaxes(-1, -2) @ data
+        outgoing = self._outgoing(y)
         outgoing[0][len(self.locals[0].out) :] -= self._sum_data(h)
         incoming = balanced(self.root, outgoing, self.glue)
-        owned = zip(self.locals, y, self.glue.owned, strict=True)
-        return weighted, [mine + own.from_trace @ incoming[k] for own, mine, k in owned], incoming
+        for batch in self._batches:
+            y[batch.parts] += batch.from_trace @ incoming[batch.owned]
+        return weighted, y, incoming
+
+    def _outgoing(self, y: FloatArray) -> list[FloatArray]:
+        """What goes out of each part, (b, B), with its shares of the sums behind."""
+        found = [np.empty((0, y.shape[2]))] * len(self.locals)
+        for batch in self._batches:
+            sent = self.strengths[batch.parts, None, None] * (batch.out @ y[batch.parts])
+            for k, out in zip(batch.parts.tolist(), sent, strict=True):
+                found[k] = np.concatenate([out, self.integrands[k] @ y[k]]) if self.glue.sums else out
+        return found
 
     @cached_property
     def _seam_weights(self) -> FloatArray:
@@ -204,15 +247,15 @@ class PartsFactorisation(Factorisation):
         shares = [row @ own.upper for row, own in zip(self.integrands, self.locals, strict=True)]
         return 1.0 / np.linalg.norm(np.hstack(shares), axis=1)
 
-    def _across(self, y: list[FloatArray], incoming: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _across(self, y: FloatArray, incoming: FloatArray) -> tuple[FloatArray, FloatArray]:
         """What goes out on one side of a seam and does not come in on the other, (count, B), and the sums, (s, B)."""
         total = np.zeros((self.glue.count + self.glue.sums, incoming.shape[1]))
-        for k, own in enumerate(y):
-            total[np.concatenate([self.glue.owned[k], self.glue.sum_numbers])] += self._outgoing(k, own)
+        for own, out in zip(self.glue.owned, self._outgoing(y), strict=True):
+            total[np.concatenate([own, self.glue.sum_numbers])] += out
         across, sums = np.split(total, [self.glue.count])
         return across if self.glue.partner is None else incoming + across[self.glue.partner], sums
 
-    def _unbalanced(self, y: list[FloatArray], incoming: FloatArray, h: FloatArray) -> FloatArray:
+    def _unbalanced(self, y: FloatArray, incoming: FloatArray, h: FloatArray) -> FloatArray:
         """What is not satisfied of the rows of all seams, and of the integrals, weighted, (n, B)."""
         across, sums = self._across(y, incoming)
         weights = self._seam_weights * self._told_once
@@ -271,6 +314,7 @@ def factorised(
     crossing: Exchange | None,
     ansatz: Ansatz,
     known: Known | None = None,
+    crew: Crew = in_threads,
 ) -> PartsFactorisation:
     """Least squares on every part, and the tree.
 
@@ -280,6 +324,7 @@ def factorised(
         crossing: what crosses the seams; None if there is one part alone.
         ansatz: how the unknowns are made of the components of the space.
         known: parts of operators that were learned before with the same degree; others are added.
+        crew: who learns the parts, and merges subtrees of them.
     """
     dim = functionals.dim
     degree, _ = method.degrees_for(dim)
@@ -290,8 +335,10 @@ def factorised(
     for number, seam in enumerate(mosaic.seams):
         owned[seam.below].append((number, 0))
         owned[seam.above].append((number, 1))
-    builder = _Builder(space, functionals, crossing, traces, {} if known is None else known)
-    found = [builder.part(k, rows, owned[k]) for k, rows in enumerate(part_rows)]
+    leaves = Leaves(space, functionals, part_rows, crossing, traces, owned)
+    found = leaves.built({} if known is None else known, crew)
+    if crossing is None:
+        _check_alone(found[0].local)
     strengths = np.array([own.strength for own in found])
     space = replace(space, uppers=tuple(own.local.upper for own in found))
     integrals, integrands = _integrals(space, functionals, part_rows, copies)
@@ -304,7 +351,8 @@ def factorised(
         own = found[k].local
         return np.concatenate([strengths[k] * own.out, integrands[k]]) @ own.from_trace
 
-    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing, units)
+    alike = _alike(found, glue.sums)
+    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing, alike, units, crew)
     return PartsFactorisation(
         space,
         0.0,
@@ -338,6 +386,25 @@ def _integrals(
     return numbers, tuple(np.split(whole, len(part_rows), axis=1))
 
 
+def _check_alone(own: Local) -> None:
+    """Raise if the conditions do not determine u on a part that has no neighbours."""
+    size = np.abs(np.diagonal(own.upper))
+    if not np.min(size) > SINGULAR * np.max(size):
+        raise unglued()
+
+
+def _shifted(block: Block, shift: int) -> Block:
+    """The same functionals of other components."""
+    return replace(block, terms=tuple((k + shift, alpha) for k, alpha in block.terms))
+
+
+def _alike(found: Sequence[Built], integrals: int) -> list[int]:
+    """A number for each part, the same for those that turn what comes in into the same."""
+    numbers: dict[object, int] = {}
+    keys = [k if integrals else (id(own.local), f"{own.strength:.12e}") for k, own in enumerate(found)]
+    return [numbers.setdefault(key, len(numbers)) for key in keys]
+
+
 def _glue(
     traces: Sequence[Trace], owned: Sequence[Sequence[tuple[int, int]]], crossing: Exchange | None, sums: int
 ) -> Glue:
@@ -356,158 +423,3 @@ def _glue(
         partner = np.concatenate(swapped).astype(np.intp)
     none = np.empty(0, dtype=np.intp)
     return Glue(tuple(np.concatenate([none, *own]).astype(np.intp) for own in numbers), count, partner, sums)
-
-
-@dataclass(frozen=True, eq=False)
-class _Built:
-    local: Local
-    roots: FloatArray
-    strength: float
-
-
-class Alike:
-    """Parts with rows of the same kinds, by the numbers that make them."""
-
-    def __init__(self) -> None:
-        self._near: list[tuple[FloatArray, _Learned]] = []
-        self._same: dict[bytes, _Learned] = {}
-
-    def find(self, numbers: FloatArray, near: float) -> _Learned | None:
-        """A part whose numbers are the same, or, among the first ones, as near as this."""
-        exact = self._same.get(_digest(numbers))
-        if exact is not None:
-            return exact
-        return next((own for seen, own in self._near if np.max(np.abs(seen - numbers)) < near), None)
-
-    def add(self, numbers: FloatArray, own: _Learned) -> None:
-        """Remember a part."""
-        self._same[_digest(numbers)] = own
-        if len(self._near) < COMPARED:
-            self._near.append((numbers, own))
-
-
-def _digest(numbers: FloatArray) -> bytes:
-    return blake2b(numbers.tobytes(), digest_size=16).digest()
-
-
-#: What a part does, and the weights of its blocks of rows.
-_Learned = tuple[Local, list[float]]
-#: Parts that are known, by the kinds of their rows.
-Known = dict[tuple[object, ...], Alike]
-
-
-class _Builder:
-    """Makes parts, and remembers them, so that equal ones are made once."""
-
-    def __init__(
-        self,
-        space: PartsSpace,
-        functionals: Functionals,
-        crossing: Exchange | None,
-        traces: Sequence[Trace],
-        known: Known,
-    ) -> None:
-        self._space, self._functionals, self._crossing, self._traces = space, functionals, crossing, traces
-        self._starts = np.cumsum([0, *(len(own.nodes) for own in traces)])
-        self._known = known
-
-    def part(self, k: int, rows: PartRows, owned: list[tuple[int, int]]) -> _Built:
-        """Part k, with the seams that it has, and on which side of them it is."""
-        blocks = [self._functionals.blocks[c][own] for c, own in rows.slices]
-        low, high = (own[k] for own in self._space.mosaic.boxes)
-        half, middle = 0.5 * (high - low), 0.5 * (high + low)
-        into, out = self._at_seams(owned)
-        sizes = [unit_of(block, half) for block in blocks]
-        strength = max((unit_of(block, half) for block in out), default=1.0)
-        units = [*sizes, *[1.0] * len(into), *[strength] * len(out)]
-        every = [*blocks, *into, *out]
-        tables = [_table(b, half, middle, s) for b, s in zip(every, units, strict=True)]
-        numbers = np.concatenate([own.ravel() for own in tables])
-        shape = (tuple(b.terms for b in every), tuple(map(len, every)), tuple(side for _, side in owned))
-        degree = int(self._space.degrees.max())
-        shape = (*shape, degree, int(self._space.mosaic.singular[k]))
-        alike = self._known.setdefault(shape, Alike())
-        near = EQUAL + 32.0 * EPS * float(np.max(np.abs(middle) / half))
-        equal = alike.find(numbers, near)
-        if equal is None:
-            scaled = [block.scaled(np.full(len(block), 1.0 / size)) for block, size in zip(blocks, sizes, strict=True)]
-            sent = [block.scaled(np.full(len(block), 1.0 / strength)) for block in out]
-            equal = self._learned(k, scaled, into, sent, owned)
-            alike.add(numbers, equal)
-        own, weights = equal
-        roots = [np.full(len(b), 1.0 / (s * w)) for b, s, w in zip(blocks, sizes, weights, strict=True)]
-        return _Built(own, np.concatenate(roots), strength)
-
-    def _at_seams(self, owned: list[tuple[int, int]]) -> tuple[list[Block], list[Block]]:
-        """What comes in, and what goes out, seam after seam, channel after channel."""
-        if self._crossing is None:
-            return [], []
-        into, out = list[Block](), list[Block]()
-        for f, side in owned:
-            own = slice(*self._starts[f : f + 2].tolist())
-            into += [block[own] for block in self._crossing.incoming[side]]
-            out += [block[own] for block in self._crossing.outgoing[side]]
-        return into, out
-
-    def _learned(
-        self, k: int, blocks: list[Block], into: list[Block], out: list[Block], owned: list[tuple[int, int]]
-    ) -> tuple[Local, list[float]]:
-        polynomials = self._space.polynomials(k)
-        rows = [polynomials.matrix(Functionals((block,))) for block in blocks]
-        weights = [self._weight(own) for own in rows]
-        weighted = [own / w for own, w in zip(rows, weights, strict=True)]
-        data = sum(map(len, blocks))
-        if self._crossing is not None and self._crossing.doubled:
-            shift = self._space.components // 2
-            twins = [polynomials.matrix(Functionals((_shifted(block, shift),))) for block in blocks]
-            weighted += [own / w for own, w in zip(twins, weights, strict=True)]
-        if self._space.mosaic.singular[k]:
-            weighted.append(self._held())
-        if not into:
-            empty, none = np.zeros((0, weighted[0].shape[1])), np.zeros((0, 0))
-            found = local(np.concatenate(weighted), empty, empty, none, none, data)
-            size = np.abs(np.diagonal(found.upper))
-            if not np.min(size) > SINGULAR * np.max(size):
-                raise unglued()
-            return found, weights
-        taken = np.concatenate([polynomials.matrix(Functionals((block,))) for block in into])
-        given = np.concatenate([polynomials.matrix(Functionals((block,))) for block in out])
-        size = float(np.linalg.norm(taken))
-        channels = len(into) // len(owned)
-        own = [self._traces[f] for f, _ in owned for _ in range(channels)]
-        basis, project = block_diag(*(t.values for t in own)), block_diag(*(t.project for t in own))
-        return local(np.concatenate(weighted), taken / size, given, basis / size, project, data), weights
-
-    def _held(self) -> FloatArray:
-        """Rows that keep the coefficients of polynomials of higher degrees near 0."""
-        high = np.flatnonzero(np.sum(self._space.degrees, axis=1) > BESIDE_SINGULARITIES)
-        m = len(self._space.degrees)
-        columns = np.concatenate([high + k * m for k in range(self._space.components)])
-        rows = np.zeros((len(columns), self._space.each))
-        rows[np.arange(len(columns)), columns] = HELD
-        return rows
-
-    def _weight(self, rows: FloatArray) -> float:
-        """The size of rows, for the components that are traced: pressures have none of their own."""
-        if self._crossing is None:
-            return float(np.linalg.norm(rows))
-        m = len(self._space.degrees)
-        leading = [rows[:, k * m : (k + 1) * m] for k in self._crossing.leading]
-        return float(np.sqrt(sum(np.sum(np.square(own)) for own in leading)) or np.linalg.norm(rows))
-
-
-def _shifted(block: Block, shift: int) -> Block:
-    """The same functionals of other components."""
-    return replace(block, terms=tuple((k + shift, alpha) for k, alpha in block.terms))
-
-
-def unit_of(block: Block, half: FloatArray) -> float:
-    """The size of coefficients in units of a part."""
-    powers = np.array([np.prod(half ** np.array(alpha)) for alpha in block.alphas])
-    return float(np.max(np.abs(block.coefficients) / powers))
-
-
-def _table(block: Block, half: FloatArray, middle: FloatArray, size: float) -> FloatArray:
-    """Coefficients and places in units of a part, (n, A + d)."""
-    powers = np.array([np.prod(half ** np.array(a)) for a in block.alphas])
-    return np.hstack([block.coefficients / powers / size, (block.x - middle) / half])

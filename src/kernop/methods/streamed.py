@@ -25,9 +25,9 @@ SMALL_CORRECTION, MOST_CORRECTIONS = 1e-13, 8
 FROM_STREAM = "an operator that was learned from a stream"
 #: So that data of zeros is not divided by zero.
 TINIEST = float(np.finfo(np.float64).tiny)
-#: λ when the user gives none, relative to ‖A‖²: for QR as small as the corrections of later inputs allow, for normal
-#: equations at their rounding error.
-TINY_QR, TINY_NORMAL = 1e-14**2, EPS
+#: λ when the user gives none: for QR relative to L‖A_j‖² for the coefficient of function j, as small as the corrections
+#: of later inputs allow; for normal equations relative to ‖A‖², at their rounding error.
+TINY_QR, TINY_NORMAL = 3e-15**2, EPS
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -140,18 +140,15 @@ def factorised(
     method: Method, regression: Regression, accumulator: Accumulator, regularization: float | None, runner: Runner
 ) -> StreamedFactorisation:
     """The factorisation, from what was kept of all rows."""
-    square = accumulator.square
-    if not np.isfinite(square):
+    squares = accumulator.squares
+    if not np.all(np.isfinite(squares)):
         raise regression.expansion.not_finite()
-    tiny = (TINY_QR if regression.orthogonal else TINY_NORMAL) * square
-    # Below that the corrections of later inputs would diverge; normal equations say themselves that they are singular.
-    given = tiny if regularization is None else regularization
-    ridge = max(given, tiny) if regression.orthogonal else given
+    tiny = (TINY_QR if regression.orthogonal else TINY_NORMAL) * float(np.sum(squares))
+    ridge = tiny if regularization is None else regularization
     penalty = penalty_root(regression.expansion, method.rkhs, ridge, accumulator.rows)
-    if isinstance(penalty, np.ndarray) and regression.orthogonal:
-        # The norm of the kernel may leave some coefficients free, all but for rounding.
-        penalty = np.asfortranarray(penalty)
-        add_triangle(penalty, np.asfortranarray(np.sqrt(tiny) * np.eye(len(penalty))))
+    if regression.orthogonal:
+        least = np.sqrt(TINY_QR * len(squares) * np.maximum(squares, EPS**2 * np.max(squares)))
+        penalty = _at_least(least, penalty if regularization is not None or method.rkhs else 0.0)
     found = accumulator.solve(penalty)
     if found.failed:
         got = f"{ridge:g}, with which the least-squares problem has no unique solution (row {found.failed})"
@@ -170,3 +167,16 @@ def factorised(
         regression=regression,
         in_advance=answer if regression.rows.inputs else None,
     )
+
+
+def _at_least(least: FloatArray, penalty: Penalty) -> Penalty:
+    """P, raised to p_j (L,) for each coefficient: below that the corrections of later inputs would diverge.
+
+    Functions of different parts of a domain differ in size by the contrast of the coefficients, and one number for all
+    would be felt by the smallest. The norm of a kernel may leave some coefficients free, all but for rounding.
+    """
+    if not isinstance(penalty, np.ndarray):
+        return penalty if np.all(least <= penalty) else np.diag(np.maximum(least, penalty))
+    raised = np.asfortranarray(penalty)
+    add_triangle(raised, np.asfortranarray(np.diag(least)))
+    return raised

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -82,6 +82,7 @@ class Subspace(Method):
 
     centers: Any = None
     basis: Basis | None = None
+    _: KW_ONLY
     envelope: Function | None = None
     solver: Literal["qr", "normal"] = "qr"
     penalty: Literal["coefficients", "rkhs"] = "coefficients"

@@ -33,7 +33,7 @@ COVERED = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Fundamental:
     """Φ(x, y) for one y, and its derivatives.
 
@@ -149,7 +149,9 @@ def _second_order(y: FloatArray, real: Mapping[MultiIndex, float], size: float, 
     if abs(kappa2) * float(np.max(np.diag(P))) * size**2 < NO_DECAY:
         kappa2 = 0.0
     factor = sign / math.sqrt(float(np.linalg.det(A)))
-    return Fundamental(y, 0.5 * (P + P.T), beta, kappa2, factor, "second order", dict(real))
+    return Fundamental(
+        y=y, metric=0.5 * (P + P.T), drift=beta, kappa2=kappa2, factor=factor, kind="second order", model=dict(real)
+    )
 
 
 def _biharmonic(y: FloatArray, real: Mapping[MultiIndex, float], name: str) -> Fundamental:
@@ -163,7 +165,9 @@ def _biharmonic(y: FloatArray, real: Mapping[MultiIndex, float], name: str) -> F
         raise _refused(name, f"an equation of fourth order at y = {y} that is not a Δ²")
     if d == 4:
         raise _refused(name, "an equation of fourth order in four dimensions")
-    return Fundamental(y, np.eye(d), np.zeros(d), 0.0, 1.0 / a, "biharmonic", model)
+    return Fundamental(
+        y=y, metric=np.eye(d), drift=np.zeros(d), kappa2=0.0, factor=1.0 / a, kind="biharmonic", model=model
+    )
 
 
 def _refused(name: str, got: str) -> Exception:

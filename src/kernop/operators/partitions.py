@@ -15,15 +15,16 @@ from kernop.basics.ragged import Ragged
 from kernop.basics.stored import stored
 from kernop.collocation.functionals import Functionals
 from kernop.methods.base import Answer, Factorisation
-from kernop.methods.partition import PartRows, PartsFactorisation
+from kernop.methods.partition import PartsFactorisation
 from kernop.methods.parts.gluing import Glue, Group
+from kernop.methods.parts.leaves import PartRows
 from kernop.methods.parts.local import Local
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.posterior import Posterior
 
 
 @stored("parts of an operator", by_value=False)
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class PartsRecord(Factorisation):
     """What is stored of a `PartsFactorisation`.
 
@@ -139,23 +140,23 @@ def parts_record(found: PartsFactorisation) -> PartsRecord:
     assert isinstance(space, PartsSpace)
     placed = replace(space.mosaic, pieces=replace(space.mosaic.pieces, domain=None), points={}, starts={})
     return PartsRecord(
-        replace(space, mosaic=placed),
-        found.regularization,
-        found.weights,
-        tuple(distinct.values()),
-        np.array(which, dtype=np.int64),
-        Ragged.of([rows.numbers for rows in found.part_rows]),
-        Ragged.of(found.roots),
-        found.strengths,
-        Ragged.of(found.glue.owned),
-        groups,
-        parents,
-        found.glue.count,
-        found.glue.partner,
-        found.number,
-        found.integrals,
-        np.stack(found.integrands),
-        found.condition,
+        expansion=replace(space, mosaic=placed),
+        regularization=found.regularization,
+        weights=found.weights,
+        locals=tuple(distinct.values()),
+        which=np.array(which, dtype=np.int64),
+        rows_of=Ragged.of([rows.numbers for rows in found.part_rows]),
+        roots=Ragged.of(found.roots),
+        strengths=found.strengths,
+        unknowns=Ragged.of(found.glue.owned),
+        groups=groups,
+        parents=parents,
+        count=found.glue.count,
+        partner=found.glue.partner,
+        number=found.number,
+        integrals=found.integrals,
+        integrands=np.stack(found.integrands),
+        condition=found.condition,
     )
 
 

@@ -81,7 +81,7 @@ class Discrete:
         return np.exp(-((y[:, None] - self.grid) ** 2) / (2.0 * self.lengthscale**2))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class GreenOperator:
     """f ↦ u = ∫ G(x, ·) f(x) dx + β.
 
@@ -175,7 +175,14 @@ def minimise(
     with float64():
         least = float(loss(densities, Pairs(jnp.asarray(sources), jnp.asarray(solutions)), space, regularization))
     seconds = time.perf_counter() - started
-    return GreenOperator(omega, space, coefficients, offset_coefficients, seconds, np.array([least]))
+    return GreenOperator(
+        omega=omega,
+        space=space,
+        coefficients=coefficients,
+        offset_coefficients=offset_coefficients,
+        seconds=seconds,
+        losses=np.array([least]),
+    )
 
 
 def _discretise(omega: float, lengthscale: float | None) -> Discrete:
@@ -220,7 +227,14 @@ def fit(
     q = space.quadrature
     coefficients, offset_coefficients = np.outer(q, q) * np.asarray(found.green), q * np.asarray(found.offset)
     seconds = time.perf_counter() - started
-    return GreenOperator(omega, space, coefficients, offset_coefficients, seconds, np.asarray(losses))
+    return GreenOperator(
+        omega=omega,
+        space=space,
+        coefficients=coefficients,
+        offset_coefficients=offset_coefficients,
+        seconds=seconds,
+        losses=np.asarray(losses),
+    )
 
 
 def _rates(rate: float, space: Discrete) -> Parameters:

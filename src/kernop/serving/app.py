@@ -27,9 +27,10 @@ from kernop.operators.operator import SolutionOperator
 from kernop.serving.export import script_hashes
 from kernop.serving.hosted import Answered, Hosted
 from kernop.serving.metrics import Metrics
-from kernop.serving.reading import BINARY, JSON, parsed, question
+from kernop.serving.reading import BINARY, JSON, Question, parsed, question
 from kernop.serving.refusal import Limits, RefusalError, refusal_of, too_much
 from kernop.serving.schema import index_page, schema, schema_page
+from kernop.serving.together import Together
 from kernop.serving.work import Workers
 from kernop.serving.writing import as_json, as_tensors
 
@@ -48,6 +49,7 @@ class Service:
     def __init__(self, operators: Mapping[str, SolutionOperator], limits: Limits, threads: int | None) -> None:
         self.hosted = {name: Hosted(name, operator) for name, operator in operators.items()}
         self.limits, self.metrics, self.workers = limits, Metrics(), Workers(limits, threads)
+        self.together = {name: Together(self.workers, own.answers) for name, own in self.hosted.items()}
         self.schema = schema(self.hosted.values(), limits)
 
     def one(self, request: Request) -> Hosted:
@@ -108,12 +110,17 @@ class Service:
             raise RefusalError(415, "Content-Type", repr(kind)[:80], f"send {JSON} or {BINARY} (safetensors)")
         body, binary = await self._body(request), _accepts(request) == BINARY
 
-        def work() -> tuple[Answered, bytes]:
+        def read() -> tuple[Question, bytes | None]:
             told, tensors = parsed(body, kind)
-            answer = hosted.answer(question(told, tensors, hosted.operator, self.limits))
-            return answer, as_tensors(answer) if binary else as_json(answer)
+            asked = question(told, tensors, hosted.operator, self.limits)
+            return asked, hosted.key(asked)
 
-        answer, content = await self.workers.run(work)
+        def alone() -> Answered:
+            return hosted.answer(asked)
+
+        asked, key = await self.workers.run(read)
+        answer = await (self.workers.run(alone) if key is None else self.together[hosted.name].ask(key, asked))
+        content = await self.workers.run(as_tensors if binary else as_json, answer)
         self.metrics.solved += answer.told["inputs"] or 1
         self.metrics.values += sum(own.size for own in answer.values.values())
         return Response(content, media_type=BINARY if binary else JSON)

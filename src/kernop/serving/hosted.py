@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -90,6 +92,38 @@ class Hosted:
                 self._page = page(self.operator, self.name)
             return self._page
 
+    def key(self, asked: Question) -> bytes | None:
+        """Of single inputs at the same places, which can be answered together; None for what must be answered alone."""
+        if asked.count is not None or asked.x is None or asked.want != {"u"}:
+            return None
+        return _digest(asked.x, asked.outside)
+
+    def answers(self, asked: Sequence[Question]) -> list[Answered | Exception]:
+        """The answers to questions of the same `key`, as `answer` has them to rounding, in one product."""
+        if len(asked) > 1:
+            with suppress(Exception):  # what is wrong with one of them concerns that one: each is answered alone
+                return list(self._together(asked))
+        found: list[Answered | Exception] = []
+        for own in asked:
+            try:
+                found.append(self.answer(own))
+            except Exception as error:
+                found.append(error)
+        return found
+
+    def _together(self, asked: Sequence[Question]) -> list[Answered]:
+        single = [{name: self._at_points(name, value) for name, value in own.inputs.items()} for own in asked]
+        if len({any(map(np.iscomplexobj, own.values())) for own in single}) > 1:
+            raise TypeError  # beside complex data real ones would have complex answers
+        data = {name: np.stack([np.atleast_1d(own[name]) for own in single], axis=-1) for name in single[0]}
+        u, count = self.operator.answer(data), range(len(asked))
+        values = self._values(u, data, asked[0])
+        misfits = [None] * len(asked) if u.misfits is None else [u.misfits[k : k + 1] for k in count]
+        return [
+            self._answered(own, {name: v[..., k] for name, v in values.items()}, misfits[k])
+            for k, own in enumerate(asked)
+        ]
+
     def answer(self, asked: Question) -> Answered:
         """u, its gradient and its error, as they are asked for."""
         data = {name: self._at_points(name, value) for name, value in asked.inputs.items()}
@@ -100,12 +134,20 @@ class Hosted:
         if asked.x is not None and "gradient" in asked.want:
             for name in self.operator.problem.unknowns.names:
                 values[f"gradient of {name}"] = u[name].grad(asked.x, outside=asked.outside)
+        found = self._answered(asked, values, u.misfits)
+        if "error" in asked.want:
+            found.told["error"] = self._error(u, asked)
+        return found
+
+    def _answered(
+        self, asked: Question, values: dict[str, NDArray[Any]], misfits: NDArray[np.float64] | None
+    ) -> Answered:
+        """Values at the places that were asked for, with what the data leave, (B,)."""
         shaped = {name: own.reshape(*asked.shape, *own.shape[1:]) for name, own in values.items()}
         told: dict[str, Any] = {"operator": self.name, "inputs": asked.count, "shape": list(asked.shape)}
-        told["misfit"] = None if u.misfit is None else np.asarray(u.misfit).tolist()
-        told["warnings"] = self._warnings(u)
-        if "error" in asked.want:
-            told["error"] = self._error(u, asked)
+        single = asked.count is None
+        told["misfit"] = None if misfits is None else misfits.tolist()[0] if single else misfits.tolist()
+        told["warnings"] = self._warnings(misfits, single)
         return Answered(shaped, told)
 
     def _values(self, u: Solution, data: dict[str, Any], asked: Question) -> dict[str, NDArray[Any]]:
@@ -124,7 +166,7 @@ class Hosted:
 
     def _matrix(self, x: FloatArray, outside: str) -> FixedOperator | None:
         """T.on(x) if these places were asked for before: the second time it is made, then it is kept for a while."""
-        key = hashlib.blake2b(np.ascontiguousarray(x).tobytes() + outside.encode(), digest_size=16).digest()
+        key = _digest(x, outside)
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -146,17 +188,16 @@ class Hosted:
                 self._kept.popitem(last=False)
         return made
 
-    def _warnings(self, u: Solution) -> list[str]:
-        """What a client must know of these answers."""
+    def _warnings(self, misfits: NDArray[np.float64] | None, single: bool) -> list[str]:
+        """What a client must know of these answers, whose data leave so much, (B,)."""
         found = [str(self.operator.diagnosis.stability)] if self.operator.diagnosis.ill_posed else []
         promise = self.operator.promise
-        over = [] if u.misfits is None else np.flatnonzero(u.misfits > promise).tolist()
-        if over:
-            worst = float(np.nanmax(u.misfits)) if u.misfits is not None else np.nan
-            which = "the solution leaves" if u.single else f"{len(over)} of {u.width} solutions leave up to"
+        over = [] if misfits is None else np.flatnonzero(misfits > promise).tolist()
+        if misfits is not None and over:
+            which = "the solution leaves" if single else f"{len(over)} of {len(misfits)} solutions leave up to"
             found.append(
-                f"{which} {worst:.1e} of the data unsatisfied, more than the {promise:.1e} that the operator promises: "
-                "it does not resolve this input; ask for the error"
+                f"{which} {np.nanmax(misfits):.1e} of the data unsatisfied, more than the {promise:.1e} that the "
+                "operator promises: it does not resolve this input; ask for the error"
             )
         return found
 
@@ -183,6 +224,11 @@ class Hosted:
         operator, condition = self.operator, self.operator.problem[name]
         layouts = dict(zip(operator.problem.names, operator.layouts, strict=True))
         return value if condition.integral else values_at(condition, value, operator.points[name], layouts[name])
+
+
+def _digest(x: FloatArray, outside: str) -> bytes:
+    """Places, and what is done with those outside, in a few bytes."""
+    return hashlib.blake2b(np.ascontiguousarray(x).tobytes() + outside.encode(), digest_size=16).digest()
 
 
 def _bytes(made: FixedOperator) -> int:

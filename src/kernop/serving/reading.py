@@ -25,7 +25,7 @@ METADATA, REQUEST = "__metadata__", "request"
 Tensors = Mapping[str, NDArray[Any]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Question:
     """What a request asks of an operator.
 
@@ -107,7 +107,7 @@ def question(told: Mapping[str, Any], tensors: Tensors, operator: SolutionOperat
     values = (0 if x is None else len(x)) * (count or 1) * parts
     if values > limits.values:
         raise too_much("at", values, limits.values, "values in the answer (points × inputs × components)")
-    return Question(inputs, count, x, shape, frozenset(want), outside)
+    return Question(inputs=inputs, count=count, x=x, shape=shape, want=frozenset(want), outside=outside)
 
 
 def _places(

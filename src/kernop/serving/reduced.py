@@ -2,7 +2,8 @@
 
 For sources of one family, h(c, σ) at the points of T and u at the nodes are smooth in c and σ. K of them are solved by
 T itself; the left singular vectors U of their solutions, and a least-squares map V from the values of h at a few
-points to the coordinates in U, give u ≈ U V h. Sources that were not among the K tell what this leaves out.
+points to the coordinates in U, give u ≈ U V h. Sources of all widths that were not among the K, half of them on the
+boundary, tell what this leaves out.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from kernop.serving.family import Channel, fills, gaussians, zeros
 from kernop.serving.stage import Stage
 
 #: Sources that are solved to find the matrices, and others that test them; the part whose centres are at a boundary.
-SOLVED, TESTED, OUTER = 1000, 60, 0.25
+SOLVED, TESTED, OUTER = 1000, 240, 0.25
+#: What is left out is told for so many classes of widths; the largest that was found, times this.
+CLASSES, MARGIN = 4, 2.0
 #: How far outside they may lie, in widths of the narrowest source.
 OUTSIDE = 0.5
 #: Singular values below this part of the largest are left out: float32 does not show them.
@@ -37,7 +40,7 @@ NARROW, WIDE = {1: 0.05, 2: 0.1, 3: 0.12}, 0.3
 SLOPES = 0.1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Reduced:
     """u ≈ U V h for the sources of one channel.
 
@@ -48,6 +51,7 @@ class Reduced:
         left: U, (rows, r), float32; see `Responses` for the rows.
         right: V, (r, n), float32.
         left_out: max |U V h − u| / max |u| over sources that were not used, in float32.
+        lost: at most so much is |U V h − u| for a source of strength 1, by its width, narrow ones first: (`CLASSES`,).
         size: max |u| of a source of strength 1 in the middle.
     """
 
@@ -57,6 +61,7 @@ class Reduced:
     left: np.ndarray
     right: np.ndarray
     left_out: float
+    lost: FloatArray
     size: float
 
 
@@ -66,9 +71,9 @@ def reduced(responses: Responses, channel: Channel, solved: int = SOLVED) -> Red
     narrow = stage.side * NARROW[1 if stage.space == 1 else len(stage.low)]
     wide = WIDE * stage.side
     centres = _centres(operator, stage, narrow, solved)
-    # Two of three are the narrowest, which need most; so are all that test.
+    # Two of three are the narrowest, which need most; those that test have all widths.
     shares = np.random.default_rng(0).uniform(size=len(centres)) * (np.arange(len(centres)) % 3 == 0)
-    shares[solved:] = 0.0
+    shares[solved:] = np.linspace(0.0, 1.0, TESTED)
     widths = narrow * (wide / narrow) ** shares
     sources = gaussians(centres, widths)
     x = operator.points[channel.condition].x
@@ -86,16 +91,18 @@ def reduced(responses: Responses, channel: Channel, solved: int = SOLVED) -> Red
     v = _fitted(h[chosen, :solved], u.T @ values[:, :solved])
     left, right = u.astype(np.float32), v.astype(np.float32)
     found = left @ (right @ h[chosen, solved:].astype(np.float32))
-    off = (found - values[:, solved:])[: responses.values]
+    off = np.max(np.abs((found - values[:, solved:])[: responses.values]), axis=0)
+    lost = [np.max(own) for own in np.array_split(off * scale[solved:], CLASSES)]
     middle = int(np.argmin(np.linalg.norm(centres - stage.middle[: stage.space], axis=1)))
     return Reduced(
-        channel,
-        (narrow, wide),
-        x[chosen, : stage.space],
-        left,
-        right,
-        float(np.max(np.abs(off))),
-        float(scale[middle]),
+        channel=channel,
+        widths=(narrow, wide),
+        points=x[chosen, : stage.space],
+        left=left,
+        right=right,
+        left_out=float(np.max(off)),
+        lost=MARGIN * np.array(lost),
+        size=float(scale[middle]),
     )
 
 
@@ -177,18 +184,23 @@ def _by_frame(parts: list[FloatArray], frames: int) -> FloatArray:
 
 
 def _centres(operator: SolutionOperator, stage: Stage, narrow: float, solved: int) -> FloatArray:
-    """Centres of sources, (solved + TESTED, s): quasi-random ones inside; before the last, some a little outside.
+    """Centres of sources, (solved + TESTED, s): quasi-random ones inside, and some a little outside.
 
-    The matrices shall hold up to the boundary, and what is found for sources on both sides holds between them.
+    The matrices shall hold up to the boundary, and what is found for sources on both sides holds between them. Of
+    those that test, every other one is on the boundary, if there is one.
     """
     problem, s, rng = operator.problem, stage.space, np.random.default_rng(1)
-    edges = [np.empty((0, s))]
+    edges, rims = [np.empty((0, s))], [np.empty((0, s))]
     for own in (operator.points[c.name] for c in problem.conditions if not fills(c, operator)):
         normal = np.zeros((len(own), s)) if own.normal is None else own.normal[:, :s]
         edges.append(own.x[:, :s] + OUTSIDE * narrow * rng.uniform(size=(len(own), 1)) * normal)
-    edge = rng.permutation(np.concatenate(edges))[: int(OUTER * solved)]
+        rims.append(own.x[:, :s])
+    edge, rim = (rng.permutation(np.concatenate(own)) for own in (edges, rims))
+    edge = edge[: int(OUTER * solved)]
     inner = _inside(operator, stage, solved - len(edge) + TESTED)
-    return np.concatenate([inner[:-TESTED], edge, inner[-TESTED:]])
+    tests = inner[-TESTED:].copy()
+    tests[::2] = rim[np.arange(len(tests[::2])) % len(rim)] if len(rim) else tests[::2]
+    return np.concatenate([inner[:-TESTED], edge, tests])
 
 
 def _inside(operator: SolutionOperator, stage: Stage, number: int) -> FloatArray:

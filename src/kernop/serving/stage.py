@@ -19,7 +19,7 @@ FINE, FINE_IN_FRAMES = 10, 20
 STRIDE, STRIDE_IN_FRAMES = 4, 3
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Stage:
     """The grid of a page: one or two coordinates that are shown, and perhaps one more that is played.
 
@@ -90,7 +90,17 @@ def stage_of(problem: Problem, nodes: int | None = None) -> Stage:
     frames = np.linspace(low[-1], high[-1], count) if played else np.empty(0)
     every = np.arange(int(np.prod(shape)))
     if shown == 1:
-        return Stage(low, high, shown, timed, shape, frames, np.ones((1, 1, shape[0]), bool), every, every[:0])
+        return Stage(
+            low=low,
+            high=high,
+            shown=shown,
+            timed=timed,
+            shape=shape,
+            frames=frames,
+            mask=np.ones((1, 1, shape[0]), bool),
+            nodes=every,
+            arrows=every[:0],
+        )
     fine = FINE_IN_FRAMES if played else FINE
     mask = _mask(problem, low, high, tuple(fine * (n - 1) + 1 for n in shape), frames[:1] if timed else frames)
     inside = np.any(mask, axis=0)[::fine, ::fine]
@@ -98,7 +108,9 @@ def stage_of(problem: Problem, nodes: int | None = None) -> Stage:
     chosen = np.zeros_like(inside)
     chosen[stride // 2 :: stride, stride // 2 :: stride] = True
     within, arrows = np.flatnonzero(inside), np.flatnonzero(inside & chosen)
-    return Stage(low, high, shown, timed, shape, frames, mask, within, arrows)
+    return Stage(
+        low=low, high=high, shown=shown, timed=timed, shape=shape, frames=frames, mask=mask, nodes=within, arrows=arrows
+    )
 
 
 def _bounds(problem: Problem) -> tuple[FloatArray, FloatArray]:

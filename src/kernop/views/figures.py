@@ -16,8 +16,8 @@ from kernop.views.mesh import Mesh
 VALUES, SIGNED = "viridis", "RdBu_r"
 #: What varies by less than this part of its size is drawn as a constant.
 CONSTANT = 1e-6
-#: Inches of a panel, and of what stands around its axes; panels in a row.
-WIDE, AROUND, ACROSS = 4.2, (1.2, 0.9), 4
+#: Inches of a panel, and of what stands around its axes; panels in a row; ticks of a colour bar at most.
+WIDE, AROUND, ACROSS, TICKS = 4.2, (1.2, 0.9), 4, 7
 
 
 def pyplot() -> Any:
@@ -66,7 +66,9 @@ def coloured(axis: Any, mesh: Mesh, values: NDArray[Any], limits: tuple[float, f
 
 def colour_bar(axis: Any, image: Any) -> None:
     """What the colours mean, beside the axes and as high."""
-    bar = axis.figure.colorbar(image, cax=axis.inset_axes((1.04, 0.0, 0.045, 1.0)))
+    # A number of ticks that does not depend on the height: else their labels change after room was made for them.
+    ticks = needed("matplotlib.ticker", "plot", "plot").MaxNLocator(TICKS, steps=[1, 2, 2.5, 5, 10])
+    bar = axis.figure.colorbar(image, cax=axis.inset_axes((1.04, 0.0, 0.045, 1.0)), ticks=ticks)
     bar.formatter.set_powerlimits((-2, 3))
     bar.update_ticks()
     bar.outline.set_visible(False)

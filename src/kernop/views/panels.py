@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,7 @@ class Panel:
     sight: Sight
     label: str
     of: Shown = np.real
+    _: KW_ONLY
     labels: tuple[str, ...] = ()
     arrows: Shown | None = None
     signed: bool = False
@@ -94,7 +95,7 @@ def _number_panels(sight: Sight, wanted: Sequence[str]) -> list[Panel]:
     name = sight.name
     if sight.scene.dim == 1 and len(wanted) > 1:
         labels = tuple(PARTS[own][1].format(name) for own in wanted)
-        return [Panel(sight, name, lambda v: np.stack([PARTS[own][0](v) for own in wanted], axis=1), labels)]
+        return [Panel(sight, name, lambda v: np.stack([PARTS[own][0](v) for own in wanted], axis=1), labels=labels)]
     return [Panel(sight, PARTS[own][1].format(name), PARTS[own][0]) for own in wanted]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import binary_dilation
 
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, check_number, describe, fail
 from kernop.geometry import Domain, PointCloud, Region, SpaceTime
@@ -15,7 +16,7 @@ from kernop.geometry import Domain, PointCloud, Region, SpaceTime
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Scene:
     """A set of points with names for its coordinates.
 
@@ -89,13 +90,13 @@ class Scene:
             return self.contains(embedded(x, free, at))
 
         return Scene(
-            tuple(self.names[k] for k in free),
-            self.low[free],
-            self.high[free],
-            contains,
-            lambda n: self._traced(free, at, n),
-            timed,
-            tuple(self.axes[k] for k in free),
+            names=tuple(self.names[k] for k in free),
+            low=self.low[free],
+            high=self.high[free],
+            contains=contains,
+            rim=lambda n: self._traced(free, at, n),
+            timed=timed,
+            axes=tuple(self.axes[k] for k in free),
             where=self._told(told),
         )
 
@@ -110,12 +111,24 @@ class Scene:
         from contourpy import contour_generator  # which matplotlib brings
 
         lines = [np.linspace(self.low[k], self.high[k], max(16, n // 2)) for k in free]
-        x = np.stack(np.meshgrid(*lines, indexing="xy"), axis=-1).reshape(-1, 2)
-        heights = [region.height(embedded(x, free, at)) for region in self.regions if isinstance(region, Domain)]
-        height = np.min(heights, axis=0).reshape(len(lines[1]), len(lines[0]))
+        x = embedded(np.stack(np.meshgrid(*lines, indexing="xy"), axis=-1).reshape(-1, 2), free, at)
+        inside = self.contains(x).reshape(len(lines[1]), len(lines[0]))
+        # The line depends on the distances beside it alone, which cost much more than the sides.
+        beside = _beside(inside)
+        heights = [region.height(x[beside.ravel()]) for region in self.regions if isinstance(region, Domain)]
+        height = np.where(inside, -1.0, 1.0)
+        height[beside] = np.min(heights, axis=0)
         return np.concatenate(
             [nothing, *(np.asarray(own) for own in contour_generator(lines[0], lines[1], height).lines(0.0))]
         )
+
+
+def _beside(inside: Mask) -> Mask:
+    """The nodes of a grid (n, m) at most two steps from a change from inside to outside."""
+    found = np.zeros_like(inside)
+    found[1:] |= inside[1:] != inside[:-1]
+    found[:, 1:] |= inside[:, 1:] != inside[:, :-1]
+    return binary_dilation(found, np.ones((3, 3), dtype=np.int8), iterations=2)
 
 
 def embedded(x: FloatArray, free: Sequence[int], at: Mapping[int, float]) -> FloatArray:
@@ -137,15 +150,15 @@ def scene(regions: Sequence[Region], contains: Callable[[FloatArray], Mask] | No
         return np.any([region.contains(x) for region in known], axis=0)
 
     return Scene(
-        axis_names(dim, timed),
-        low.min(axis=0),
-        high.max(axis=0),
-        inside if contains is None else contains,
-        lambda n: _rim(known, n),
-        timed,
-        tuple(range(dim)),
-        known,
-        where,
+        names=axis_names(dim, timed),
+        low=low.min(axis=0),
+        high=high.max(axis=0),
+        contains=inside if contains is None else contains,
+        rim=lambda n: _rim(known, n),
+        timed=timed,
+        axes=tuple(range(dim)),
+        regions=known,
+        where=where,
     )
 
 

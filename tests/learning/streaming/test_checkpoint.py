@@ -125,6 +125,7 @@ class TestGoingOn:
         same_bits(learn(str(path), points=points), learn())
         assert not path.exists()
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_without_inputs(self, path):
         points, _ = interrupt(path, inputs=None)
         t = learn(path, points=points, inputs=None)

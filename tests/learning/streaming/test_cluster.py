@@ -28,7 +28,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.versions import versions
 from kernop.learning.streaming import cluster
-from kernop.learning.streaming.cluster import awaited, preferred
+from kernop.learning.streaming.cluster import Workers, preferred
 from kernop.learning.streaming.home import chunks_of, merged
 from kernop.learning.streaming.versions import check_workers
 from kernop.methods.accumulators import NormalSums, Triangle
@@ -149,6 +149,7 @@ class TestTheSameOperator:
             assert apart(u(X), v(X)) < 1e-8
         assert apart(two(wave, 1.0)(X), two.solutions[0](X)) < 1e-8
 
+    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_the_default_regularization(self, client):
         """None is given: then corrections of later inputs need several passes."""
         found, expected = learn(client, regularization=None), learn(regularization=None)
@@ -197,38 +198,66 @@ class TestTheSameOperator:
         assert "chunks" in capsys.readouterr().out
 
 
+@pytest.fixture(scope="module")
+def alike(alone):
+    """An operator on one worker. A pass has eight tasks: the regression is sent, four chunks, three mergers."""
+    return learn(alone)
+
+
 class TestALostTask:
     """The scheduler has lost a task: nobody works on it, and it stays pending."""
 
-    class Part:
-        def __init__(self, *found, status="pending"):
-            self.found, self.status = list(found), status
+    @pytest.fixture
+    def losing(self, alone, monkeypatch):
+        """The task of this number is one that no worker may do, until it is submitted again."""
+        submit, asked = alone.submit, []
 
-        def result(self, timeout):
-            if self.found:
-                return self.found.pop()
-            raise TimeoutError
+        def lose(number):
+            def submitted(function, *given, **how):
+                asked.append(function.__name__)
+                lost = {"workers": ["nobody"], "allow_other_workers": False} if len(asked) == number else {}
+                return submit(function, *given, **how | lost)
 
-    class Scheduler:
-        def __init__(self, *busy):
-            self.busy = list(busy)
+            asked.clear()
+            monkeypatch.setattr(alone, "submit", submitted)
+            return asked
 
-        def call_stack(self):
-            return {"worker": {}} if self.busy and self.busy.pop() else {}
+        monkeypatch.setattr(cluster, "PATIENCE", 0.3)
+        return lose
 
-    def test_it_is_submitted_again_once_nobody_works(self):
-        scheduler, asked = self.Scheduler(True, True), []
+    @pytest.mark.parametrize("number", [1, 3, 6, 8], ids=["what is sent", "a chunk", "a merger", "the last merger"])
+    def test_in_a_pass(self, alone, alike, losing, number):
+        regression = alike.factorisation.regression
+        expected, asked = Workers(alone).accumulate(regression), losing(number)
+        found = Workers(alone).accumulate(regression)
+        assert asked[:8] == ["unpickled", *["_accumulated"] * 4, *["merged"] * 3]
+        assert asked[number - 1] in asked[8:]
+        assert asked[-1] == "merged"
+        np.testing.assert_array_equal(found.matrix, expected.matrix)
 
-        def again():
-            asked.append(len(scheduler.busy))
-            return self.Part(7.0)
+    @pytest.mark.parametrize("number", [1, 2])
+    def test_in_moments_and_evaluations(self, alone, alike, losing, number):
+        u = alike.solutions[0]
+        asked = losing(number)
+        np.testing.assert_allclose(cluster.evaluate(alone, u, X), u(X), rtol=1e-12)
+        assert len(asked) > 2
+        expected = alike(wave, 3.0)(X)
+        losing(number)
+        np.testing.assert_array_equal(alike(wave, 3.0)(X), expected)
 
-        assert awaited(scheduler, self.Part(), again, patience=0.0) == 7.0
-        assert asked == [0]
+    def test_in_a_pass_with_checkpoints(self, alone, alike, losing, tmp_path):
+        asked = losing(4)
+        again = learn(alone, checkpoint=ko.Checkpoint(tmp_path / "pass.ckpt", every=0))
+        assert asked[3] == "_accumulated"
+        same_bits(again, alike)
 
-    def test_an_error_of_the_task_is_raised(self):
-        with pytest.raises(TimeoutError):
-            awaited(self.Scheduler(), self.Part(status="error"), pytest.fail, patience=0.0)
+    def test_nothing_is_submitted_again_while_somebody_works(self, alone, alike, losing, monkeypatch):
+        busy = [True, True, True]
+        monkeypatch.setattr(alone, "call_stack", lambda: busy and busy.pop())
+        asked = losing(3)
+        Workers(alone).accumulate(alike.factorisation.regression)
+        assert busy == []
+        assert len(asked) > 8
 
 
 class TestEvaluate:
@@ -513,7 +542,8 @@ class TestCheckpoints:
         with pytest.raises(PowerCutError):
             self.interrupted(monkeypatch, path, 3, client=alone)
         waited = time.monotonic()
-        while any(task.state != "memory" for task in alone.cluster.scheduler.tasks.values()):  # what was begun
+        # A chunk was begun, or is about to, that nobody waits for any more.
+        while any(alone.processing().values()) or alone.call_stack():
             assert time.monotonic() - waited < 30.0
             time.sleep(0.01)
         return path

@@ -5,7 +5,8 @@ import pytest
 
 from kernop.basics.errors import SingularGramError
 from kernop.geometry.cells import Cells, grown
-from kernop.methods.parts.gluing import Glue, balanced, balanced_transposed, glued
+from kernop.methods.parts.balancing import balanced, balanced_transposed
+from kernop.methods.parts.gluing import Glue, glued
 
 LINES = [np.linspace(0, 1, 4), np.linspace(0, 1, 3)]
 WIDTH = 3

@@ -66,6 +66,7 @@ def check(estimate, u, low=1.0, high=6.0):
         assert np.all(found[truth < 0.1] <= high * truth[truth < 0.1])
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_estimates_are_above_the_truth_and_near_it(batch):
     estimate = batch.error_estimate(covering=None)
     check(estimate, batch)
@@ -102,6 +103,7 @@ def test_test_points_are_not_points_of_the_operator(operator):
         assert np.min(apart) > 0.0
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_a_batch_is_its_columns_and_scaling_changes_nothing_relative(operator, batch):
     together = batch.error_estimate(covering=100)
     one = operator(**functions(PROBLEM, lambda x: -1000.0 * exact(x)[..., 10])).error_estimate(covering=100)
@@ -112,6 +114,7 @@ def test_a_batch_is_its_columns_and_scaling_changes_nothing_relative(operator, b
     assert one.bound.linf == pytest.approx(1000.0 * together.bound.linf[10], rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_arrays_at_the_test_points_are_as_good_as_functions(operator, batch):
     known = PROBLEM.manufacture(exact, operator.points)
     fresh = PROBLEM.manufacture(exact, operator.test_points)
@@ -123,6 +126,7 @@ def test_arrays_at_the_test_points_are_as_good_as_functions(operator, batch):
         assert "'f' was given as an array" in estimate.why_no_bound
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_arrays_alone_are_judged_by_leaving_one_out(operator):
     u = operator(**PROBLEM.manufacture(exact, operator.points))
     estimate = u.error_estimate()
@@ -130,6 +134,7 @@ def test_arrays_alone_are_judged_by_leaving_one_out(operator):
     check(estimate, u, low=1.0, high=20.0)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 @pytest.mark.parametrize("basis", ["translates", "augmented"])
 @pytest.mark.parametrize("scheme", ["halton", "uniform"])
 def test_a_cloud_is_judged_by_leaving_one_out(basis, scheme):
@@ -158,6 +163,7 @@ def test_a_cloud_that_is_learned_by_default_knows_its_errors():
     check(u.error_estimate(), u, low=1.0, high=30.0)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_what_is_relative_does_not_divide_by_an_answer_that_is_wrong(ordinary):
     """32 periods and 12 functions: û is 130 times larger than u; relative to û + ê, the error seems half as large."""
     waves = lambda x: jnp.sin(200.0 * x[..., 0])
@@ -202,6 +208,7 @@ def test_an_error_without_a_solution_is_infinite_relative_to_it(ordinary):
     assert not np.isnan(found.relative_linf)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_a_ball_in_many_dimensions_has_an_estimate_and_a_reason():
     ball = ko.Ball([0.0] * 9, 1.0)
     operator = ko.learn(dirichlet(ball, lambda u: -ko.laplacian(u)), points=120, method=ko.Subspace(centers=30))
@@ -224,6 +231,7 @@ def test_a_bound_for_one_input(ordinary):
     assert estimate.linf <= estimate.bound.linf <= 1e3 * estimate.linf
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_fixed_data_and_an_envelope():
     problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=LINE, name="f"))
     envelope = lambda x: x[..., 0] * (1 - x[..., 0])
@@ -300,6 +308,7 @@ def test_an_ill_posed_problem_adds_what_its_conditions_hardly_see():
     assert hidden >= operator.diagnosis.stability.number * np.finfo(float).eps * size
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_an_estimate_is_the_correction_with_a_margin_and_a_constant_times_what_it_leaves():
     """1.5 ‖ê‖ + C ‖r − P ê‖ for the residual r at the test points and the correction ê of the richer operator."""
     operator = ko.learn(PROBLEM, points=300, method=ko.Subspace(60))

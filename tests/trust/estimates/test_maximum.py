@@ -77,6 +77,7 @@ def test_a_jump_in_the_coefficient_does_not_loosen_the_constant():
     assert found.constant == pytest.approx(0.125)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.IllPosedWarning")
 def test_an_envelope_prescribes_what_it_ensures():
     problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE, name="f"))
     x = lambda x: x[..., 0] * (1 - x[..., 0]) * x[..., 1] * (1 - x[..., 1])
@@ -107,6 +108,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.IllPosedWarning")
 @pytest.mark.parametrize("reason", REFUSED)
 def test_where_there_is_no_maximum_principle_the_reason_is_told(reason):
     with pytest.raises(NotApplicableError, match=reason):
@@ -131,6 +133,7 @@ def test_of_space_and_time_too():
         bound_of_zero(growth)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.IllPosedWarning")
 @pytest.mark.parametrize("width", [1e-8, 1e8])
 def test_an_envelope_may_have_any_size(width):
     square = ko.Box([0, 0], [width, width])
@@ -143,6 +146,7 @@ def test_an_envelope_may_have_any_size(width):
         bound_of_zero(problem, method=ko.Subspace(centers=10, envelope=open_above))
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_the_bound_holds_for_poor_answers():
     # Five solutions that 16 centres cannot resolve, variable coefficients and a drift.
     problem = dirichlet(
@@ -164,6 +168,7 @@ def test_the_bound_holds_for_poor_answers():
     assert np.all(bound <= 100.0 * error)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 @pytest.mark.parametrize("centers", [100, 300])
 @pytest.mark.parametrize("name", ["Poisson", "Darcy", "heat"])
 def test_suprema_of_residuals_are_not_below_what_is_found_elsewhere(name, centers):

@@ -21,6 +21,7 @@ METHODS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 @pytest.mark.parametrize("name", METHODS)
 def test_residuals_are_those_of_refitting_without_the_row(name):
     method, kernel, ridge = METHODS[name]
@@ -37,6 +38,7 @@ def test_residuals_are_those_of_refitting_without_the_row(name):
         assert found[row] == pytest.approx(truth, rel=1e-4, abs=1e-6 * np.max(np.abs(found)))
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_a_row_that_is_alone_keeps_its_own_residual():
     line = ko.Interval(0, 1)
     problem = ko.Problem(

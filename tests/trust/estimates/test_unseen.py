@@ -44,6 +44,7 @@ def solution(place, width, coordinates):
 MISSED = [(1, 3e-4, (0.3517,)), (2, 3e-3, (0.293, 0.6185)), (2, 1e-3, (0.7631, 0.4377)), (3, 0.015, (0.55, 0.43, 0.61))]
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 @pytest.mark.parametrize(("dim", "width", "place"), MISSED)
 def test_a_narrow_source_between_the_points_is_covered_and_named(operators, dim, width, place):
     u = operators[dim](bump(place, width), 0.0)
@@ -65,6 +66,7 @@ def test_a_narrow_source_between_the_points_is_covered_and_named(operators, dim,
     assert f"f is not resolved: 1 at x = ({str(place[0])[:4]}" in str(found)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_of_a_batch_the_narrow_one_is_named(operators):
     place = (0.293, 0.6185)
     narrow = bump(place, 3e-3)
@@ -77,6 +79,7 @@ def test_of_a_batch_the_narrow_one_is_named(operators):
     assert "Warning, input 1: f is not resolved" in str(found)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_a_peak_on_the_boundary_is_an_error_of_its_height(operators):
     peak = lambda x: np.exp(-(((x[..., 0] - 0.3171) / 1e-3) ** 2)) * (x[..., 1] == 0.0)
     u = operators[2](0.0, peak)
@@ -88,6 +91,7 @@ def test_a_peak_on_the_boundary_is_an_error_of_its_height(operators):
     np.testing.assert_allclose(found.unseen[0].place, [0.3171, 0.0], atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_a_dip_and_data_that_the_problem_fixes():
     narrow = bump((0.293, 0.6185), 3e-3)
     problem = ko.Problem(
@@ -99,6 +103,8 @@ def test_a_dip_and_data_that_the_problem_fixes():
     assert found.unseen[0].value == pytest.approx(-3.0, abs=0.05)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
+@pytest.mark.filterwarnings("ignore::kernop.errors.IllPosedWarning")
 def test_in_space_and_time_and_on_a_part_of_a_domain():
     domain = ko.SpaceTime(LINE, (0, 100))
     heat = ko.Problem(
@@ -131,6 +137,7 @@ def test_smooth_inputs_are_seen(operators):
     assert np.all(found.bound.linf >= blind.bound.linf)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_arrays_are_not_searched_and_numbers_need_not_be(operators):
     operator = operators[2]
     f = bump((0.293, 0.6185), 3e-3)
@@ -138,6 +145,7 @@ def test_arrays_are_not_searched_and_numbers_need_not_be(operators):
     assert operator(1.0, 0.0).error_estimate().unseen == ()
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_a_source_that_is_not_finite_somewhere_has_no_bound(operators):
     """Neither the points of T nor those of the estimate meet the place; the search does."""
     known = np.concatenate([operators[2].points["f"].x[:, 0], operators[2].test_points["f"].x[:, 0]])

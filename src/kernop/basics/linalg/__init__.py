@@ -1,9 +1,9 @@
 """Dense linear algebra on the CPU: LAPACK and BLAS through SciPy, in place. The only folder that knows them."""
 
-from kernop.basics.linalg.householder import Orthogonal, blocked, orthogonal
+from kernop.basics.linalg.householder import Orthogonal, blocked, orthogonal, orthonormal
 from kernop.basics.linalg.products import EPS, add_square, left_over, norms, subtract_product, syrk
 from kernop.basics.linalg.symmetric import Cholesky, cholesky, eigenpairs, pivoted_cholesky
-from kernop.basics.linalg.threads import one_thread
+from kernop.basics.linalg.threads import in_threads, one_thread
 from kernop.basics.linalg.triangles import (
     Rotation,
     add_rows,
@@ -28,10 +28,12 @@ __all__ = [
     "blocked",
     "cholesky",
     "eigenpairs",
+    "in_threads",
     "left_over",
     "norms",
     "one_thread",
     "orthogonal",
+    "orthonormal",
     "packed",
     "pivoted_cholesky",
     "right_solve_lower",

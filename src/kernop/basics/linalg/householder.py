@@ -136,3 +136,12 @@ def blocked(packed: FloatArray, tau: FloatArray) -> Orthogonal:
             own[:j, j] = -scalar * (own[:j, :j] @ gram[:j, j])
             own[j, j] = scalar
     return Orthogonal(packed, t)
+
+
+def orthonormal(a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Q (m, L) and R (L, L) with A = Q R, for A (m, L) in Fortran order, m ≥ L, which is lost; other threads run on."""
+    count = a.shape[1]
+    packed, tau, _, _ = lapack.dgeqrf(a, lwork=BLOCK * count, overwrite_a=1)
+    upper = np.triu(packed[:count])
+    q, _, _ = lapack.dorgqr(packed, tau, lwork=BLOCK * count, overwrite_a=1)
+    return q, upper

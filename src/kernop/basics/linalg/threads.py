@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+Given = TypeVar("Given")
+Found = TypeVar("Found")
 
 
 @cache
@@ -48,3 +52,16 @@ def one_thread() -> Generator[None]:
         yield
     finally:
         _limit.leave()
+
+
+def in_threads(job: Callable[[Given], Found], items: Sequence[Given]) -> list[Found]:
+    """A job for each of many items, in as many threads as BLAS has, each of which then has one thread of BLAS.
+
+    For matrices so small that several threads of BLAS would wait for each other.
+    """
+    number = max((own.num_threads for own in _threads().lib_controllers if own.user_api == "blas"), default=1)
+    with one_thread():
+        if min(number, len(items)) < 2:
+            return [job(item) for item in items]
+        with ThreadPoolExecutor(min(number, len(items))) as pool:
+            return list(pool.map(job, items))

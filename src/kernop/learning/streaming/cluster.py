@@ -8,7 +8,7 @@ it, and they are computed again elsewhere.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import replace
@@ -47,6 +47,25 @@ POINTS_AT_A_TIME = 20_000
 PATIENCE = 15.0
 
 
+class Task:
+    """A task on the workers: the future of its result, and how it is submitted again should the scheduler lose it.
+
+    What works on a chunk tells which.
+    """
+
+    def __init__(self, submit: Callable[..., Any], *needed: Task, chunk: Any = None) -> None:
+        self._submit, self._needed, self.chunk = submit, needed, chunk
+        self.begin()
+
+    def begin(self) -> None:
+        """Submit it. What it needs has begun before."""
+        self.future = self._submit(*(task.future for task in self._needed))
+
+    def let_go(self) -> None:
+        """It is done: what it needed can leave the memory of the workers."""
+        self._needed = ()
+
+
 class Workers:
     """Passes, and evaluations, on the workers of a Dask client."""
 
@@ -61,35 +80,31 @@ class Workers:
             there = self.send(regression)
             if file is not None:
                 return self._brought_home(there, Home(regression, file), tick)
-            parts = self._parts(_accumulated, there, chunks_of(regression))
-            root = self._merged(parts)
-            for _ in self._completed(parts, tick):
+            parts = self.parts(_accumulated, there, chunks_of(regression))
+            mergers = self._merged(parts)
+            tasks, root = [there, *parts, *mergers], [*parts, *mergers][-1]
+            del there, parts, mergers  # each is let go of when it is completed
+            for _ in self._completed(tasks, tick):
                 pass
-            return root.result()
+            return root.future.result()
 
-    def _brought_home(self, there: Any, home: Home, tick: Tick | None) -> Accumulator:
+    def _brought_home(self, there: Task, home: Home, tick: Tick | None) -> Accumulator:
         """The same, to the same bits. Of chunks that are at home already, the points are read and compared."""
         known = home.known()
-        found = [part.result() for part in self._parts(_seen, there, known)]
+        found = self.results(there, self.parts(_seen, there, known))
         home.check(sum(rows for rows, _ in found), sum(digest for _, digest in found))
         rest = [chunk for chunk in home.chunks if chunk not in known]
-        parts = self._parts(_accumulated, there, rest)
-        own = {part.key: chunk for chunk, part in zip(rest, parts, strict=True)}
-        for part in self._completed(parts, tick, len(known)):
-            home.put(own[part.key], part.result())
-            home.offer()
+        for task in self._completed([there, *self.parts(_accumulated, there, rest)], tick, len(known)):
+            if task.chunk is not None:
+                home.put(task.chunk, task.future.result())
+                home.offer()
         return home.root()
 
     def moments(self, regression: Regression, c: FloatArray | None) -> FloatArray:
         """`Regression.moments` over all batches."""
         with self.connected():
-            value, cut = (regression, c), chunks(regression.rows.stream.number or 0)
-            parts = self._parts(_moments, self.send(value), cut)
-            found = [
-                awaited(self._client, part, lambda chunk=chunk: self.submit(_moments, self.send(value), chunk))
-                for part, chunk in zip(parts, cut, strict=True)
-            ]
-            return np.sum(found, axis=0)
+            there, cut = self.send((regression, c)), chunks(regression.rows.stream.number or 0)
+            return np.sum(self.results(there, self.parts(_moments, there, cut)), axis=0)
 
     @contextmanager
     def connected(self) -> Generator[None]:
@@ -98,9 +113,18 @@ class Workers:
             check_workers(self._client)
             yield
 
-    def send(self, value: object) -> Any:
+    def send(self, value: object) -> Task:
         """A value on the workers. As the result of a task it comes back when the worker that holds it is lost."""
-        return self.submit(unpickled, pickled(value))
+        return Task(lambda: self.submit(unpickled, pickled(value)))
+
+    def results(self, there: Task, parts: list[Task]) -> list[Any]:
+        """What all parts of some work give, in their order; each comes home, and is let go of, as it is completed."""
+        numbers, found = {id(part): k for k, part in enumerate(parts)}, [None] * len(parts)
+        for task in self._completed([there, *parts]):
+            if task is not there:
+                found[numbers[id(task)]] = task.future.result()
+                task.future = None
+        return found
 
     def submit(self, function: Callable[..., object], *arguments: object, **where: object) -> Any:
         """A task on some worker, as the future of its result."""
@@ -108,45 +132,59 @@ class Workers:
             warnings.filterwarnings("ignore", "Sending large graph")
             return self._client.submit(function, *arguments, pure=False, **where)
 
-    def _parts(self, function: Callable[..., object], there: Any, cut: list[range]) -> list[Any]:
+    def parts(self, function: Callable[..., object], there: Task, cut: Sequence[Any]) -> list[Task]:
         """A function of every chunk. Neighbours prefer the same worker, so that most mergers need no transfer."""
-        return [
-            self.submit(function, there, chunk, workers=[worker], allow_other_workers=True)
-            for chunk, worker in zip(cut, preferred(self._client.nthreads(), len(cut)), strict=True)
-        ]
 
-    def _merged(self, parts: list[Any]) -> Any:
+        def part(chunk: Any, worker: str) -> Task:
+            where = {"workers": [worker], "allow_other_workers": True}
+            return Task(lambda there: self.submit(function, there, chunk, **where), there, chunk=chunk)
+
+        return list(map(part, cut, preferred(self._client.nthreads(), len(cut))))
+
+    def _merged(self, parts: list[Task]) -> list[Task]:
+        """The mergers of a binary tree over the parts, the last of which is that of all."""
+
+        def merger(one: Task, other: Task) -> Task:
+            # Before any chunk that has not begun: what is merged can leave the memory.
+            return Task(lambda *pair: self.submit(merged, *pair, priority=1), one, other)
+
+        mergers: list[Task] = []
         while len(parts) > 1:
             pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
-            # Before any chunk that has not begun: what is merged can leave the memory.
-            parts = [self.submit(merged, *pair, priority=1) if len(pair) == 2 else pair[0] for pair in pairs]
-        return parts[0]
+            parts = [merger(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+            mergers += [part for part, pair in zip(parts, pairs, strict=True) if len(pair) == 2]
+        return mergers
 
-    def _completed(self, parts: list[Any], tick: Tick | None, done: int = 0) -> Iterator[Any]:
-        """The parts as they are completed; each is let go of then, so that its L × L numbers can leave the memory."""
-        waiting, total = import_module("distributed").as_completed(parts), done + len(parts)
-        parts.clear()
-        for k, part in enumerate(waiting, start=done + 1):
-            if part.status != "finished":
-                part.result()  # raises what went wrong there, without waiting for the others
-            yield part
-            if tick is not None:
-                tick(k / total, f"{k} of {total} chunks")
+    def _completed(self, tasks: list[Task], tick: Tick | None = None, done: int = 0) -> Iterator[Task]:
+        """The tasks as they are completed, those first that others need. The list is emptied.
 
-
-def awaited(client: Any, part: Any, again: Callable[[], Any], patience: float = PATIENCE) -> Any:
-    """The result of a task; it is submitted again if it does not come while no worker does anything.
-
-    (The scheduler of distributed 2026.8 loses a task now and then: all workers are idle, and it stays pending.)
-    """
-    while True:
-        try:
-            return part.result(timeout=patience)
-        except TimeoutError:
-            if part.status != "pending":  # the task's own error
-                raise
-            if not client.call_stack():
-                part = again()
+        If none is completed while no worker does anything, all that are missing are submitted again. (The scheduler of
+        distributed 2026.8 loses a task now and then: all workers are idle, and it stays pending.)
+        """
+        wait, patience = import_module("distributed").wait, PATIENCE
+        waiting, total = tasks.copy(), done + sum(task.chunk is not None for task in tasks)
+        tasks.clear()
+        while waiting:
+            try:
+                wait([task.future for task in waiting], timeout=patience, return_when="FIRST_COMPLETED")
+            except TimeoutError:
+                if not self._client.call_stack():
+                    patience *= 2.0  # it may have been a transfer
+                    for task in waiting:
+                        task.begin()
+                continue
+            ready = [task for task in waiting if task.future.status in ("finished", "error", "cancelled")]
+            waiting = [task for task in waiting if task not in ready]
+            for task in ready:
+                if task.future.status != "finished":
+                    task.future.result()  # raises what went wrong there, without waiting for the others
+                task.let_go()
+                yield task
+                if task.chunk is not None:
+                    done += 1
+                    if tick is not None:
+                        tick(done / total, f"{done} of {total} chunks")
+            ready = task = None  # their L × L numbers can leave the memory
 
 
 def evaluate(client: Any, u: Solution, x: Any, op: Operator = itself) -> FloatArray:
@@ -156,8 +194,7 @@ def evaluate(client: Any, u: Solution, x: Any, op: Operator = itself) -> FloatAr
     with workers.connected():
         # The function alone: workers have no use for the operator that it came from.
         there = workers.send((replace(u, learned=None, data=None, inputs=None), op))
-        parts = [workers.submit(_evaluated, there, points[own]) for own in rows]
-        return np.concatenate([part.result() for part in parts])
+        return np.concatenate(workers.results(there, workers.parts(_evaluated, there, [points[own] for own in rows])))
 
 
 def check_client(client: Any) -> Any:

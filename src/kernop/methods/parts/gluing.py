@@ -16,22 +16,31 @@ Integrals over all parts are sums that go up with what goes out; the last group 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lu_solve, solve_triangular
-from scipy.linalg.lapack import dgecon, dgetrf
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
 from kernop.basics.errors import FloatArray, SingularGramError, fail
+from kernop.basics.linalg import in_threads
 from kernop.basics.stored import stored
-from kernop.geometry.cells import Cell
+from kernop.geometry.cells import Cell, numbered
 
 #: The numbers of some unknowns.
 Numbers = NDArray[np.intp]
 #: Equations of faces whose reciprocal condition number is below this do not determine what comes in.
 SINGULAR = 1e-15
+#: Subtrees of at most so many parts are merged apart from each other.
+SUBTREE = 64
+
+#: Who applies a function to each of many items: threads, or workers.
+Crew = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 
 
 @stored("group", by_value=False)
@@ -66,7 +75,7 @@ class Group:
     @property
     def out(self) -> Numbers:
         """The numbers of what goes out, (b + k,)."""
-        return np.concatenate([self.outer, self.sums])
+        return np.concatenate([self.outer, self.sums]) if len(self.sums) else self.outer
 
     def solve_inner(self, r: FloatArray, transposed: bool = False) -> FloatArray:
         """E⁻¹ r, or E⁻ᵀ r, for r (i, B)."""
@@ -78,8 +87,8 @@ class Group:
         assert self.factor is not None
         lu, pivots, scale = self.factor
         if transposed:
-            return scale[:, None] * lu_solve((lu, pivots), r, trans=1, check_finite=False)
-        return lu_solve((lu, pivots), scale[:, None] * r, check_finite=False)
+            return scale[:, None] * dgetrs(lu, pivots, r, trans=1)[0]
+        return dgetrs(lu, pivots, scale[:, None] * r, overwrite_b=1)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,90 +122,221 @@ class Glue:
         return found[there], found[~there], self.partner[found[there]]
 
 
-@dataclass(eq=False)
-class Conditions:
-    """The worst reciprocal condition number of the equations of a group that was met, and units of equations."""
-
-    units: FloatArray
-    worst: float = field(default=1.0)
-
-
 def glued(
     cell: Cell,
     parts: Sequence[Sequence[int]],
     glue: Glue,
     maps: Callable[[int], FloatArray],
+    alike: Sequence[int] | None = None,
     units: FloatArray | None = None,
+    crew: Crew = in_threads,
 ) -> tuple[Group, float]:
     """The tree of groups for a tree of cells, and the worst reciprocal condition number in it.
 
     Arguments:
         parts: the numbers of the parts in each leaf.
         maps: S of a part, (b + k, b), in the order of its unknowns, with the sums behind them.
+        alike: a number for each part, the same for parts with the same S; None if all differ. Equal groups of equal
+            parts are merged once, and share their matrices.
         units: the size of what goes out of a part where 1 comes in, unknown by unknown, (count,): where nothing does,
             as where slopes alone are given, rounding is not to be mistaken for an equation. None takes S as it is.
+        crew: who merges subtrees of parts that all differ; the top of the tree is merged here.
     """
-    seen = Conditions(units=np.zeros(glue.count) if units is None else units)
-    group, _ = _glued(cell, parts, glue, maps, True, seen)
+    merging = _Merging(parts, glue, maps, range(len(glue.owned)) if alike is None else alike, units)
+    merging.begin(cell, crew)
+    group = merging.of(cell, last=True).group
     assert len(group.outer) == 0
-    return group, seen.worst
+    return group, merging.worst
 
 
-def _glued(
-    cell: Cell,
-    parts: Sequence[Sequence[int]],
-    glue: Glue,
-    maps: Callable[[int], FloatArray],
-    last: bool,
-    seen: Conditions,
-) -> tuple[Group, FloatArray]:
-    if cell.children:
-        return _merged([_glued(c, parts, glue, maps, False, seen) for c in cell.children], glue, last, seen)
-    none, sums = np.arange(0), glue.sum_numbers
-    alone = [(Group((), k, none, glue.owned[k], none, sums), maps(k)) for k in parts[cell.number]]
-    return alone[0] if len(alone) == 1 else _merged(alone, glue, last, seen)
+def _cut(cell: Cell, parts: Sequence[Sequence[int]]) -> list[Cell]:
+    """The largest cells of at most `SUBTREE` parts, but more than one."""
+    count = sum(len(parts[leaf.number]) for leaf in cell.leaves())
+    if count > SUBTREE:
+        return [found for child in cell.children for found in _cut(child, parts)]
+    return [cell] if count > 1 else []
 
 
-def _merged(
-    pairs: Sequence[tuple[Group, FloatArray]], glue: Glue, last: bool, seen: Conditions
-) -> tuple[Group, FloatArray]:
-    """The group of some groups."""
-    children = tuple(group for group, _ in pairs)
-    inner, outer, across = glue.split(np.concatenate([group.outer for group in children]))
-    sums = glue.sum_numbers
-    columns, rows = np.concatenate([inner, outer]), np.concatenate([across, outer, sums])
-    whole = np.zeros((len(rows), len(columns)))
-    for group, own in pairs:
-        whole[np.ix_(_places(rows, group.out), _places(columns, group.outer))] += own
-    n = len(inner)
-    if glue.partner is not None:
-        whole[np.arange(n), np.arange(n)] += 1.0
-    if n == 0:
-        return Group(children, -1, inner, outer, across, sums), whole
-    if last and len(sums):
-        units = np.concatenate([seen.units[across], np.zeros(len(sums))])
-        return _least(children, inner, outer, np.concatenate([across, sums]), whole, units), whole[:0]
-    scale = 1.0 / np.maximum(np.max(np.abs(whole[:n]), axis=1), 1e-300)
-    scaled = scale[:, None] * whole[:n, :n]
-    lu, pivots, _ = dgetrf(scaled)
-    _note(seen, lu, scaled)
-    group = Group(children, -1, inner, outer, across, sums, (lu, pivots.astype(np.intp), scale))
-    down, up = group.solve_inner(whole[:n, n:]), whole[n:, :n]
-    return Group(children, -1, inner, outer, across, sums, group.factor, None, down, up), whole[n:, n:] - up @ down
+@dataclass(frozen=True, eq=False)
+class Subtree:
+    """All that is needed to merge the parts of a cell elsewhere.
+
+    Arguments:
+        cell: the cell, with leaves that are counted from 0.
+        parts: of each leaf, counted from 0.
+        owned: the unknowns of each part, counted from 0.
+        partner: see `Glue`.
+        maps: S of each part.
+        numbers: of the parts among all.
+        unknowns: their numbers among all.
+        sums: the numbers of the sums among all.
+    """
+
+    cell: Cell
+    parts: tuple[tuple[int, ...], ...]
+    owned: tuple[Numbers, ...]
+    partner: Numbers | None
+    maps: tuple[FloatArray, ...]
+    numbers: Numbers
+    unknowns: Numbers
+    sums: Numbers
+
+    def at_home(self, group: Group) -> Group:
+        """A group of this subtree with the numbers that parts and unknowns have among all."""
+        children = tuple(self.at_home(child) for child in group.children)
+        inner, outer, across = (self.unknowns[own] for own in (group.inner, group.outer, group.across))
+        part = group.part if group.part < 0 else int(self.numbers[group.part])
+        return replace(group, children=children, part=part, inner=inner, outer=outer, across=across, sums=self.sums)
 
 
-def _places(numbers: Numbers, wanted: Numbers) -> Numbers:
+def _merged_apart(subtree: Subtree) -> tuple[Group, FloatArray, float] | None:
+    """The group of a subtree, its S, and the worst reciprocal condition number in it; None if it has no solution."""
+    glue = Glue(subtree.owned, len(subtree.unknowns), subtree.partner, len(subtree.sums))
+    merging = _Merging(subtree.parts, glue, subtree.maps.__getitem__, range(len(subtree.owned)))
+    try:
+        found = merging.of(subtree.cell)
+    except SingularGramError:
+        return None
+    return found.group, found.s, merging.worst
+
+
+@dataclass(frozen=True, eq=False)
+class _Merged:
+    """A group, with S.
+
+    Arguments:
+        kind: the same number for equal groups; −1 if there is no other like it.
+    """
+
+    group: Group
+    s: FloatArray
+    kind: int
+
+
+class _Merging:
+    """Merges groups, those that are equal once."""
+
+    def __init__(
+        self,
+        parts: Sequence[Sequence[int]],
+        glue: Glue,
+        maps: Callable[[int], FloatArray],
+        alike: Sequence[int],
+        units: FloatArray | None = None,
+    ) -> None:
+        self._parts, self._glue, self._maps, self._alike = parts, glue, maps, alike
+        self._units = np.zeros(glue.count) if units is None else units
+        self._times = Counter(alike)
+        self._leaves: dict[int, FloatArray] = {}
+        self._known: dict[tuple[object, ...], _Merged] = {}
+        self._ready: dict[int, _Merged] = {}
+        self.worst = 1.0
+
+    def begin(self, root: Cell, crew: Crew) -> None:
+        """Merge all subtrees of at most so many parts, all of which differ, apart from each other."""
+        cells = [cell for cell in _cut(root, self._parts) if cell is not root and self._single(cell)]
+        subtrees = [self._subtree(cell) for cell in cells]
+        for cell, own, found in zip(cells, subtrees, crew(_merged_apart, subtrees), strict=True):
+            if found is None:
+                raise unglued()
+            group, s, worst = found
+            self._ready[id(cell)] = _Merged(own.at_home(group), s, -1)
+            self.worst = min(self.worst, worst)
+
+    def _single(self, cell: Cell) -> bool:
+        return all(self._times[self._alike[k]] == 1 for leaf in cell.leaves() for k in self._parts[leaf.number])
+
+    def _subtree(self, cell: Cell) -> Subtree:
+        """A subtree with unknowns and parts counted anew, in the same order."""
+        own = [self._parts[leaf.number] for leaf in cell.leaves()]
+        numbers = np.array([k for parts in own for k in parts], dtype=np.intp)
+        owned = [self._glue.owned[k] for k in numbers.tolist()]
+        unknowns, partner = np.unique(np.concatenate(owned)), self._glue.partner
+        if partner is not None:
+            unknowns = np.union1d(unknowns, partner[unknowns])
+        first = np.cumsum([0, *map(len, own)]).tolist()
+        return Subtree(
+            cell=numbered(cell),
+            parts=tuple(tuple(range(a, b)) for a, b in pairwise(first)),
+            owned=tuple(np.searchsorted(unknowns, mine) for mine in owned),
+            partner=None if partner is None else np.searchsorted(unknowns, partner[unknowns]),
+            maps=tuple(map(self._maps, numbers.tolist())),
+            numbers=numbers,
+            unknowns=unknowns,
+            sums=self._glue.sum_numbers,
+        )
+
+    def of(self, cell: Cell, *, last: bool = False) -> _Merged:
+        """The group of all parts in a cell."""
+        if id(cell) in self._ready:
+            return self._ready.pop(id(cell))
+        if cell.children:
+            return self._merged([self.of(child) for child in cell.children], last)
+        alone = [self._leaf(k) for k in self._parts[cell.number]]
+        return alone[0] if len(alone) == 1 else self._merged(alone, last)
+
+    def _leaf(self, k: int) -> _Merged:
+        none, kind = np.arange(0), self._alike[k]
+        group = Group((), k, none, self._glue.owned[k], none, self._glue.sum_numbers)
+        if self._times[kind] == 1:
+            return _Merged(group, self._maps(k), -1)
+        if kind not in self._leaves:
+            self._leaves[kind] = self._maps(k)
+        return _Merged(group, self._leaves[kind], kind)
+
+    def _merged(self, pairs: Sequence[_Merged], last: bool) -> _Merged:
+        """The group of some groups."""
+        glue, children = self._glue, tuple(own.group for own in pairs)
+        inner, outer, across = glue.split(np.concatenate([group.outer for group in children]))
+        sums = glue.sum_numbers
+        columns, rows = np.concatenate([inner, outer]), np.concatenate([across, outer, sums])
+        where = [(places(rows, group.out), places(columns, group.outer)) for group in children]
+        kinds = tuple(own.kind for own in pairs)
+        single = last or min(kinds) < 0
+        key = () if single else (kinds, len(inner), *(own.tobytes() for both in where for own in both))
+        if not single and key in self._known:
+            own = self._known[key]
+            return replace(own, group=replace(own.group, children=children, inner=inner, outer=outer, across=across))
+        whole = np.zeros((len(rows), len(columns)))
+        for own, (here, there) in zip(pairs, where, strict=True):
+            whole[np.ix_(here, there)] += own.s
+        group, s = self._eliminated(Group(children, -1, inner, outer, across, sums), whole, last)
+        found = _Merged(group, s, -1 if single else len(self._alike) + len(self._known))
+        if not single:
+            self._known[key] = found
+        return found
+
+    def _eliminated(self, group: Group, whole: FloatArray, last: bool) -> tuple[Group, FloatArray]:
+        """A group with its inner unknowns eliminated, and S of what is left."""
+        n = len(group.inner)
+        if self._glue.partner is not None:
+            whole[np.arange(n), np.arange(n)] += 1.0
+        if n == 0:
+            return group, whole
+        if last and len(group.sums):
+            across = np.concatenate([group.across, group.sums])
+            units = np.concatenate([self._units[group.across], np.zeros(len(group.sums))])
+            return _least(group.children, group.inner, group.outer, across, whole, units), whole[:0]
+        scale = 1.0 / np.maximum(np.max(np.abs(whole[:n]), axis=1), 1e-300)
+        scaled = scale[:, None] * whole[:n, :n]
+        lu, pivots, _ = dgetrf(scaled)
+        self._note(lu, scaled)
+        group = replace(group, factor=(lu, pivots.astype(np.intp), scale))
+        down, up = group.solve_inner(whole[:n, n:]), whole[n:, :n].copy()
+        return replace(group, down=down, up=up), whole[n:, n:] - up @ down
+
+    def _note(self, lu: FloatArray, scaled: FloatArray) -> None:
+        """Estimate a condition number; raise if there is no solution."""
+        found, _ = dgecon(lu, float(np.max(np.sum(np.abs(scaled), axis=0))))
+        self.worst = min(self.worst, float(found))
+        if not found > SINGULAR:
+            raise unglued()
+
+
+def places(numbers: Numbers, wanted: Numbers) -> Numbers:
     """Where each of some numbers stands among others."""
     order = np.argsort(numbers)
     return order[np.searchsorted(numbers[order], wanted)]
-
-
-def _note(seen: Conditions, lu: FloatArray, scaled: FloatArray) -> None:
-    """Estimate a condition number; raise if there is no solution."""
-    found, _ = dgecon(lu, float(np.max(np.sum(np.abs(scaled), axis=0))))
-    seen.worst = min(seen.worst, float(found))
-    if not found > SINGULAR:
-        raise unglued()
 
 
 def _least(
@@ -218,74 +358,3 @@ def unglued() -> SingularGramError:
     error = fail(SingularGramError, "method", got, "use cells of another size, or one space, ko.Subspace()")
     assert isinstance(error, SingularGramError)
     return error
-
-
-def balanced(root: Group, outgoing: Sequence[FloatArray], glue: Glue) -> FloatArray:
-    """What comes in on all faces, (count, B).
-
-    Arguments:
-        outgoing: r of each part, (b + k, B), in the order of its unknowns, with the sums behind them.
-    """
-    width = outgoing[0].shape[1]
-    collected, found = np.zeros((glue.count + glue.sums, width)), np.zeros((glue.count, width))
-    held: dict[int, FloatArray] = {}
-
-    def rise(group: Group) -> FloatArray:
-        if not group.children:
-            return outgoing[group.part]
-        for child, own in [(child, rise(child)) for child in group.children]:
-            collected[child.out] += own
-        out = group.out
-        mine, outside = collected[group.across].copy(), collected[out].copy()
-        collected[group.across] = 0.0
-        collected[out] = 0.0
-        held[id(group)] = mine
-        if len(group.inner) == 0:
-            return outside
-        assert group.up is not None
-        return outside - group.up @ group.solve_inner(mine)
-
-    def fall(group: Group) -> None:
-        if not group.children:
-            return
-        if len(group.inner):
-            assert group.down is not None
-            found[group.inner] = -group.solve_inner(held[id(group)]) - group.down @ found[group.outer]
-        for child in group.children:
-            fall(child)
-
-    rise(root)
-    fall(root)
-    return found
-
-
-def balanced_transposed(root: Group, pulls: FloatArray, glue: Glue) -> list[FloatArray]:
-    """The transpose of `balanced`: for weights (count, B) of what comes in, those of r of each part."""
-    weights = pulls.copy()
-    found: list[FloatArray] = [np.zeros((0, pulls.shape[1]))] * len(glue.owned)
-    held: dict[int, FloatArray] = {}
-
-    def rise(group: Group) -> None:
-        for child in group.children:
-            rise(child)
-        if len(group.inner):
-            assert group.down is not None
-            own = weights[group.inner]
-            held[id(group)] = -group.solve_inner(own, transposed=True)
-            weights[group.outer] -= group.down.T @ own
-
-    def fall(group: Group, outside: FloatArray) -> None:
-        if not group.children:
-            found[group.part] = outside
-            return
-        mine = held.get(id(group), np.zeros((0, pulls.shape[1])))
-        if len(group.inner):
-            assert group.up is not None
-            mine = mine - group.solve_inner(group.up.T @ outside, transposed=True)
-        numbers, values = np.concatenate([group.across, group.out]), np.concatenate([mine, outside])
-        for child in group.children:
-            fall(child, values[_places(numbers, child.out)])
-
-    rise(root)
-    fall(root, np.zeros((len(root.out), pulls.shape[1])))
-    return found

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
-from kernop.basics.linalg import right_solve_upper
+from kernop.basics.linalg import EPS, right_solve_upper, solve_upper
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Block, Functionals, evaluations
 from kernop.collocation.mosaic import Mosaic
 from kernop.methods.expansion import Expansion, Order
-from kernop.methods.spaces.polynomials import Polynomials
-from kernop.methods.spaces.sums import DirectSum
+from kernop.methods.parts.local import Pattern, Rows
+
+#: Points whose functions are held at a time.
+STRIP = 2048
+#: Rounding errors up to this part of u on a part count as none.
+HARMLESS = 2e-13
 
 
 @stored("polynomials on parts", by_value=False)
@@ -71,20 +76,22 @@ class PartsSpace(Expansion):
     def with_ansatz(self, ansatz: Ansatz) -> PartsSpace:
         return replace(self, ansatz=ansatz)
 
-    def polynomials(self, part: int) -> Expansion:
-        """Φ of a part, component after component."""
-        low, high = self.mosaic.boxes[0][part], self.mosaic.boxes[1][part]
-        middle, half = 0.5 * (low + high), 0.5 * (high - low)
-        return DirectSum.of([Polynomials(middle, half, self.degrees, k, self.ansatz) for k in range(self.components)])
-
-    def _by_parts(self, block: Block) -> Iterator[tuple[NDArray[np.intp], int, FloatArray]]:
-        """Points of a block, the part in which they lie, and what is made there of its functions, (points, m)."""
-        where = self.mosaic.locate(block.x)
+    def _by_parts(self, block: Block, where: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], int, FloatArray]]:
+        """Points of a block, the part in which they lie, and what is made there of its Φ, (points, m)."""
         order = np.argsort(where, kind="stable")
-        parts, first = np.unique(where[order], return_index=True)
-        for part, own in zip(parts.tolist(), np.split(order, first[1:]), strict=True):
-            polynomials = self.polynomials(part).matrix(Functionals((block.pointwise[own],)))
-            yield own, part, right_solve_upper(self.uppers[part], polynomials)
+        low, high = self.mosaic.boxes
+        alphas = tuple(sorted(set(block.alphas)))
+        for start in range(0, len(order), STRIP):
+            rows = order[start : start + STRIP]
+            place = where[rows]
+            half = 0.5 * (high - low)[place]
+            powers = np.stack([np.prod(half ** np.array(alpha), axis=1) for alpha in block.alphas], axis=1)
+            pattern = Pattern((block.x[rows] - 0.5 * (high + low)[place]) / half, self.degrees, alphas)
+            whole = np.empty((self.each, len(rows)))
+            Rows(block.terms, block.coefficients[rows] / powers, pattern).fill(whole)
+            first = np.flatnonzero(np.diff(place, prepend=-1)).tolist()
+            for a, b in pairwise([*first, len(rows)]):
+                yield rows[a:b], int(place[a]), whole[:, a:b].T
 
     def matrix(self, left: Functionals, *, order: Order = "C", out: FloatArray | None = None) -> FloatArray:
         found = np.empty((len(left), len(self)), order=order) if out is None else out
@@ -92,18 +99,33 @@ class PartsSpace(Expansion):
         for rows, block in left:
             target = np.zeros((len(block), len(self)))
             row_of = block.repeated(np.arange(len(block), dtype=np.float64)).astype(np.intp)
-            for own, part, there in self._by_parts(block):
-                np.add.at(target[:, part * m : (part + 1) * m], row_of[own], there)
+            for own, part, there in self._by_parts(block.pointwise, self.mosaic.locate(block.x)):
+                functions = right_solve_upper(self.uppers[part], there)
+                np.add.at(target[:, part * m : (part + 1) * m], row_of[own], functions)
             found[rows] = target
         return found
 
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
-        m, found = self.each, np.empty((len(left), c.shape[1]))
+        found = np.empty((len(left), c.shape[1]))
         for rows, block in left:
-            values = np.empty((len(block.x), c.shape[1]))
-            for own, part, there in self._by_parts(block):
-                values[own] = there @ c[part * m : (part + 1) * m]
-            found[rows] = block.collected(values)
+            found[rows] = block.collected(self._applied(block.pointwise, self.mosaic.locate(block.x), c))
+        return found
+
+    def _applied(self, block: Block, where: NDArray[np.intp], y: FloatArray) -> FloatArray:
+        """Functionals of Φ R⁻¹ y at points of which the parts are known, (n, B).
+
+        Φ (R⁻¹ y) is cheap, and exact to rounding where the coefficients R⁻¹ y are moderate, as on all parts that fill
+        their boxes; where they are not, (Φ R⁻¹) y.
+        """
+        m, found = self.each, np.empty((len(block.x), y.shape[1]))
+        for own, part, there in self._by_parts(block, where):
+            mine, upper = y[part * m : (part + 1) * m], self.uppers[part]
+            coefficients = solve_upper(upper, mine)
+            values = there @ coefficients
+            rounding = EPS * np.max(np.abs(there) @ np.max(np.abs(coefficients), axis=1))
+            if rounding > HARMLESS * np.max(np.abs(values)):
+                values = right_solve_upper(upper, there) @ mine
+            found[own] = values
         return found
 
     def gaps(self, c: FloatArray) -> FloatArray:
@@ -114,23 +136,15 @@ class PartsSpace(Expansion):
 
     def jumps(self, c: FloatArray) -> FloatArray:
         """The largest jump on each seam, (S, B)."""
-        seams, m = self.mosaic.seams, self.each
-        starts = np.cumsum([0, *(len(seam.x) for seam in seams)])
-        jump = np.zeros((self.ansatz.width, int(starts[-1]), c.shape[1]))
-        owned: dict[int, list[tuple[int, float]]] = {}
-        for number, seam in enumerate(seams):
-            owned.setdefault(seam.below, []).append((number, -1.0))
-            owned.setdefault(seam.above, []).append((number, 1.0))
-        for part, own in owned.items():
-            x = np.concatenate([seams[number].x for number, _ in own])
-            rows = np.concatenate([np.arange(starts[number], starts[number + 1]) for number, _ in own])
-            signs = np.concatenate([np.full(len(seams[number].x), sign) for number, sign in own])
-            wanted = Functionals(tuple(evaluations(x, k) for k in range(self.ansatz.width)))
-            found = right_solve_upper(self.uppers[part], self.polynomials(part).matrix(wanted))
-            values = (found @ c[part * m : (part + 1) * m]).reshape(self.ansatz.width, len(x), -1)
-            jump[:, rows] += signs[:, None] * values
-        found = np.max(np.abs(jump), axis=0)
-        return np.maximum.reduceat(found, starts[:-1], axis=0) if len(seams) else np.zeros((0, c.shape[1]))
+        sewn = self.mosaic.sewn
+        if len(sewn.counts) == 0:
+            return np.zeros((0, c.shape[1]))
+        below, above = np.repeat(sewn.sides, sewn.counts, axis=0).T
+        worst = np.zeros((len(sewn.x), c.shape[1]))
+        for k in range(self.ansatz.width):
+            block = evaluations(sewn.x, k)
+            np.maximum(worst, np.abs(self._applied(block, above, c) - self._applied(block, below, c)), out=worst)
+        return np.maximum.reduceat(worst, np.cumsum([0, *sewn.counts[:-1]]), axis=0)
 
     @property
     def signature(self) -> tuple[str, tuple[FloatArray, ...]]:

@@ -99,7 +99,7 @@ class Controls {
   }
 
   /** The readings beside the picture. */
-  readings({ value, place, extent, error, milliseconds }) {
+  readings({ value, place, extent, error, lost, milliseconds }) {
     const { operator, state } = this, name = operator.fields[state.field];
     $("probe-title").textContent = `${name} at the probe`;
     $("probe-value").textContent = value === null ? "outside" : written(value, 4);
@@ -107,9 +107,10 @@ class Controls {
     $("range-title").textContent = `${name} goes from … to`;
     $("range-value").textContent = `${written(extent.low, 3)} … ${written(extent.high, 3)}`;
     $("speed").textContent = `solved and drawn in ${milliseconds.toFixed(1)} ms`;
-    const relative = extent.rms > 0 ? error / extent.rms : NaN;
+    const relative = extent.rms > 0 ? (error + lost) / extent.rms : NaN;
     const steps = [[1e-6, "far below what you see", "good"], [1e-3, "below what you see", "good"], [0.03, "small, perhaps visible", "fair"], [Infinity, "not resolved: do not trust it", "poor"]];
-    const [, word, tone] = steps.find(([most]) => relative <= most) || [0, "not known for this operator", "fair"];
+    let [, word, tone] = steps.find(([most]) => relative <= most) || [0, "not known for this operator", "fair"];
+    if (lost > error && relative > 1e-3) word = "more than T itself: this page shortens T too much here; ask T (Copy as Python)";
     $("error-value").textContent = !Number.isFinite(relative) ? "–" : relative === 0 ? "0" : relative > 1 ? "> 100 %" : written(relative, 2);
     $("error-word").textContent = Number.isFinite(relative) ? `of u, rms; ${word}` : extent.rms > 0 ? word : "u is 0";
     $("error-bar").style.width = `${clamp((Math.log10(relative || 1e-16) + 14) / 14, 0.02, 1) * 100}%`;
@@ -141,7 +142,7 @@ class Controls {
     const paragraph = (text) => box.append(element("p", { textContent: text }));
     paragraph("The picture is no simulation: an operator T was learned once from the equation alone, and every frame is its answer to what you set, two matrix products in your browser. Nothing is sent anywhere.");
     paragraph(`Error of u: before this page was written, T estimated its own root mean square error over the domain (${notes.estimates}) for sources at a grid of places and widths and for each slider. The page adds up |strength| × estimate, relative to the root mean square of u: the error of a sum is at most the sum of the errors. Between the places of the grid it interpolates. It is an estimate, not a proof.`);
-    if (notes.ranks.length) paragraph(`The page itself: T is shortened to ${notes.ranks.join(", ")} singular vectors in single precision. For sources that were not used to find them, u differs from T's own answer by at most ${written(notes.leftOut, 2)} of its largest value. Values are those at the nodes of the grid; the picture between them is a cubic, and times between frames are interpolated while they are played.`);
+    if (notes.ranks.length) paragraph(`The page itself: T is shortened to ${notes.ranks.join(", ")} singular vectors in single precision. For sources of all widths that were not used to find them, many of them on the boundary, u differs from T's own answer by at most ${written(notes.leftOut, 2)} of its largest value. For what you set, twice the largest difference that was found for each source, times |strength|, is added to the error above; where sources cancel, it counts for more. Values are those at the nodes of the grid; the picture between them is a cubic, and times between frames are interpolated while they are played.`);
     paragraph(`Sources are strength × exp(−|x − c|² / 2 width²). A slope is −1 … 1 from side to side.`);
     for (const doubt of notes.doubts) paragraph(`Warning: ${doubt}.`);
     if (notes.report) paragraph(`T: ${notes.report}`);

@@ -10,7 +10,7 @@ class LivePage {
     this.colours = shades(this.state.palette);
     this.range = null;
     this.frames = [];
-    this.milliseconds = 0;
+    this.milliseconds = this.asked = this.answered = 0;
     this.words(model);
     this.controls = new Controls(this.operator, this.state, this);
     this.listen();
@@ -274,7 +274,10 @@ class LivePage {
   }
 
   /** The data changed: solve with the next frame. */
-  solve() { this.stale = true; this.draw(); }
+  solve() { this.asked++; this.draw(); }
+
+  /** Does the page show the answer to what was set last, and is no frame due? */
+  get settled() { return this.answered === this.asked && !this.waiting; }
 
   /** Draw with the next frame. */
   draw() {
@@ -285,11 +288,12 @@ class LivePage {
 
   frame(now) {
     const { operator, state } = this, begun = performance.now();
-    if (this.stale) {
+    if (this.answered !== this.asked) {
       operator.solve(state);
       this.extent = operator.extent(state.field);
       this.error = operator.error(state);
-      this.stale = false;
+      this.lost = operator.lost(state);
+      this.answered = this.asked;
     }
     if (state.playing) {
       const seconds = this.then ? (now - this.then) / 1000 : 0;
@@ -335,9 +339,9 @@ class LivePage {
   }
 
   read() {
-    const { state, extent, error, milliseconds } = this;
+    const { state, extent, error, lost, milliseconds } = this;
     const place = `at (${(state.probe || []).map((x) => written(Math.abs(x) < 1e-12 ? 0 : x, 3)).join(", ")})`;
-    this.controls.readings({ value: this.value(), place, extent, error, milliseconds });
+    this.controls.readings({ value: this.value(), place, extent, error, lost, milliseconds });
   }
 }
 

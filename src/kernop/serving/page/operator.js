@@ -1,5 +1,8 @@
 // The operator: sources and sliders in, u and its gradient at all nodes out. One matrix product for each channel.
 
+/** Of a few numbers in single precision, relative. */
+const ROUNDING = 4 * 2 ** -24;
+
 class Operator {
   constructor(model, block) {
     Object.assign(this, model);
@@ -13,7 +16,10 @@ class Operator {
       ...own, points: array(own.points), left: array(own.left), right: array(own.right),
       rank: own.left.shape[1], errorShape: own.errors.shape, errors: array(own.errors),
     }));
-    this.modes = model.modes.map((own) => ({ ...own, column: array(own.column), error: array(own.error)[0] }));
+    this.modes = model.modes.map((own) => {
+      const column = array(own.column);
+      return { ...own, column, error: array(own.error)[0], size: column.reduce((most, x) => Math.max(most, Math.abs(x)), 0) };
+    });
     const frame = model.fields.length * this.nodes.length;
     this.slopesAt = frame * this.frameCount;
     this.rows = new Float32Array(this.slopesAt + this.frameCount * model.fields.length * model.shown * this.arrows.length);
@@ -145,6 +151,18 @@ class Operator {
     let sum = 0;
     for (const source of sources) sum += Math.abs(source.strength) * this.sourceError(source);
     this.modes.forEach((mode, k) => { if (sliders[k] !== 0) sum += Math.abs(sliders[k]) * mode.error; });
+    return sum;
+  }
+
+  /** The most by which u at a node may differ from T's own answer: what the matrices leave out, and rounding. */
+  lost({ sources, sliders }) {
+    let sum = 0;
+    for (const { channel, width, strength } of sources) {
+      const { lost, widths } = this.channels[channel];
+      const part = Math.log(width / widths[0]) / Math.log(widths[1] / widths[0]);
+      sum += Math.abs(strength) * lost[clamp(Math.floor(part * lost.length), 0, lost.length - 1)];
+    }
+    this.modes.forEach((mode, k) => { sum += Math.abs(sliders[k]) * mode.size * ROUNDING; });
     return sum;
   }
 

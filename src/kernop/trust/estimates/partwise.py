@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from kernop.basics.errors import FloatArray
 from kernop.collocation.functionals import Functionals
 from kernop.methods import Combination, Factorisation
-from kernop.methods.partition import PartsFactorisation, unit_of
+from kernop.methods.partition import PartsFactorisation
+from kernop.methods.parts.leaves import unit_of
 from kernop.methods.parts.space import PartsSpace
 
 #: −Δe = 1 on [−1, 1]² with e = 0 on the boundary is 0.29 at its largest: so much of a residual, in units of a part, is

@@ -1,0 +1,211 @@
+"""Operators made of parts against jaxhps and finite elements at equal error, and how their cost grows.
+
+The unit square, −∇·(a∇u) = f, u = g, with solutions sin(k·x + b) of 20 and of 100 rad per unit; a = exp(x + y), whose
+parts are all alike up to a factor, and a coefficient no two parts of which are. ``jaxhps``, ``fem``, ``growth``,
+``million``, ``leaves`` or ``workers`` on the command line run one of the tables. Seconds are processor time (those of
+workers are not), and one thread is for all: set OPENBLAS_NUM_THREADS=1 and
+XLA_FLAGS="--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1".
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import parts_growth
+from common import console, interleaved, once, save, table
+from parts_problems import (
+    BLOCK,
+    CLOCK,
+    COEFFICIENTS,
+    PLACES,
+    Waves,
+    darcy,
+    exponential,
+    exponential_slopes,
+    relative,
+    timed,
+)
+
+import kernop as ko
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What one discretisation does: its set-up and its solves as jobs, and its error."""
+
+    name: str
+    error: float
+    set_up: Callable[[], Any]
+    block: Callable[[], Any]
+    single: Callable[[], Any]
+    places: Callable[[], Any]
+    first: float
+    seconds: float
+
+    def timed(self) -> dict[str, Callable[[], Any]]:
+        """Its jobs by name."""
+        return {"set-up": self.set_up, "block": self.block, "single": self.single}
+
+
+def of_parts(problem: ko.Problem, waves: Waves, cells: int, degree: int) -> Run:
+    def learn() -> ko.SolutionOperator:
+        return ko.learn(problem, method=ko.Partition(cells=cells, degree=degree, levels=0))
+
+    first = once(learn, CLOCK)
+    seconds, T = timed(learn)
+    f, g = (waves.f(T.points["f"].x), waves.u(T.points["g"].x))
+    error = relative(T(f, g)(PLACES), waves.u(PLACES))
+    alone = np.ascontiguousarray(f[:, 0]), np.ascontiguousarray(g[:, 0])
+    jobs = (learn, lambda: T(f, g), lambda: T(*alone), lambda: T(f, g)(PLACES))
+    return Run(f"{cells}×{cells}, degree {degree}", error, *jobs, first, seconds)
+
+
+def of_hps(waves: Waves, levels: int, p: int) -> Run:
+    from peers_hps import hps
+
+    peer = hps(levels, p, waves.slopes)
+    first = once(peer.build, CLOCK)
+    seconds = once(peer.build, CLOCK)
+    f, g = waves.f(peer.inside), waves.u(peer.around)
+    error = relative(peer.solve(f, g), waves.u(peer.inside))
+    alone = np.ascontiguousarray(f[..., :1]), np.ascontiguousarray(g[:, :1])
+    name = f"{2**levels}×{2**levels}, p = {p}"
+    jobs = (peer.build, lambda: peer.solve(f, g), lambda: peer.solve(*alone), lambda: peer.solve(f, g))
+    return Run(name, error, *jobs, first, seconds)
+
+
+def best(runs: Sequence[Run], target: float) -> Run | None:
+    """The one with the quickest set-up among those whose errors are at most the target."""
+    return min((run for run in runs if run.error <= target), key=lambda run: run.seconds, default=None)
+
+
+#: Coefficient, radians per unit, and sizes to choose from: cells and degrees, levels and p.
+CASES: list[tuple[str, float, list[tuple[int, int]], list[tuple[int, int]]]] = [
+    ("wavy", 20.0, [(4, 13), (6, 15), (6, 19), (8, 19)], [(2, 16), (3, 12), (3, 16)]),
+    ("exp(x + y)", 20.0, [(4, 13), (6, 15), (6, 19), (8, 19)], [(2, 16), (3, 12), (3, 16)]),
+    ("wavy", 100.0, [(16, 15), (16, 19), (24, 19)], [(4, 12), (4, 16), (5, 16)]),
+]
+
+
+def against_jaxhps() -> None:
+    """At equal error, interleaved in one run."""
+    rows: list[list[str]] = []
+    every: list[dict[str, Any]] = []
+    for name, number, ours, theirs in CASES:
+        coefficient, slopes = COEFFICIENTS[name]
+        waves, problem = Waves(number, slopes), darcy(coefficient)
+        mine = [told(f"{number:g} rad, {name}, kernop", of_parts(problem, waves, *size)) for size in ours]
+        peers = [told(f"{number:g} rad, {name}, jaxhps", of_hps(waves, *size)) for size in theirs]
+        done: set[tuple[str, str]] = set()
+        for target in (1e-4, 1e-6, 1e-8, 1e-10, 1e-12):
+            one, other = best(mine, target), best(peers, target)
+            if one is None or other is None or (one.name, other.name) in done:
+                continue
+            done.add((one.name, other.name))
+            found = compared(one, other)
+            every.append({"rad per unit": number, "coefficient": name, "error at most": target, **found})
+            rows.append(described(every[-1]))
+            console.print(" · ".join(rows[-1]))
+    headings = ["rad, a, error ≤", "kernop: error", "jaxhps: error", "learn, s", "build, s", "ratio"]
+    headings += ["each of 64, ms", "jaxhps, ms", "ratio", "one, ms", "jaxhps, ms"]
+    table("kernop and jaxhps at equal error; compilation apart", headings, rows)
+    save("parts_jaxhps", {"at equal error": every})
+
+
+def told(who: str, run: Run) -> Run:
+    """The same, said."""
+    console.print(f"{who} {run.name}: error {run.error:.1e}, {run.seconds:.2f} s, the first time {run.first:.1f} s")
+    return run
+
+
+def compared(one: Run, other: Run) -> dict[str, Any]:
+    """Both interleaved."""
+    jobs = {f"{who} {what}": job for who, run in (("our", one), ("their", other)) for what, job in run.timed().items()}
+    seconds = interleaved(jobs, rounds=3, clock=CLOCK)
+    return {
+        "our size": one.name,
+        "their size": other.name,
+        "our error": one.error,
+        "their error": other.error,
+        **{f"{name}, s": value for name, value in seconds.items()},
+        "our first set-up, s": one.first,
+        "their first set-up, s": other.first,
+        "set-up, ratio": seconds["our set-up"] / seconds["their set-up"],
+        "block, ratio": seconds["our block"] / seconds["their block"],
+        "block to one, ratio": seconds["our block"] / BLOCK / seconds["their single"],
+    }
+
+
+def described(found: dict[str, Any]) -> list[str]:
+    each = 1e3 / BLOCK
+    return [
+        f"{found['rad per unit']:g}, {found['coefficient']}, {found['error at most']:g}",
+        f"{found['our size']}: {found['our error']:.1e}",
+        f"{found['their size']}: {found['their error']:.1e}",
+        f"{found['our set-up, s']:.2f}",
+        f"{found['their set-up, s']:.2f}",
+        f"{found['set-up, ratio']:.2f}",
+        f"{each * found['our block, s']:.2f}",
+        f"{each * found['their block, s']:.2f}",
+        f"{found['block, ratio']:.2f}",
+        f"{1e3 * found['our single, s']:.1f}",
+        f"{1e3 * found['their single, s']:.1f}",
+    ]
+
+
+#: Cells and degrees of parts, and cells of P2, from coarse to fine.
+OURS = [(2, 11), (3, 11), (3, 13), (4, 13), (4, 15), (5, 15), (6, 15), (6, 17), (6, 19), (8, 19)]
+P2 = (16, 32, 64, 96, 128, 192)
+
+
+def against_fem() -> None:
+    """Time against error, 64 right-hand sides of 20 rad per unit at 4000 places, beside P2 with a cached sparse LU."""
+    from peers_fem import finite_elements
+
+    waves, problem = Waves(20.0, exponential_slopes), darcy(exponential)
+    truth = waves.u(PLACES)
+    results: dict[str, list[dict[str, float]]] = {"kernop": [], "P2": []}
+    for cells, degree in OURS:
+        run = of_parts(problem, waves, cells, degree)
+        seconds = interleaved({"set-up": run.set_up, "each": run.places}, rounds=3, clock=CLOCK)
+        results["kernop"].append({"cells": cells, "degree": degree, "error": run.error, **seconds})
+    for cells in P2:
+        set_up, peer = timed(lambda cells=cells: finite_elements(cells, 2, PLACES))
+        f, g = waves.f(peer.nodes), waves.u(peer.nodes[peer.outer])
+        each, found = timed(lambda peer=peer, f=f, g=g: peer.solve(f, g))
+        results["P2"].append({"cells": cells, "error": relative(found, truth), "set-up": set_up, "each": each})
+    rows: list[list[str]] = []
+    for target in 10.0 ** -np.arange(3.0, 13.0):
+        found = {who: cheapest(runs, target) for who, runs in results.items()}
+        shown = [part for who in found for part in _shown(found[who])]
+        rows.append([f"{target:.0e}", *shown])
+    headings = ["error at most", *(f"{who}: {what}" for who in results for what in ("error", "set-up, s", "each, ms"))]
+    table("kernop's parts and P2: 64 right-hand sides of 20 rad per unit, values at 4000 places", headings, rows)
+    save("parts_fem", results)
+
+
+def cheapest(runs: Sequence[dict[str, float]], target: float) -> dict[str, float] | None:
+    """The one with the quickest set-up whose error is at most the target."""
+    return min((run for run in runs if run["error"] <= target), key=lambda run: run["set-up"], default=None)
+
+
+def _shown(run: dict[str, float] | None) -> list[str]:
+    if run is None:
+        return ["not reached", "", ""]
+    return [f"{run['error']:.1e}", f"{run['set-up']:.2f}", f"{1e3 * run['each'] / BLOCK:.2f}"]
+
+
+TABLES = {"jaxhps": against_jaxhps, "fem": against_fem, **parts_growth.TABLES}
+
+
+def main() -> None:
+    for name in sys.argv[1:] or TABLES:
+        TABLES[name]()
+
+
+if __name__ == "__main__":
+    main()

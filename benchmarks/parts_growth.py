@@ -1,0 +1,140 @@
+"""How operators made of parts grow, how their leaves are factorised best, and what workers bring: see parts.py."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from common import interleaved, once, resident, save, table
+from parts_problems import CLOCK, PLACES, RNG, darcy, exponential, timed, wavy
+
+import kernop as ko
+
+#: Cells along a side, and the degree of their polynomials, for growth.
+GROWTH, SMALL = (3, 10, 32, 100), 9
+
+
+def growth() -> None:
+    """Time and memory against the number of parts, over three decades."""
+    rows, figures = list[list[str]](), dict[str, Any]()
+    for name, coefficient in (("all different", wavy), ("all alike", lambda x: 1.0)):
+        problem = darcy(coefficient)
+        ko.learn(problem, method=ko.Partition(cells=2, degree=SMALL, levels=0))
+        found = [measured(problem, cells, SMALL) for cells in GROWTH]
+        for own in found:
+            rows.append([name, *(f"{value:.3g}" for value in own.values())])
+        parts = np.log([own["parts"] for own in found])
+        slopes = {key: float(np.polyfit(parts[1:], np.log([o[key] for o in found[1:]]), 1)[0]) for key in found[0]}
+        rows.append([f"{name}: exponent", *(f"{value:.2f}" for value in slopes.values())])
+        figures[name] = {"sizes": found, "exponents": slopes}
+    table(f"Growth, degree {SMALL}; exponents from 10 × 10 cells on", ["", *figures["all alike"]["sizes"][0]], rows)
+    save("parts_growth", figures)
+
+
+def measured(problem: ko.Problem, cells: int, degree: int) -> dict[str, float]:
+    """What so many parts cost: to learn, to keep, to apply, and to evaluate at 1000 places."""
+    learn, T = timed(lambda: ko.learn(problem, method=ko.Partition(cells=cells, degree=degree, levels=0)))
+    kept: dict[int, np.ndarray] = {}
+    collect((T.factorisation, T.functionals, T.points), kept)
+    f, g = (np.ones(len(T.points[name].x)) for name in ("f", "g"))
+    apply = min(once(lambda: T(f, g), CLOCK) for _ in range(3))
+    u = T(f, g)
+    evaluate = min(once(lambda: u(PLACES[:1000]), CLOCK) for _ in range(3))
+    space = T.factorisation.expansion
+    return {
+        "parts": float(cells**2),
+        "functions": float(len(space)),
+        "learn, s": learn,
+        "arrays, MB": sum(own.nbytes for own in kept.values()) / 1e6,
+        "process, MB": resident() / 1e6,
+        "T(f, g), s": apply,
+        "u at 1000 places, s": evaluate,
+    }
+
+
+def collect(value: Any, found: dict[int, np.ndarray]) -> None:
+    """All arrays that a value holds, each once; of views the arrays that they keep alive."""
+    if isinstance(value, np.ndarray):
+        whole = value if value.base is None or not isinstance(value.base, np.ndarray) else value.base
+        found[id(whole)] = whole
+    elif isinstance(value, tuple | list):
+        for own in value:
+            collect(own, found)
+    elif isinstance(value, Mapping):
+        collect(list(value.values()), found)
+    elif is_dataclass(value):
+        collect([getattr(value, own.name) for own in fields(value)], found)
+
+
+def million() -> None:
+    """A million functions on this machine: Darcy a2, 4900 parts of degree 19."""
+    problem = darcy(exponential)
+    found = measured(problem, 70, 19)
+    table("A million functions", list(found), [[f"{value:.3g}" for value in found.values()]])
+    save("parts_million", found)
+
+
+def leaves() -> None:
+    """Ways to factorise many leaves of one size: 548 rows, 210 functions."""
+    import jax
+    from scipy.linalg import blas, lapack
+
+    from kernop.basics.linalg import orthonormal
+
+    count, rows, m = 32, 548, 210
+    stack = RNG.normal(size=(count, rows, m))
+    columns = [np.asfortranarray(own) for own in stack]
+
+    def compact(a: np.ndarray) -> None:
+        packed, t, _ = lapack.dgeqrt(64, a)
+        lapack.dgemqrt(packed, t, np.eye(rows, m, order="F"), overwrite_c=1)
+
+    def cholesky_twice(a: np.ndarray) -> None:
+        for _ in range(2):
+            upper, _ = lapack.dpotrf(a.T @ a, lower=0, overwrite_a=1)
+            a = blas.dtrsm(1.0, upper, a, side=1, lower=0)
+
+    with jax.enable_x64(True):
+        batch, batched = jax.numpy.asarray(stack), jax.jit(jax.numpy.linalg.qr)
+        jobs = {
+            "NumPy, one by one": lambda: [np.linalg.qr(own) for own in stack],
+            "NumPy, stacked": lambda: np.linalg.qr(stack),
+            "XLA, batched": lambda: jax.block_until_ready(batched(batch)),
+            "dgeqrf and dorgqr in Fortran's order": lambda: [orthonormal(own.copy(order="F")) for own in columns],
+            "dgeqrt and dgemqrt": lambda: [compact(own) for own in columns],
+            "Cholesky QR, twice": lambda: [cholesky_twice(own) for own in columns],
+        }
+        seconds = interleaved(jobs, rounds=5, clock=CLOCK)
+    found = {name: 1e3 * value / count for name, value in seconds.items()}
+    table("Q and R of a leaf, processor time", ["", "ms"], [[name, f"{value:.2f}"] for name, value in found.items()])
+    save("parts_leaves", found)
+
+
+def workers() -> None:
+    """One Dask worker and two, of one thread each; wall time, in turn."""
+    from distributed import Client
+    from workers import workers as started
+
+    problem, method = darcy(wavy), ko.Partition(cells=24, degree=19, levels=0)
+    here = ko.learn(problem, method=method)
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    same = True
+    for _ in range(3):
+        for number, times in seconds.items():
+            with started(number) as cluster, Client(cluster) as client:
+                ko.learn(problem, method=ko.Partition(cells=6, degree=19, levels=0), client=client)
+                begun = time.perf_counter()
+                there = ko.learn(problem, method=method, client=client)
+                times.append(time.perf_counter() - begun)
+                pairs = zip(here.factorisation.locals, there.factorisation.locals, strict=True)
+                same &= all(np.array_equal(one.q, other.q) for one, other in pairs)
+    one, two = (float(np.median(times)) for times in seconds.values())
+    row = [f"{one:.2f}", f"{two:.2f}", f"{one / two:.2f}", "yes" if same else "no"]
+    table("576 parts of degree 19 on workers", ["one worker, s", "two, s", "times faster", "the same bits"], [row])
+    save("parts_workers", {"one, s": seconds[1], "two, s": seconds[2], "times faster": one / two, "same bits": same})
+
+
+TABLES = {"growth": growth, "million": million, "leaves": leaves, "workers": workers}
