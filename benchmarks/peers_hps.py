@@ -31,7 +31,8 @@ class Hps:
     problem: jaxhps.PDEProblem
 
     def build(self) -> None:
-        """Factorise, for any right-hand side."""
+        """Factorise, for any right-hand side. (A solve leaves its source in the problem.)"""
+        self.problem.source = None
         jaxhps.build_solver(self.problem)
         jax.block_until_ready((self.problem.Y, self.problem.S_lst))
 

@@ -230,6 +230,7 @@ class TestPromises:
         refused(ArgumentTypeError, "predicate: got a result of dtype float64", SQUARE.where, lambda x: x[..., 0])
         refused(ShapeError, "predicate: got", SQUARE.where, lambda x: True)
         refused(ArgumentTypeError, "predicate: got", SQUARE.where, lambda: True)
+        refused(ShapeError, "predicate: got a function that fails on x", SQUARE.where, lambda x: x[..., 2] > 0.0)
 
     def test_own_kernels(self):
         for function, kind in (

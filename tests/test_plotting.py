@@ -7,7 +7,7 @@ import pytest
 
 from kernop.basics.errors import ArgumentTypeError, MissingExtraError, ShapeError
 from kernop.paper.experiment import square_grid
-from kernop.plotting import field, pyplot, true_predicted_error
+from kernop.plotting import field, pyplot, save, true_predicted_error
 
 
 def test_writes_a_figure_with_a_row_for_each_estimator(tmp_path):
@@ -61,3 +61,17 @@ def test_what_cannot_be_drawn(tmp_path):
         field(np.zeros((16, 2)), np.zeros(16), tmp_path / "f.png")
     with pytest.raises(ArgumentTypeError, match=r"found: got \{\}; give values, or a dictionary"):
         true_predicted_error(square_grid(4), np.zeros(16), {}, tmp_path / "f.png")
+
+
+def test_saving_changes_no_setting_and_cuts_nothing_off(tmp_path):
+    """Labels are made when a figure is drawn: with other sizes than those it was laid out with, they were cut off."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.rcdefaults()
+    before = dict(plt.rcParams)
+    figure, axis = plt.subplots(figsize=(3.0, 2.0), layout="constrained")
+    axis.plot([0, 1], [-1e-3, 1e3])
+    path = save(figure, tmp_path / "f.png")
+    assert dict(plt.rcParams) == before
+    drawn = plt.imread(path)
+    assert drawn.shape[:2] == (300, 450)
+    assert min(drawn[:, 0].min(), drawn[:, -1].min(), drawn[0].min(), drawn[-1].min()) == 1.0

@@ -36,7 +36,7 @@ def gear(fine: bool) -> tuple[Any, Any]:
         ko.Dirichlet(on=domain.boundary.of(wheel), name="g", data=0.0),
         ko.Neumann(on=domain.boundary.of(bore), name="q"),
     )
-    parts = ko.Partition(cells=6, degree=11, levels=6) if fine else ko.Partition(cells=6, degree=9, levels=4)
+    parts = ko.Partition(cells=6, degree=11, levels=8) if fine else ko.Partition(cells=6, degree=9, levels=6)
     return domain, ko.learn(problem, method=parts)(q=1.0)
 
 

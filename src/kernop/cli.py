@@ -146,6 +146,7 @@ def serve(
     host: Annotated[str, Parameter(help="The address to listen at; 0.0.0.0 for all.")] = "127.0.0.1",
     port: int = 8000,
     token: Annotated[str | None, Parameter(help="What clients must send.", env_var="KERNOP_TOKEN")] = None,
+    workers: Annotated[int, Parameter(help="Processes; each loads the operators.")] = 1,
     threads: Annotated[int | None, Parameter(help="For numerical work; one for each core by default.")] = None,
     body: Annotated[int, Parameter(help="The most bytes of a request.")] = 32 * 2**20,
     points: Annotated[int, Parameter(help="The most points of a request.")] = 250_000,
@@ -156,6 +157,7 @@ def serve(
     try:
         from kernop.serving.refusal import Limits
         from kernop.serving.server import serve as run
+        from kernop.serving.server import serve_together
     except ImportError as error:
         remedy = "install the extra: pip install 'kernop[serve]'"
         raise fail(MissingExtraError, "serve", f"no package {error.name}", remedy) from error
@@ -166,7 +168,12 @@ def serve(
     operators = {name: load(file) for name, file in zip(names, files, strict=True)}
     limits = Limits(body=body, points=points, inputs=inputs, seconds=seconds)
     console.print(f"{', '.join(names)}: http://{host}:{port}  (interface: /docs)", soft_wrap=True)
-    run(operators, host=host, port=port, token=token, limits=limits, threads=threads)
+    if workers == 1:
+        run(operators, host=host, port=port, token=token, limits=limits, threads=threads)
+        return
+    del operators  # they can be read; each process loads its own
+    known = dict(zip(names, files, strict=True))
+    serve_together(known, workers, host=host, port=port, token=token, limits=limits, threads=threads)
 
 
 def main() -> None:

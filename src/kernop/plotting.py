@@ -22,8 +22,26 @@ from kernop.basics.errors import (
 )
 from kernop.basics.replacing import check_path
 
+#: Pixels in an inch of a figure, at least.
+DPI = 150
+
 
 def pyplot() -> Any:
+    """matplotlib.pyplot with a backend that needs no screen, and with our settings of sizes."""
+    plt = _plain()
+    plt.rcParams.update(
+        {
+            "figure.dpi": DPI,
+            "font.size": 11,
+            "axes.titlesize": 12,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+        }
+    )
+    return plt
+
+
+def _plain() -> Any:
     """matplotlib.pyplot with a backend that needs no screen, or an error that says how to install it."""
     try:
         import matplotlib as mpl
@@ -33,9 +51,6 @@ def pyplot() -> Any:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    plt.rcParams.update(
-        {"figure.dpi": 150, "font.size": 11, "axes.titlesize": 12, "axes.spines.top": False, "axes.spines.right": False}
-    )
     return plt
 
 
@@ -105,7 +120,7 @@ def _image(axis: Any, x: FloatArray, values: FloatArray, title: str, **style: st
 
 def save(figure: Any, path: str | Path) -> Path:
     """Write a figure, making its folder; the format follows the suffix."""
-    plt = pyplot()
+    plt = _plain()  # other settings between making and drawing would move what was laid out
     try:
         check_path(path)
         target, formats = Path(path), figure.canvas.get_supported_filetypes()
@@ -113,7 +128,7 @@ def save(figure: Any, path: str | Path) -> Path:
             got = f"{str(target)!r}, whose suffix is not that of a figure"
             raise fail(FileError, "path", got, "give one such as 'figure.png' or 'figure.pdf'")
         target.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(target)
+        figure.savefig(target, dpi=max(DPI, figure.dpi))
     except OSError as error:
         raise fail(FileError, "path", f"{str(path)!r}, which cannot be written ({error})", "give another") from error
     finally:

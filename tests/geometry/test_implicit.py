@@ -123,6 +123,7 @@ def test_it_is_combined_with_others():
         (lambda x: circle(x) + 5, SQUARE, ArgumentError, r"distance: got a function that is negative nowhere"),
         (circle, ([-0.5, -1.5], [1.5, 1.5]), ArgumentError, r"bounds: got a function that is negative beyond .* at \["),
         (lambda x: jnp.abs(circle(x)) - 1e-7, SQUARE, ArgumentError, r"distance: got"),
+        (lambda x: x[..., 2], SQUARE, ShapeError, r"distance: got a function that fails on x of shape \(n, 2\)"),
         (lambda x: -circle(x), SQUARE, ArgumentError, r"distance: got .* negative all around .*; turn its sign"),
         (stepped, SQUARE, ArgumentError, r"distance: got a function that changes its sign at \[.* without being 0"),
         (stepped_too, (CUBE[0], CUBE[1]), ArgumentError, r"distance: got a function that changes its sign at \["),

@@ -30,17 +30,16 @@ def with_layers(lines: list[FloatArray], problem: Problem, domain: object) -> li
         return lines
     found = [own.copy() for own in lines]
     nodes = (np.arange(LOOK) + 0.5) / LOOK
-    for axis in range(problem.dim):
-        for side, sign in ((0, -1.0), (-1, 1.0)):
-            x = _on_side(lines, axis, side, nodes)
-            normal = np.zeros_like(x)
-            normal[:, axis] = sign
-            (table,) = tables_of(problem, Points(x, normal, False))
-            length = max(float(own[-1] - own[0]) for own in lines)
-            width = _width(table, axis, sign, length)
-            first = abs(float(lines[axis][side] - lines[axis][1 if side == 0 else -2]))
-            near = [lines[axis][side] - sign * k * width for k in WIDTHS if k * width < 0.7 * first]
-            found[axis] = np.unique(np.concatenate([found[axis], near]))
+    sides = [(axis, side, sign) for axis in range(problem.dim) for side, sign in ((0, -1.0), (-1, 1.0))]
+    x = np.concatenate([_on_side(lines, *own[:2], nodes) for own in sides])
+    (whole,) = tables_of(problem, Points(x, None, False))
+    length = max(float(own[-1] - own[0]) for own in lines)
+    for place, (axis, side, sign) in enumerate(sides):
+        table = {term: values[place * LOOK : (place + 1) * LOOK] for term, values in whole.items()}
+        width = _width(table, axis, sign, length)
+        first = abs(float(lines[axis][side] - lines[axis][1 if side == 0 else -2]))
+        near = [lines[axis][side] - sign * k * width for k in WIDTHS if k * width < 0.7 * first]
+        found[axis] = np.unique(np.concatenate([found[axis], near]))
     return found
 
 

@@ -11,7 +11,7 @@ from kernop.basics.errors import FloatArray
 from kernop.basics.stored import stored
 from kernop.collocation.parts import Parts
 from kernop.geometry.domain import Domain
-from kernop.geometry.region import Patch
+from kernop.geometry.patch import Patch
 
 
 @stored("pieces of a domain", by_value=False)

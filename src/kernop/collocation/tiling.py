@@ -17,7 +17,7 @@ from kernop.collocation.pieces import Pieces
 from kernop.geometry import Points
 from kernop.geometry.cells import Cells, Face
 from kernop.geometry.clipping import Interval, Line, intervals
-from kernop.geometry.region import Patch
+from kernop.geometry.patch import Patch
 from kernop.language.problem import Problem
 
 #: How far from a line, in units of a cell, it is looked what is on its sides; and the shortest seam.

@@ -13,8 +13,10 @@ from kernop.basics.errors import FloatArray, ShapeError, check_array, check_numb
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import Numbers, stored
 from kernop.geometry.domain import Domain
+from kernop.geometry.extents import check_extent, slack
+from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
-from kernop.geometry.region import Patch, Patchwork, check_extent, slack
+from kernop.geometry.region import Patchwork
 
 #: A ball of radius 1 in more dimensions has a volume that is lost beside that of its cube, and Γ no float.
 HIGHEST = 100

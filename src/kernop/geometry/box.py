@@ -22,7 +22,9 @@ from kernop.basics.errors import (
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import Numbers, stored
 from kernop.geometry.domain import Domain
-from kernop.geometry.region import Patch, Patchwork, box_patch, check_extent, slack
+from kernop.geometry.extents import check_extent, slack
+from kernop.geometry.patch import Patch, box_patch
+from kernop.geometry.region import Patchwork
 
 Face = tuple[int, int]  # axis, side (0: low, 1: high)
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
+from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
-from kernop.geometry.region import Patch
 
 #: Parameters at which it is looked whether a line is inside, even ones and others that crowd at the ends.
 LOOKS: FloatArray = np.unique([*np.linspace(0.0, 1.0, 129), *0.5 ** np.arange(8, 20), *1.0 - 0.5 ** np.arange(8, 20)])

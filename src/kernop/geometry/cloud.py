@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, check_coordinates, check_flag, describe, fail
 from kernop.basics.stored import stored
+from kernop.geometry.extents import LONGEST, SHORTEST
 from kernop.geometry.filled import Filled
 from kernop.geometry.points import Points, subset
-from kernop.geometry.region import LONGEST, SHORTEST, PointSet, Predicate, holds
+from kernop.geometry.region import PointSet, Predicate, holds
 from kernop.geometry.tables import table
 
 #: One normal, and so many as a part of all, may seem to point inward: at a slit the nearest points are those beyond it.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
-from kernop.geometry.region import Patch
+from kernop.geometry.patch import Patch
 
 #: Ends of pieces that are nearer than this part of the domain's extent meet.
 MEETING = 1e-7

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
+from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
-from kernop.geometry.region import Patch
 from kernop.geometry.sequences import cell_centres, grid_counts, unit_cube
 
 Signs = NDArray[np.int8]

@@ -12,12 +12,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from kernop.basics.errors import (
     ArgumentError,
@@ -32,16 +30,11 @@ from kernop.basics.stored import stored
 from kernop.geometry import moments
 from kernop.geometry.corners import Corners, corners_of
 from kernop.geometry.cutting import Signs, cut
+from kernop.geometry.extents import ROUNDINGS, around, check_thickness, short, slack
+from kernop.geometry.patch import Patch, box_patch
 from kernop.geometry.points import Points
-from kernop.geometry.region import ROUNDINGS, Patch, Patchwork, Region, box_patch, check_extent, slack
-
-Mask = NDArray[np.bool_]
-
-#: Surfaces that are nearer than this part of a domain's extent coincide, if the cosine of their normals differs from 1
-#: by less than this.
-COINCIDENT, ALIGNED = 1e-12, 1e-6
-#: A domain that is thinner than this part of its extent, 2 |D| / |∂D|, or that fills less of its box, is a sliver.
-THINNEST, EMPTIEST = 1e-6, 1e-5
+from kernop.geometry.region import Patchwork, Region
+from kernop.geometry.sides import Mask, Sides
 
 
 class Domain(Patchwork):
@@ -135,19 +128,9 @@ class Carved(Domain):
         x = points.x - depth * points.normal
         return x[self.height(x) < 0.0]
 
-    def _check_thickness(self, name: str) -> None:
+    def check_thickness(self, name: str) -> None:
         """Raise unless the domain has room for points."""
-        low, high = self.bounds
-        check_extent(name, low, high)
-        size, rim, extent = self._size, self.boundary.measure, float(np.max(high - low))
-        remedy = f"give {name} that overlap, or meet, by more than that" if name == "domains" else "give a thicker one"
-        if self.dim > 1 and 2.0 * size < THINNEST * extent * rim:
-            got = f"a sliver near {_short(low)}, {2.0 * size / rim:.1e} thick where it is {extent:.3g} long"
-            raise fail(ArgumentError, name, got, remedy)
-        if size < EMPTIEST * float(np.prod(high - low)):
-            part = size / float(np.prod(high - low))
-            got = f"a sliver from {_short(low)} to {_short(high)} that fills {part:.1e} of this box"
-            raise fail(ArgumentError, name, got, remedy)
+        check_thickness(name, *self.bounds, self._size, self.boundary.measure)
 
 
 @stored("combination")
@@ -177,14 +160,14 @@ class Combination(Carved):
             got = f"an empty {word}: {self.first!r} {self.operation} {self.second!r}{self._where()}"
             remedy = "subtract one that leaves a part of the first" if self.operation == "-" else "let them overlap"
             raise fail(ArgumentError, "domains", got, remedy)
-        self._check_thickness("domains")
+        self.check_thickness("domains")
 
     @cached_property
     def dim(self) -> int:
         return self.first.dim
 
     def _where(self) -> str:
-        boxes = (f"{_short(low)} to {_short(high)}" for low, high in (self.first.bounds, self.second.bounds))
+        boxes = (f"{short(low)} to {short(high)}" for low, high in (self.first.bounds, self.second.bounds))
         return ", from {} and from {}".format(*boxes)
 
     @cached_property
@@ -210,46 +193,9 @@ class Combination(Carved):
         return self._fold(iter(sides), np.logical_or, np.logical_and, np.logical_not)
 
     @cached_property
-    def room(self) -> float:
-        """What is nearer than this to a surface lies on it."""
-        low, high = (np.array([leaf.bounds[k] for leaf in self.leaves]) for k in (0, 1))
-        return max(COINCIDENT * float(np.max(high - low)), 4e-15 * float(np.max(np.abs([low, high]))))
-
-    def signs(self, points: Points, leaf: int) -> Signs:
-        """For points of the boundary of a leaf, with its normals: 0 where the boundary of the combination is not, or is
-        that of another leaf; +1 where it has the same normal, −1 where it has the opposite one."""
-        assert points.normal is not None
-        here = np.ones(len(points), dtype=bool)
-        within, beyond, mine = list[Mask](), list[Mask](), here.copy()
-        for number, other in enumerate(self.leaves):
-            if number == leaf:
-                within.append(here)
-                beyond.append(~here)
-                continue
-            distance = other.height(points.x)
-            inner = distance < 0.0
-            aligned = self._aligned(other, points, np.abs(distance) <= self.room)
-            within.append(np.where(aligned == 0, inner, aligned > 0))
-            beyond.append(np.where(aligned == 0, inner, aligned < 0))
-            if number < leaf:
-                mine &= aligned == 0
-        back, front = self._holds(within), self._holds(beyond)
-        return np.where(mine & (back != front), np.where(back, 1, -1), 0).astype(np.int8)
-
-    def _aligned(self, other: Domain, points: Points, near: Mask) -> Signs:
-        """Where points lie on the boundary of another leaf: +1 if it has the same normal there, −1 if the opposite."""
-        found = np.zeros(len(points), dtype=np.int8)
-        if near.any() and points.normal is not None:
-            normal = other.boundary.normals(points.x[near])
-            assert normal is not None
-            cosine = np.sum(normal * points.normal[near], axis=1)
-            found[near] = np.where(np.abs(cosine) > 1.0 - ALIGNED, np.sign(cosine), 0)
-        return found
-
-    def nearness(self, x: FloatArray, leaf: int) -> FloatArray:
-        """How far each point is from the boundaries of all other leaves, (n,)."""
-        others = (other for number, other in enumerate(self.leaves) if number != leaf)
-        return reduce(np.minimum, (np.abs(other.height(x)) for other in others))
+    def sides(self) -> Sides:
+        """Where its boundary is, on those of the leaves."""
+        return Sides(self.leaves, self._holds)
 
     @property
     def boundary(self) -> Pieces:
@@ -274,8 +220,7 @@ class Combination(Carved):
             low, high = np.maximum(low, low_too), np.minimum(high, high_too)
         if self.dim > 2:
             return low, high
-        tight = [_extremes(patch, self.dim) for patch in self.boundary.patches]
-        return np.min([own[0] for own in tight], axis=0), np.max([own[1] for own in tight], axis=0)
+        return around(self.boundary.patches)
 
     @property
     def patches(self) -> tuple[Patch, ...]:
@@ -340,13 +285,13 @@ class Pieces(Patchwork):
             assert isinstance(piece, Patchwork)
 
             def sign(points: Points, own: int = number) -> Signs:
-                return self.domain.signs(points, own)
+                return self.domain.sides.signs(points, own)
 
             def near(x: FloatArray, own: int = number) -> FloatArray:
-                return self.domain.nearness(x, own)
+                return self.domain.sides.nearness(x, own)
 
             for patch in piece.patches:
-                found.extend(cut(patch, sign, near, self.domain.room))
+                found.extend(cut(patch, sign, near, self.domain.sides.room))
         return tuple(found)
 
     @property
@@ -360,8 +305,7 @@ class Pieces(Patchwork):
             every = [piece.bounds for _, piece in self.sources]
             low, high = np.min([own[0] for own in every], axis=0), np.max([own[1] for own in every], axis=0)
             return np.maximum(low, self.domain.bounds[0]), np.minimum(high, self.domain.bounds[1])
-        tight = [_extremes(patch, self.dim) for patch in self.patches]
-        return np.min([own[0] for own in tight], axis=0), np.max([own[1] for own in tight], axis=0)
+        return around(self.patches)
 
     def _outward(self, x: FloatArray) -> tuple[Mask, FloatArray]:
         """Which points lie on these pieces, and their normals there, (n, d)."""
@@ -371,7 +315,7 @@ class Pieces(Patchwork):
             if not len(own):
                 continue
             outward = piece.normals(x[own])
-            signs = self.domain.signs(Points(x[own], outward), number)
+            signs = self.domain.sides.signs(Points(x[own], outward), number)
             own, kept = own[signs != 0], signs != 0
             assert outward is not None
             found[own], normal[own] = True, signs[kept, None] * outward[kept]
@@ -451,32 +395,3 @@ def _is_part(source: Region, piece: Region) -> bool:
     """Is a region a part of a boundary, made of patches that can be cut?"""
     fits = isinstance(source, Patchwork) and source.dim == piece.dim and source.intrinsic_dim == piece.intrinsic_dim
     return fits and bool(np.all(piece.contains(source.sample(16).x)))
-
-
-def _extremes(patch: Patch, dim: int) -> tuple[FloatArray, FloatArray]:
-    """The corners of the bounding box of a point or a line, (d,) each."""
-    if not patch.sides:
-        x = patch.place(np.zeros((1, 0))).x[0]
-        return x, x
-    t = np.linspace(0.0, 1.0, 65)
-    x = patch.place(t[:, None]).x
-    low, high = (np.array([s * _least(patch, t, s * x[:, k], k, s) for k in range(dim)]) for s in (1.0, -1.0))
-    return low, high
-
-
-def _least(patch: Patch, t: FloatArray, values: FloatArray, axis: int, sign: float) -> float:
-    """The least of a coordinate along a line, times a sign: at an end, or near the least of some values."""
-    best = int(np.argmin(values))
-    if best in (0, len(t) - 1):
-        return float(values[best])
-    found = minimize_scalar(
-        lambda s: sign * patch.place(np.array([[s]])).x[0, axis],
-        bounds=(t[best - 1], t[best + 1]),
-        method="bounded",
-        options={"xatol": 1e-12},
-    )
-    return min(float(found.fun), float(values[best]))
-
-
-def _short(x: FloatArray) -> str:
-    return "(" + ", ".join(f"{value:.3g}" for value in x) + ")"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial import Delaunay, KDTree, QhullError
 
 from kernop.basics.errors import FloatArray
-from kernop.geometry.region import slack
+from kernop.geometry.extents import slack
 
 Mask = NDArray[np.bool_]
 

@@ -14,10 +14,12 @@ from scipy.spatial import KDTree
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, ShapeError, check_array, describe, fail
 from kernop.basics.frozen import frozen
 from kernop.geometry.domain import Carved
+from kernop.geometry.extents import check_extent, slack
 from kernop.geometry.levelset import NAME, REMEDY, LevelSet
 from kernop.geometry.loops import crossings, loop
+from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
-from kernop.geometry.region import Patch, Patchwork, check_extent, slack
+from kernop.geometry.region import Patchwork
 from kernop.geometry.tetrahedra import triangles
 from kernop.geometry.triangles import Triangles
 
@@ -53,7 +55,7 @@ class Implicit(Carved):
         self._level = LevelSet(distance, float(np.max(box[1] - box[0])), box.shape[1])
         self._volume = np.nan
         _ = self._sheet
-        self._check_thickness(NAME)
+        self.check_thickness(NAME)
 
     @property
     def level(self) -> LevelSet:

@@ -62,8 +62,13 @@ class LevelSet:
 
     def _values(self, x: FloatArray) -> FloatArray:
         padded = _padded(x)
-        with float64(), np.errstate(all="ignore"):
-            found = called(NAME, self.function, padded, remedy=REMEDY)
+        try:
+            with float64(), np.errstate(all="ignore"):
+                found = called(NAME, self.function, padded, remedy=REMEDY)
+        except IndexError as error:
+            raise fail(
+                ShapeError, NAME, f"a function that fails on x of shape (n, {self.dim}): {error}", REMEDY
+            ) from error
         values = as_array(NAME, found, REMEDY, "a function that returns ")
         if values.shape != (len(padded),) or values.dtype.kind not in "fiu":
             raise fail(ShapeError, NAME, f"a function that returns {describe(values)} of {values.dtype}", REMEDY)

@@ -10,8 +10,8 @@ from scipy.interpolate import CubicSpline
 
 from kernop.basics.errors import AccuracyWarning, FloatArray
 from kernop.geometry.levelset import NAME, LevelSet
+from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
-from kernop.geometry.region import Patch
 from kernop.geometry.sequences import gauss
 
 #: Nodes of a spline for each crossing of the grid, at least so many, and the patches into which a line is divided.

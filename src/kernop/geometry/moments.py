@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from kernop.basics.errors import FloatArray
-from kernop.geometry.region import Patch
+from kernop.geometry.patch import Patch
 from kernop.geometry.sequences import gauss
 
 #: Gauss nodes on each line of a boundary, and points on each piece of one that has no rule.

@@ -22,9 +22,11 @@ from kernop.basics.errors import (
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
 from kernop.geometry.domain import Carved
+from kernop.geometry.extents import check_extent, slack
+from kernop.geometry.patch import Patch
 from kernop.geometry.planar import invalid
 from kernop.geometry.points import Points
-from kernop.geometry.region import Patch, Patchwork, check_extent, slack
+from kernop.geometry.region import Patchwork
 
 #: Pairs of a point and an edge that are looked at together.
 PAIRS = 2**20
@@ -55,7 +57,7 @@ class Polygon(Carved):
         if wrong is not None:
             got = f"a polygon that is not one: {wrong}"
             raise fail(ArgumentError, "vertices, holes" if self.holes else "vertices", got, _REMEDY)
-        self._check_thickness("vertices")
+        self.check_thickness("vertices")
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:

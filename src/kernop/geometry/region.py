@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -28,46 +28,17 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.stored import stored
+from kernop.geometry.extents import slack
+from kernop.geometry.patch import PATIENCE, Patch
 from kernop.geometry.points import Points, concatenate, subset
 from kernop.geometry.sequences import SCHEMES, gauss, shares, unit_cube
 
 Predicate = Callable[[FloatArray], Any]
 
-#: How far outside a region a point may lie, as a fraction of the region's extent, before it counts as outside.
-TOLERANCE = 1e-9
-#: The same as a multiple of the rounding of coordinates: it rules far from the origin.
-ROUNDINGS = 8
-#: The sides of a domain, in any unit: beyond these, powers of them leave the range of floats.
-SHORTEST, LONGEST = 1e-50, 1e50
-#: A side in units of the coordinates: below this, few digits are left to tell points apart.
-NARROWEST = 1e-11
 #: Along each axis a product rule of Gauss has at least so many nodes.
 FEWEST_NODES = 4
 #: Points by which a part of a region is measured.
 PROBES = 4096
-#: Rejection gives up when so many times more points were drawn than its predicate had promised.
-PATIENCE = 64
-
-
-def slack(low: FloatArray, high: FloatArray) -> FloatArray:
-    """How far outside the bounds a point may lie along each axis; axes may have different units."""
-    rounding = np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high))
-    return np.maximum(TOLERANCE * (high - low), ROUNDINGS * rounding)
-
-
-def check_extent(name: str, low: FloatArray, high: FloatArray) -> None:
-    """Raise unless a box has room for points, in float64: neither too large nor too small nor too far away."""
-    with np.errstate(over="ignore"):
-        sides, far = high - low, np.maximum(np.abs(low), np.abs(high))
-        measure = np.prod(sides)
-    wrong = (sides < SHORTEST) | (sides > LONGEST) | (sides < NARROWEST * far)
-    if np.any(wrong):
-        axis = int(np.argmax(wrong))
-        got = f"a side of {sides[axis]:g} at {low[axis]:g} (axis {axis})"
-        raise fail(ArgumentError, name, got, "choose units in which sides are near 1, and an origin that is near")
-    if not 1e-200 < measure < 1e200:
-        got = f"a measure of {measure:g} in {len(sides)} dimensions"
-        raise fail(ArgumentError, name, got, "choose units in which sides are near 1")
 
 
 class Region(ABC):
@@ -178,68 +149,6 @@ class Region(ABC):
             if x.ndim < 2:
                 x = x.reshape(-1, 1) if self.dim == 1 else x.reshape(1, -1)
         return At(self.adopt(x, "x"))
-
-
-@dataclass(frozen=True)
-class Patch:
-    """A piece of a region that is the image of a unit cube under a measure-preserving map (up to its constant).
-
-    Arguments:
-        measure: length, area or volume.
-        sides: rough extents along the parameters; they shape grids. Empty for a single point.
-        place: maps parameters (n, m) in [0, 1]^m to points (n, d), with normals on boundaries.
-        keeps: which parameters (n, m) belong to the piece, (n,), where it is only a part of the image; None for all.
-        part: the part of the cube that is kept; ``measure`` is that of the piece.
-        smooth: is ``place`` smooth, so that Gauss's rule serves? It is not where triangles follow each other.
-    """
-
-    measure: float
-    sides: tuple[float, ...]
-    place: Callable[[FloatArray], Points]
-    keeps: Callable[[FloatArray], NDArray[np.bool_]] | None = None
-    part: float = 1.0
-    smooth: bool = True
-
-    def draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points | None:
-        """n points, uniform by measure; of a grid at most n, and None if none of its cells is kept."""
-        if self.keeps is None:
-            return self.place(unit_cube(n, self.sides, scheme, rng))
-        if scheme == "grid":
-            return self._grid(n)
-        state, asked = rng.bit_generator.state, max(8, int(np.ceil(1.02 * n / self.part)) + 4)
-        while True:
-            rng.bit_generator.state = state  # the same stream at every length: the result depends on the seed alone
-            t = unit_cube(asked, self.sides, scheme, rng)
-            kept = np.flatnonzero(self.keeps(t))
-            if len(kept) >= n:
-                return self.place(t[kept[:n]])
-            if asked * self.part > PATIENCE * n + 8:
-                got = f"a piece of which {len(kept)} of {asked} points are kept, where {self.part:.1e} was expected"
-                raise fail(ArgumentError, "region", got, "give one that is not as thin")
-            asked = int(np.ceil(asked * (max(1.05, min(4.0, n / len(kept))) if len(kept) else 4.0)))
-
-    def _grid(self, n: int) -> Points | None:
-        """The finest of some grids of which at most n cells are kept."""
-        assert self.keeps is not None
-        for share in np.linspace(1.2, 0.4, 17):
-            t = unit_cube(max(1, int(share * n / self.part)), self.sides, "grid", np.random.default_rng(0))
-            t = t[self.keeps(t)]
-            if 1 <= len(t) <= n:
-                return self.place(t)
-        return None
-
-
-def box_patch(low: FloatArray, high: FloatArray, normal: FloatArray | None = None) -> Patch:
-    """The box from low to high, (d,) each, as a patch; it has a parameter for each side that is longer than 0."""
-    free = high > low
-    sides = (high - low)[free]
-
-    def place(t: FloatArray) -> Points:
-        x = np.tile(low, (len(t), 1))
-        x[:, free] = np.clip(low[free] + t * sides, low[free], high[free])  # the sum can round to just above high
-        return Points(x, None if normal is None else np.tile(normal, (len(t), 1)))
-
-    return Patch(float(np.prod(sides)), tuple(map(float, sides)), place)
 
 
 class Patchwork(Region):
@@ -440,7 +349,11 @@ def holds(predicate: Predicate, x: FloatArray) -> NDArray[np.bool_]:
         remedy = "give a function of x (n, d) that returns (n,)"
         raise fail(ArgumentTypeError, "predicate", describe(predicate), remedy)
     remedy = f"return one truth value for each of the {len(x)} rows of x, as in x[..., 0] < 0.5"
-    mask = as_array("predicate", called("predicate", predicate, x, remedy=remedy), remedy)
+    try:
+        mask = as_array("predicate", called("predicate", predicate, x, remedy=remedy), remedy)
+    except IndexError as error:
+        got = f"a function that fails on x of shape {x.shape}: {error}"
+        raise fail(ShapeError, "predicate", got, f"x has {x.shape[1]} coordinates, x[..., 0] and so on") from error
     if mask.shape != (len(x),):
         raise fail(ShapeError, "predicate", f"a result of shape {mask.shape}", remedy)
     if mask.dtype.kind != "b":

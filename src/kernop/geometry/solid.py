@@ -14,10 +14,12 @@ from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, check_ar
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
 from kernop.geometry.domain import Carved
+from kernop.geometry.extents import check_extent, slack
 from kernop.geometry.mesh import Mesh
 from kernop.geometry.meshfiles import read
+from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
-from kernop.geometry.region import Patch, Patchwork, check_extent, slack
+from kernop.geometry.region import Patchwork
 from kernop.geometry.repair import closed
 from kernop.geometry.triangles import Triangles
 
@@ -54,7 +56,7 @@ class Solid(Carved):
             raise fail(ArgumentError, "faces", got, f"give whole numbers of vertices, 0 to {len(vertices) - 1}")
         check_extent("vertices", vertices.min(axis=0), vertices.max(axis=0))
         self._mesh = closed(vertices, numbers.astype(np.intp))
-        self._check_thickness("surface")
+        self.check_thickness("surface")
         self._check_simple()
 
     def stored_arguments(self) -> dict[str, Any]:

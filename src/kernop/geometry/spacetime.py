@@ -21,8 +21,10 @@ from kernop.basics.errors import (
 from kernop.basics.stored import stored
 from kernop.geometry.box import Interval
 from kernop.geometry.domain import Domain, Pieces
+from kernop.geometry.extents import check_extent
+from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
-from kernop.geometry.region import Patch, Patchwork, Region, Where, check_extent
+from kernop.geometry.region import Patchwork, Region, Where
 
 
 @stored("space-time")

@@ -29,7 +29,7 @@ from kernop.basics.errors import (
 from kernop.basics.frozen import frozen
 from kernop.basics.precision import eagerly, float64
 from kernop.basics.stored import ComplexArray, stored
-from kernop.geometry.region import slack
+from kernop.geometry.extents import slack
 from kernop.kernels.base import Kernel, add, check_smoothness, joint
 from kernop.kernels.matern import Matern
 from kernop.language.fields import MultiIndex

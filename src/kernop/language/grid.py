@@ -27,7 +27,7 @@ from kernop.basics.errors import (
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import ComplexArray, stored
 from kernop.geometry import Box, SpaceTime
-from kernop.geometry.region import slack
+from kernop.geometry.extents import slack
 from kernop.language.labelled import read_labelled
 from kernop.language.splines import interpolant
 

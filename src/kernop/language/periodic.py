@@ -22,7 +22,7 @@ from kernop.basics.errors import (
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import Numbers, stored
 from kernop.geometry import Points, Region
-from kernop.geometry.region import slack
+from kernop.geometry.extents import slack
 from kernop.language.calculus import normal_derivative
 from kernop.language.conditions import Condition
 from kernop.language.fields import Field, VectorField

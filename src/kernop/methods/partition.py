@@ -21,6 +21,7 @@ from kernop.collocation.mosaic import Mosaic
 from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination
 from kernop.methods.parts.balancing import balanced, balanced_transposed
+from kernop.methods.parts.batches import Batch, batched
 from kernop.methods.parts.gluing import SINGULAR, Crew, Glue, Group, glued, unglued
 from kernop.methods.parts.leaves import Built, Known, Leaves, PartRows
 from kernop.methods.parts.local import Local
@@ -33,8 +34,6 @@ from kernop.methods.spaces.polynomials import total_degree
 DEGREES, TRACES = (24, 19, 10), (1, 16, 8)
 #: The traces of a cell with six faces in the plane, as a part of its functions, at most.
 MOST_TRACES = 0.68
-#: Parts whose Q has fewer bytes are applied together, so many at a time: their calls would take more than their work.
-SMALL, TOGETHER = 2**17, 64
 #: What may be exchanged between parts.
 GLUINGS = ("values", "robin", "impedance")
 
@@ -84,29 +83,6 @@ class Partition(Method):
 
 
 @dataclass(frozen=True, eq=False)
-class _Batch:
-    """P parts that are applied together: they share what they do, or are small and of one shape.
-
-    Arguments:
-        q, from_trace, out: what they do, see `Local`: (…, n, m), (…, m, b), (…, b, m), one for all or one for each.
-        parts: their numbers, (P,).
-        rows: the numbers of their rows, (P, n).
-        roots: √w of them, (P, n, 1).
-        owned: the numbers of their unknowns, (P, b).
-        told: do their residuals tell of the solution? (P,).
-    """
-
-    q: FloatArray
-    from_trace: FloatArray
-    out: FloatArray
-    parts: NDArray[np.intp]
-    rows: NDArray[np.intp]
-    roots: FloatArray
-    owned: NDArray[np.intp]
-    told: NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
 class PartsFactorisation(Factorisation):
     """The map from data to coordinates y of all parts.
 
@@ -151,34 +127,10 @@ class PartsFactorisation(Factorisation):
         return smooth or list(range(len(self.locals)))
 
     @cached_property
-    def _batches(self) -> list[_Batch]:
+    def _batches(self) -> list[Batch]:
         """All parts."""
-        alike: dict[tuple[int, ...], list[int]] = {}
-        for k, own in enumerate(self.locals):
-            alike.setdefault((id(own),), []).append(k)
-        small: dict[tuple[int, ...], list[int]] = {}
-        for key, parts in list(alike.items()):
-            own = self.locals[parts[0]]
-            if len(parts) == 1 and own.q.nbytes < SMALL:
-                small.setdefault((*own.q.shape, *own.out.shape), []).append(alike.pop(key)[0])
-        cut = [own[a : a + TOGETHER] for own in small.values() for a in range(0, len(own), TOGETHER)]
-        return [self._batch(parts) for parts in (*alike.values(), *cut)]
-
-    def _batch(self, parts: list[int]) -> _Batch:
-        first, told = self.locals[parts[0]], set(self._told)
-        shared = all(self.locals[k] is first for k in parts)
-        stacks = [
-            getattr(first, name) if shared else np.stack([getattr(self.locals[k], name) for k in parts])
-            for name in ("q", "from_trace", "out")
-        ]
-        return _Batch(
-            *stacks,
-            parts=np.array(parts),
-            rows=np.stack([self.part_rows[k].numbers for k in parts]),
-            roots=np.stack([self.roots[k] for k in parts])[:, :, None],
-            owned=np.stack([self.glue.owned[k] for k in parts]),
-            told=np.array([k in told for k in parts]),
-        )
+        rows = [own.numbers for own in self.part_rows]
+        return batched(self.locals, rows, self.roots, self.glue.owned, set(self._told))
 
     def answer(self, h: FloatArray) -> Answer:
         width = h.shape[1]
@@ -186,9 +138,9 @@ class PartsFactorisation(Factorisation):
         left, size = [norms(self._unbalanced(y, incoming, h))], list[FloatArray]()
         for batch, data in zip(self._batches, weighted, strict=True):
             if np.any(batch.told):
-                size.append(norms(data[batch.told].reshape(-1, width)))
-                data -= batch.q @ y[batch.parts]
-                left.append(norms(data[batch.told].reshape(-1, width)))
+                told = data[batch.told]
+                size.append(norms(told.reshape(-1, width)))
+                left.append(norms((told - batch.told_q @ y[batch.parts[batch.told]]).reshape(-1, width)))
         u = Combination(self.expansion, y.reshape(-1, width))
         return Answer(u, norms(np.stack(left)), self._size(size, h))
 

@@ -25,8 +25,9 @@ def doubts(learned: Learned, u: Solution) -> list[str]:
         if worst > MISSED:
             found.append(
                 f"the values of {condition.name!r} are missed by {worst:.2g} times noise {condition.noise:.2g} in the "
-                "mean: the noise is stated too small or in other units, the scale of the kernel is too small, "
-                "or the equation does not hold"
+                "mean: the noise is stated too small or in other units, the equation does not hold, or the prior "
+                f"expects u to be smaller than these values, which go up to {size:.2g}: learn with "
+                f"kernel={size**2:.1g} * ko.Gaussian(…), or subtract what is known of u, such as its mean"
             )
         elif 0.0 < size < condition.noise:
             found.append(

@@ -51,6 +51,7 @@ class Service:
         self.limits, self.metrics, self.workers = limits, Metrics(), Workers(limits, threads)
         self.together = {name: Together(self.workers, own.answers) for name, own in self.hosted.items()}
         self.schema = schema(self.hosted.values(), limits)
+        self.paths: dict[Any, str] = {}
 
     def one(self, request: Request) -> Hosted:
         """The operator that a path names."""
@@ -167,8 +168,8 @@ class Gate:
             await self._entered(scope, receive, sending)
         finally:
             metrics.running -= 1
-            route = scope.get("route")
-            metrics.served(getattr(route, "path", "none"), status[0], time.perf_counter() - begun)
+            route = self.service.paths.get(scope.get("endpoint"), "none")
+            metrics.served(route, status[0], time.perf_counter() - begun)
 
     async def _entered(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
@@ -233,6 +234,7 @@ def application(
     }
     routes = [Route(path, endpoint) for path, endpoint in gets.items()]
     routes.append(Route(f"{one}/solve", service.solve, methods=["POST"]))
+    service.paths |= {route.endpoint: route.path for route in routes}
     handlers = {RefusalError: _refusal, KernopError: _refusal, HTTPException: _refusal, Exception: _failure}
     handlers[ClientDisconnect] = _gone
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)  # pyright: ignore[reportArgumentType]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import socket
 from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import h11
@@ -12,9 +15,12 @@ import uvicorn
 from threadpoolctl import threadpool_limits
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from kernop.operators.load import load
 from kernop.operators.operator import SolutionOperator
 from kernop.serving.app import HEAD, application
+from kernop.serving.fleet import fleet
 from kernop.serving.refusal import Limits
+from kernop.serving.work import cores
 
 #: Open connections, and seconds for which an idle one is kept.
 CONNECTIONS, IDLE = 1000, 10
@@ -80,6 +86,21 @@ def serve(operators: Mapping[str, SolutionOperator], **settings: Any) -> None:
     """Serve operators until the process is told to stop; one thread of BLAS for each request."""
     with threadpool_limits(1, user_api="blas"):
         server(operators, **settings).run()
+
+
+def serve_together(
+    files: Mapping[str, Path], workers: int, *, host: str, port: int, threads: int | None, **settings: Any
+) -> None:
+    """Serve the operators of files from several processes, each of which loads them, until told to stop."""
+    each = threads or max(1, cores() // workers)
+    job = partial(_serve_at, dict(files), {"host": host, "port": port, "threads": each, **settings})
+    fleet(job, workers, host, port)
+
+
+def _serve_at(files: dict[str, Path], settings: dict[str, Any], listening: socket.socket) -> None:
+    operators = {name: load(file) for name, file in files.items()}
+    with threadpool_limits(1, user_api="blas"):
+        server(operators, **settings).run(sockets=[listening])
 
 
 def _local(host: str) -> bool:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
 from kernop.geometry import Points, Region
+from kernop.geometry.patch import Patch
 from kernop.geometry.points import concatenate
-from kernop.geometry.region import Patch, Patchwork, Where
+from kernop.geometry.region import Patchwork, Where
 from kernop.geometry.sequences import cell_centres, fair_counts, shares, unit_cube
 
 #: B functions at x (n, d): (n, B), NaN where they are not finite.
