@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from kernop.basics.errors import SingularGramError
 from kernop.basics.linalg import in_threads
 from kernop.basics.progress import Tick
@@ -26,17 +28,21 @@ BAD = 1e-12
 TICKS, AT_ONCE = 25, 32
 
 
-def ways(problem: Problem, method: Partition) -> tuple[Gluing, ...]:
+def ways(problem: Problem, method: Partition, singular: bool) -> tuple[Gluing, ...]:
     """The ways of gluing to try, in order.
 
-    One unknown: values, unless a part, or a group of them, is near a resonance. Several, and plates: mixed traces, for
-    which bodies that hardly change their volume are as good as others, and pressures are determined in each part.
+    One unknown that is smooth: values, unless a part, or a group of them, is near a resonance. Several, and plates:
+    mixed traces, for which bodies that hardly change their volume are as good as others, and pressures are determined
+    in each part. Where u is singular mixed traces too: what is wrong at a singularity fades away from part to part as
+    it should, while values that do not fit those of the boundary at the end of a seam are carried far.
     """
     if method.gluing is not None:
         return ("impedance", "conjugate") if method.gluing == "impedance" else (method.gluing,)
     kind = kind_of(problem)
     assert isinstance(kind, Kind)
     plain = kind.order == 2 and len(kind.traced) == 1 and not kind.pressures
+    if plain and singular:
+        return ("robin", "values", "impedance", "conjugate")
     first: tuple[Gluing, ...] = ("values",) if plain else ()
     return (*first, "robin", "impedance", "conjugate")
 
@@ -46,7 +52,6 @@ def glued_operator(
     placed: Mosaic,
     method: Partition,
     rows: Functionals,
-    part_rows: Sequence[PartRows],
     ansatz: Ansatz,
     known: Known | None = None,
     crew: Crew = in_threads,
@@ -59,10 +64,11 @@ def glued_operator(
         known: parts that were learned before; others are added.
         crew: who learns the parts, and merges subtrees of them.
     """
+    part_rows = rows_of_parts(placed, problem, rows)
     if not placed.seams:
         return factorised(placed, method, rows, part_rows, None, ansatz, known, crew)
     best = None
-    for way in ways(problem, method):
+    for way in ways(problem, method, bool(np.any(placed.singular))):
         try:
             crossing = exchange(problem, placed, ansatz, way)
             found = factorised(placed, method, rows, part_rows, crossing, ansatz, known, crew)
@@ -95,3 +101,23 @@ def watched(crew: Crew, tick: Tick) -> Crew:
         return found
 
     return work
+
+
+def rows_of_parts(placed: Mosaic, problem: Problem, rows: Functionals) -> list[PartRows]:
+    """Which rows each part has. An integral over several parts belongs to none."""
+    names = [name for name in problem.names if name in placed.points]
+    owners = [name for name, own in zip(names, rows.conditions, strict=True) for _ in own.blocks]
+    first = np.cumsum([0, *map(len, rows.blocks)])
+    alone = len(placed.owners) == 1
+    found: list[PartRows] = []
+    for part in range(len(placed.owners)):
+        slices: list[tuple[int, slice]] = []
+        for k, (name, block) in enumerate(zip(owners, rows.blocks, strict=True)):
+            if block.starts is not None:
+                slices += [(k, slice(0, len(block)))] if alone else []
+                continue
+            a, b = placed.starts[name][part : part + 2].tolist()
+            slices += [(k, slice(a, b))] if b > a else []
+        numbers = np.concatenate([first[k] + np.arange(own.start, own.stop) for k, own in slices])
+        found.append(PartRows(tuple(slices), numbers))
+    return found
