@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.collocation.ansatz import Tabulated
+from kernop.collocation.crossings import exponent_at
 from kernop.collocation.elliptic import Kind, equations_of, kind_of
 from kernop.collocation.jumps import jumps
 from kernop.collocation.layers import with_layers
@@ -24,12 +25,16 @@ from kernop.language.problem import Problem
 
 #: Nearer to the end of a line, conditions of its neighbour are seen.
 END = 1e-7
-#: At corners of lines on which coefficients jump u is taken to be as rough as r to this power.
-JUMP = 0.6
+#: So near to 1 the power of r with which u begins at a corner of lines of jumps is 1.
+EVEN = 1e-2
 #: Grid lines go through corners if they have at most so many different coordinates along an axis.
 LINES = 9
+#: Lines nearer to each other than this part of the extent leave thin cells between them.
+ASIDE = 2.0**-5
 #: Cells that are halved so often at a singularity are too small to matter.
 DEEP = 5
+#: Cells are not halved more often than this: deeper, rounding of coordinates is seen.
+DEEPEST = 44
 #: Coordinates that differ by less than this part of the extent are the same.
 SAME = 1e-12
 #: Where else cells are cut if a line, also after so many halvings, would be nearer to a curve than this part.
@@ -98,13 +103,14 @@ def cells_of(
     domain = pieces.whole
     low, high = domain.bounds
     places, exponents = singular_places(problem, pieces)
-    rates = np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
+    rates = _rates(problem, pieces, places, exponents)
     levels = np.ceil(np.log2(1.0 / target) / rates) if depth is None else np.full(len(places), depth)
+    levels = np.minimum(levels, DEEPEST)
     marks = [np.array([a, b]) for a, b in zip(low, high, strict=True)]
     for j in range(problem.dim if len(places) else 0):
-        through = np.unique(np.round(places[:, j], 12))
-        if len(through) <= LINES:
-            marks[j] = np.concatenate([marks[j], places[:, j]])
+        through = places[_telling(places[:, j], exponents, ASIDE * float(high[j] - low[j])), j]
+        if len(np.unique(np.round(through, 12))) <= LINES:
+            marks[j] = np.concatenate([marks[j], through])
     kept = lines = grid_lines(marks)
     longest = max(float(own[-1] - own[0]) for own in lines) / number
     lines = with_layers([filled(own, longest) for own in lines], problem, domain)
@@ -195,6 +201,25 @@ def _clearance(lines: FloatArray, tangents: FloatArray) -> float:
     return float(np.min(np.abs(finer - np.round(finer))))
 
 
+def _telling(marks: FloatArray, exponents: FloatArray, close: float) -> NDArray[np.bool_]:
+    """Through which places grid lines go, (k,): not beside rougher ones, as at the mouth of a crack."""
+    gap = np.abs(marks[:, None] - marks[None, :])
+    beside = (gap < close) & (gap > SAME * close) & (exponents[None, :] < 1.0) & (exponents[:, None] >= 1.0)
+    return ~np.any(beside, axis=1)
+
+
+def _rates(problem: Problem, pieces: Pieces, places: FloatArray, exponents: FloatArray) -> FloatArray:
+    """Grading to cells of size r leaves an error of r to these powers, (k,)."""
+    return np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
+
+
+def least_error(problem: Problem, pieces: Pieces) -> float:
+    """What the deepest grading leaves of the error, about; relative, where u is as rough as it may be."""
+    places, exponents = singular_places(problem, pieces)
+    rates = _rates(problem, pieces, places, exponents)
+    return float(2.0 ** (-DEEPEST * np.min(rates, initial=np.inf)))
+
+
 #: The coordinates of the corners of a cell, lower before upper.
 Corners = tuple[float, ...]
 
@@ -228,13 +253,18 @@ def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, Float
     changes = kinds.changes()
     places = [domain.corners.x, changes]
     exponents = [np.where(mixed, 0.5, 1.0) * np.pi / domain.corners.angle, np.full(len(changes), 0.5)]
-    for region in () if pieces.parts is None else pieces.parts.domains:
-        assert isinstance(region, Domain)
-        x = region.corners.x
-        x = x[domain.contains(x)] if len(x) else x
-        places.append(x)
-        exponents.append(np.full(len(x), JUMP))
-    return np.concatenate(places), np.concatenate(exponents)
+    corners = [region.corners.x for region in _jumping(pieces)]
+    x = np.unique(np.round(np.concatenate([np.empty((0, 2)), *corners]), 12), axis=0)
+    x = x[domain.contains(x)] if len(x) else x
+    others = np.concatenate([*places, x])
+    found = np.array([exponent_at(problem, pieces, place, others) for place in x])
+    # Where a line of jumps meets a straight side at a right angle u is r near it on either side, and then r² log r.
+    return np.concatenate([*places, x]), np.concatenate([*exponents, np.where(np.abs(found - 1.0) < EVEN, 2.0, found)])
+
+
+def _jumping(pieces: Pieces) -> list[Domain]:
+    """The regions between which coefficients jump."""
+    return [] if pieces.parts is None else [own for own in pieces.parts.domains if isinstance(own, Domain)]
 
 
 def _data_meet(problem: Problem, pieces: Pieces, places: FloatArray) -> NDArray[np.bool_]:

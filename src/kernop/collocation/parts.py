@@ -11,6 +11,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.stored import stored
 from kernop.geometry import Points, Region
+from kernop.geometry.domain import Domain
 from kernop.geometry.region import PointSet
 from kernop.language.problem import Problem
 from kernop.language.sides import sides
@@ -88,4 +89,5 @@ def by_parts(problem: Problem, region: Region) -> list[tuple[Region, float]]:
 
 
 def _memberships(domains: tuple[Region, ...], x: FloatArray) -> NDArray[np.int64]:
-    return np.stack([domain.contains(x) for domain in domains], axis=1).astype(np.int64)
+    held = [own.holds(x) if isinstance(own, Domain) else own.contains(x) for own in domains]
+    return np.stack(held, axis=1).astype(np.int64)

@@ -30,7 +30,7 @@ from kernop.basics.stored import stored
 from kernop.geometry import moments
 from kernop.geometry.corners import Corners, corners_of
 from kernop.geometry.cutting import Signs, cut
-from kernop.geometry.extents import around, check_thickness, short, slack
+from kernop.geometry.extents import ROUNDINGS, around, check_thickness, short, slack
 from kernop.geometry.patch import Patch, box_patch
 from kernop.geometry.points import Points
 from kernop.geometry.region import Patchwork, Region
@@ -58,6 +58,11 @@ class Domain(Patchwork):
 
     def _contains(self, x: FloatArray) -> Mask:
         return self.height(x) <= np.max(slack(*self.bounds))
+
+    def holds(self, x: FloatArray) -> Mask:
+        """Is each row of x (n, d) inside, to rounding, (n,)? `contains` is more tolerant, and pieces share points."""
+        scale = max(float(np.max(np.abs(own))) for own in self.bounds)
+        return self.height(x) <= ROUNDINGS * np.finfo(np.float64).eps * scale
 
     @cached_property
     def corners(self) -> Corners:

@@ -28,6 +28,7 @@ from kernop.basics.errors import (
 from kernop.basics.precision import float64
 from kernop.basics.stored import stored
 from kernop.geometry import Region
+from kernop.geometry.domain import Domain
 from kernop.language.functions import Function, evaluate
 
 #: Points of each region that are looked for in the others.
@@ -80,7 +81,13 @@ class Piecewise:
             first = np.asarray(x)[none][0]
             got = f"{int(none.sum())} of {len(none)} points in none of the regions, the first at {first}"
             raise fail(OutsideDomainError, "Piecewise", got, "cover the domain with regions, or give otherwise=")
-        return np.where(none, -1, np.argmax(inside, axis=0))
+        # `contains` is tolerant: near a line that two pieces share it is looked more closely on which side a point is.
+        close = np.stack([_holds(region, own, np.asarray(x)) for region, own in zip(self.regions, inside, strict=True)])
+        lost = ~np.any(close, axis=0)
+        if self.otherwise is None:
+            close[:, lost] = inside[:, lost]
+            lost = none
+        return np.where(lost, -1, np.argmax(close, axis=0))
 
     def __call__(self, x: Any) -> Any:
         """The values at x (…, d): (…,), in NumPy or, for arrays of JAX, in JAX."""
@@ -151,6 +158,15 @@ class Piecewise:
 
 
 _WANTED = "give {region: value}, such as {ko.Box([0, 0], [0.5, 1]): 1.0, ko.Box([0.5, 0], [1, 1]): 10.0}"
+
+
+def _holds(region: Region, inside: NDArray[np.bool_], x: FloatArray) -> NDArray[np.bool_]:
+    """Which of the points x (n, d) that a region contains does it hold to rounding, as far as it knows, (n,)?"""
+    if not isinstance(region, Domain):
+        return inside
+    found = inside.copy()
+    found[inside] = region.holds(x[inside])
+    return found
 
 
 def _read(pieces: Any) -> tuple[tuple[Region, float | complex | Function], ...]:

@@ -16,7 +16,15 @@ from kernop.basics.linalg import norms
 from kernop.basics.progress import Stages
 from kernop.basics.versions import now
 from kernop.collocation.data import inputs_in_advance
-from kernop.collocation.grading import Corners, cells_of, corners_of, pieces_of, singular_places, supported_pieces
+from kernop.collocation.grading import (
+    Corners,
+    cells_of,
+    corners_of,
+    least_error,
+    pieces_of,
+    singular_places,
+    supported_pieces,
+)
 from kernop.collocation.mosaic import Mosaic
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.sampling import interior
@@ -177,6 +185,7 @@ def _refined(
     plan = Plan(cells, max(LEAST, AIM * tol)).within(most, task.problem, pieces, method.levels)
     first = replace(plan, target=min(1.0, SHALLOW * plan.target))
     known: Known = {}
+    least = least_error(task.problem, pieces) if method.levels is None else 0.0
     levels, values = list[Level](), list[FloatArray]()
     status: Status = "budget"
     operator, seen = None, None
@@ -191,7 +200,7 @@ def _refined(
         seen = follow(operator)
         values.append(seen.values)
         changes = _changes(values[-1], values[-2]) if step else None
-        estimates = _estimates(levels, changes)
+        estimates = [max(least, estimate) for estimate in _estimates(levels, changes)]
         levels.append(
             Level(
                 centers=len(operator.factorisation.expansion),
@@ -206,6 +215,8 @@ def _refined(
         if step and max(seen.error, *estimates, seen.wrong.max() / COARSE_MARK) <= tol:
             status = "met"
             break
+        if step and least > tol:
+            break
         finer = plan.refined(_space(operator).mosaic, seen.wrong > (MARK if step else COARSE_MARK) * tol, step)
         if step and finer.number(task.problem, pieces, method.levels) > most:
             break
@@ -219,7 +230,7 @@ def _refined(
         returned=len(levels) - 1,
         measured=seen.measured,
         followed=follow.names,
-        estimates=tuple(_estimates(levels[:-1], levels[-1].changes)),
+        estimates=tuple(max(least, estimate) for estimate in _estimates(levels[:-1], levels[-1].changes)),
         asked=asked,
         space=_told(operator),
     )

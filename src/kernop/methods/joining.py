@@ -28,17 +28,21 @@ BAD = 1e-12
 TICKS, AT_ONCE = 25, 32
 
 
-def ways(problem: Problem, method: Partition) -> tuple[Gluing, ...]:
+def ways(problem: Problem, method: Partition, singular: bool) -> tuple[Gluing, ...]:
     """The ways of gluing to try, in order.
 
-    One unknown: values, unless a part, or a group of them, is near a resonance. Several, and plates: mixed traces, for
-    which bodies that hardly change their volume are as good as others, and pressures are determined in each part.
+    One unknown that is smooth: values, unless a part, or a group of them, is near a resonance. Several, and plates:
+    mixed traces, for which bodies that hardly change their volume are as good as others, and pressures are determined
+    in each part. Where u is singular mixed traces too: what is wrong at a singularity fades away from part to part as
+    it should, while values that do not fit those of the boundary at the end of a seam are carried far.
     """
     if method.gluing is not None:
         return ("impedance", "conjugate") if method.gluing == "impedance" else (method.gluing,)
     kind = kind_of(problem)
     assert isinstance(kind, Kind)
     plain = kind.order == 2 and len(kind.traced) == 1 and not kind.pressures
+    if plain and singular:
+        return ("robin", "values", "impedance", "conjugate")
     first: tuple[Gluing, ...] = ("values",) if plain else ()
     return (*first, "robin", "impedance", "conjugate")
 
@@ -64,7 +68,7 @@ def glued_operator(
     if not placed.seams:
         return factorised(placed, method, rows, part_rows, None, ansatz, known, crew)
     best = None
-    for way in ways(problem, method):
+    for way in ways(problem, method, bool(np.any(placed.singular))):
         try:
             crossing = exchange(problem, placed, ansatz, way)
             found = factorised(placed, method, rows, part_rows, crossing, ansatz, known, crew)

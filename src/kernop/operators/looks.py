@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError
 from kernop.collocation.batches import StreamPoints
 from kernop.geometry import Points
+from kernop.methods.parts.drawing import draw_parts
+from kernop.methods.parts.space import PartsSpace
 from kernop.operators.evaluated import scene_of
 from kernop.operators.green import GreenFunction
 from kernop.operators.report import Report
@@ -64,6 +66,14 @@ def _places(learned: Learned, axis: Any) -> None:
     boxes, points = learned.factorisation.expansion.boxes, learned.points
     own = 0 if boxes is not None or isinstance(points, StreamPoints) else {name: _few(p) for name, p in points.items()}
     unlabelled(learned.problem.plot(points=own, ax=axis))
+    space = learned.factorisation.expansion
+    if isinstance(space, PartsSpace) and space.dim == 2:
+        view = axis.axis()
+        shown = draw_parts(space, axis, zorder=0, alpha=0.7, cmap="viridis_r")
+        axis.axis(view)
+        axis.figure.colorbar(shown, ax=axis, label="halved", shrink=0.7)
+        axis.set_title(f"{len(space.uppers)} parts of degree {int(np.max(np.sum(space.degrees, axis=1)))}")
+        return
     if boxes is not None and learned.problem.dim == 2:
         plot_parts(axis, *boxes)
     axis.set_title("points" if boxes is None else f"{len(boxes[0])} parts")

@@ -25,3 +25,13 @@ def test_boxes_and_levels():
     with pytest.raises(ShapeError, match="number for each"):
         draw_parts(space, axes, [1.0])
     pyplot().close(figure)
+
+
+def test_an_operator_draws_its_parts():
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE), ko.Dirichlet(on=SQUARE.boundary))
+    T = ko.learn(problem, method=ko.Partition(cells=2, degree=8, levels=2))
+    axes = T.plot()
+    assert axes[0].get_title() == "28 parts of degree 8"
+    found, told = halvings(T.factorisation.expansion), [own.get_array() for own in axes[0].collections]
+    assert any(own is not None and np.array_equal(own, found) for own in told)
+    pyplot().close(axes[0].figure)
