@@ -17,7 +17,7 @@ from kernop.collocation.layers import with_layers
 from kernop.collocation.parts import Parts
 from kernop.collocation.pieces import Pieces
 from kernop.geometry import Box
-from kernop.geometry.cells import Cells, filled, grid_lines, grown
+from kernop.geometry.cells import Cell, Cells, Inside, filled, grid_lines, grown, regrown
 from kernop.geometry.clipping import Line, intervals
 from kernop.geometry.domain import Domain
 from kernop.language.ops import itself
@@ -116,15 +116,6 @@ def cells_of(
     lines = with_layers([filled(own, longest) for own in lines], problem, domain)
     lines = [off_tangents(*own) for own in zip(lines, _tangents(pieces), kept, strict=True)]
     places = _snapped(places, lines)
-    looks = np.stack(np.meshgrid(*[(np.arange(LOOKS) + 0.5) / LOOKS] * problem.dim, indexing="ij"), axis=-1)
-    looks = looks.reshape(-1, problem.dim)
-
-    def inside(a: FloatArray, b: FloatArray) -> bool:
-        middle = float(domain.height(0.5 * (a + b)[None])[0])
-        reach = 0.5 * float(np.linalg.norm(b - a))
-        if abs(middle) > reach:
-            return middle < 0.0
-        return bool(np.any(domain.height(a + looks * (b - a)) < -1e-9 * reach))
 
     def rule(a: FloatArray, b: FloatArray, depth: int) -> bool:
         slack = 1e-9 * (b - a)
@@ -133,26 +124,41 @@ def cells_of(
 
     kind = kind_of(problem)
     rough = isinstance(kind, Kind) and kind.order == 2  # plates are smooth enough at corners
-    return Cells.of(grown(lines, inside, rule)), places[(levels >= DEEP) & rough]
+    return Cells.of(grown(lines, _inside_of(domain), rule)), places[(levels >= DEEP) & rough]
 
 
-def _telling(marks: FloatArray, exponents: FloatArray, close: float) -> NDArray[np.bool_]:
-    """Through which places grid lines go, (k,): not beside rougher ones, as at the mouth of a crack."""
-    gap = np.abs(marks[:, None] - marks[None, :])
-    beside = (gap < close) & (gap > SAME * close) & (exponents[None, :] < 1.0) & (exponents[:, None] >= 1.0)
-    return ~np.any(beside, axis=1)
+def deepened(
+    problem: Problem, pieces: Pieces, cells: Cells, singular: NDArray[np.intp], more: int
+) -> tuple[Cells, FloatArray]:
+    """Cells that are halved so often more where u is singular; and these places.
+
+    Arguments:
+        singular: the numbers of the cells that touch such places.
+    """
+    places = _snapped(
+        singular_places(problem, pieces)[0], [np.unique(own) for own in cells.corners.T.reshape(problem.dim, -1)]
+    )
+    places = np.array([x for x in places if any(cells.leaves[k].touches(x) for k in singular)]).reshape(-1, problem.dim)
+
+    def rule(a: FloatArray, b: FloatArray, depth: int) -> bool:
+        return depth < more and any(map(Cell(a, b).touches, places))
+
+    return Cells.of(regrown(cells.root, _inside_of(pieces.whole), rule)), places
 
 
-def _rates(problem: Problem, pieces: Pieces, places: FloatArray, exponents: FloatArray) -> FloatArray:
-    """Grading to cells of size r leaves an error of r to these powers, (k,)."""
-    return np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
+def _inside_of(domain: Domain) -> Inside:
+    """Is something of a domain in a box?"""
+    looks = np.stack(np.meshgrid(*[(np.arange(LOOKS) + 0.5) / LOOKS] * domain.dim, indexing="ij"), axis=-1)
+    looks = looks.reshape(-1, domain.dim)
 
+    def inside(a: FloatArray, b: FloatArray) -> bool:
+        middle = float(domain.height(0.5 * (a + b)[None])[0])
+        reach = 0.5 * float(np.linalg.norm(b - a))
+        if abs(middle) > reach:
+            return middle < 0.0
+        return bool(np.any(domain.height(a + looks * (b - a)) < -1e-9 * reach))
 
-def least_error(problem: Problem, pieces: Pieces) -> float:
-    """What the deepest grading leaves of the error, about; relative, where u is as rough as it may be."""
-    places, exponents = singular_places(problem, pieces)
-    rates = _rates(problem, pieces, places, exponents)
-    return float(2.0 ** (-DEEPEST * np.min(rates, initial=np.inf)))
+    return inside
 
 
 def _tangents(pieces: Pieces) -> list[FloatArray]:
@@ -193,6 +199,25 @@ def _clearance(lines: FloatArray, tangents: FloatArray) -> float:
     part = (tangents - lines[k]) / (lines[k + 1] - lines[k])
     finer = part * 2.0 ** np.arange(HALVINGS)[:, None]
     return float(np.min(np.abs(finer - np.round(finer))))
+
+
+def _telling(marks: FloatArray, exponents: FloatArray, close: float) -> NDArray[np.bool_]:
+    """Through which places grid lines go, (k,): not beside rougher ones, as at the mouth of a crack."""
+    gap = np.abs(marks[:, None] - marks[None, :])
+    beside = (gap < close) & (gap > SAME * close) & (exponents[None, :] < 1.0) & (exponents[:, None] >= 1.0)
+    return ~np.any(beside, axis=1)
+
+
+def _rates(problem: Problem, pieces: Pieces, places: FloatArray, exponents: FloatArray) -> FloatArray:
+    """Grading to cells of size r leaves an error of r to these powers, (k,)."""
+    return np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
+
+
+def least_error(problem: Problem, pieces: Pieces) -> float:
+    """What the deepest grading leaves of the error, about; relative, where u is as rough as it may be."""
+    places, exponents = singular_places(problem, pieces)
+    rates = _rates(problem, pieces, places, exponents)
+    return float(2.0 ** (-DEEPEST * np.min(rates, initial=np.inf)))
 
 
 #: The coordinates of the corners of a cell, lower before upper.

@@ -77,7 +77,7 @@ class _Builder:
         self._numbers: dict[tuple[int, int], int] = {}
         self._inner: list[FloatArray] = []
         self._whole: list[bool] = []
-        self._around: list[list[tuple[FloatArray, FloatArray]]] = []
+        self._around: list[list[tuple[FloatArray, FloatArray, FloatArray]]] = []  # nodes, normals, places to look at
         self._seams: list[_Line] = []
 
     def fill(self, inside: int, seed: int) -> None:
@@ -139,11 +139,11 @@ class _Builder:
                     x = face_nodes(face, self._nodes)
                     normal = _along(face.axis, x) * (1.0 if face.below >= 0 else -1.0)
                     cell = max(face.below, face.above)
-                    self._around[self._numbers[cell, int(self._pieces.which(x[:1])[0])]].append((x, normal))
+                    self._around[self._numbers[cell, int(self._pieces.which(x[:1])[0])]].append((x, normal, x))
             return
         for line, cell, a, b in self._clipped(self._pieces.whole.boundary.patches):
-            for part, x, normal in self._split(line, cell, a, b):
-                self._around[part].append((x, normal))
+            for part, *nodes in self._split(line, cell, a, b):
+                self._around[part].append((nodes[0], nodes[1], nodes[2]))
 
     def _clipped(self, patches: Sequence[Patch]) -> list[tuple[Line, int, float, float]]:
         """Lines cut to cells: which line, which cell, and from where to where."""
@@ -157,21 +157,29 @@ class _Builder:
                 found += [(line, cell, a, b) for a, b in line.within(low[cell], high[cell])]
         return found
 
-    def _split(self, line: Line, cell: int, a: float, b: float) -> list[tuple[int, FloatArray, FloatArray]]:
-        """Nodes and normals on a line of the boundary in a cell, for each of the parts that it bounds."""
+    def _split(self, line: Line, cell: int, a: float, b: float) -> list[tuple[int, FloatArray, FloatArray, FloatArray]]:
+        """Nodes and normals on a line of the boundary in a cell, for each of the parts that it bounds.
+
+        And for each node a place on the line that is not so near to its ends that another side is seen there.
+        """
         aside = ASIDE * self._size[cell]
 
         def seen(t: FloatArray) -> NDArray[np.intp]:
             x, normal = line.at(a + (b - a) * t)
             return self._pieces.which(x - aside * normal)
 
-        found: list[tuple[int, FloatArray, FloatArray]] = []
+        ends, _ = line.at(np.array([0.0, 0.5]))
+        extent = float(np.max(np.max(self._cells.high, axis=0) - np.min(self._cells.low, axis=0)))
+        room = min(0.25, NEAR * extent / max(2.0 * float(np.linalg.norm(ends[1] - ends[0])), 1e-300))
+        found: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
         for piece in range(len(self._pieces)):
             if (cell, piece) not in self._numbers:
                 continue
             for c, d in intervals(lambda t, piece=piece: seen(t) == piece) if len(self._pieces) > 1 else [(0.0, 1.0)]:
                 first, last = a + (b - a) * c, a + (b - a) * d
-                found.append((self._numbers[cell, piece], *line.at(first + (last - first) * self._nodes[:, 0])))
+                t = first + (last - first) * self._nodes[:, 0]
+                seen_at, _ = line.at(t if line.closed else np.clip(t, room, 1.0 - room))
+                found.append((self._numbers[cell, piece], *line.at(t), seen_at))
         return found
 
     def sew(self) -> None:
@@ -243,9 +251,8 @@ class _Builder:
         count = len(self._owners)
         low, high = (np.array([self._cells.low, self._cells.high])[:, [cell for cell, _ in self._owners]]).copy()
         if self._plane:
-            seen = {
-                k: [x, *(own for own, _ in self._around[k])] for k, x in enumerate(self._inner) if not self._whole[k]
-            }
+            cut = [k for k, whole in enumerate(self._whole) if not whole]
+            seen = {k: [self._inner[k], *(own for own, _, _ in self._around[k])] for k in cut}
             for seam in self._seams:
                 for part in {seam.below, seam.above} & seen.keys():
                     seen[part].append(seam.place(self._nodes)[0])
@@ -255,11 +262,12 @@ class _Builder:
                 # What nearly fills its cell has the cell itself as its box, as all parts of its kind.
                 if np.any(b - a < 0.9 * (high - low)[part]):
                     low[part], high[part] = a, b
-        rows = _Rows(self._problem, self._pieces, self._cells, count)
-        rows.add(list(enumerate(self._inner)), None, self._problem.dim)
-        around = [(part, x, normal) for part, own in enumerate(self._around) for x, normal in own]
-        normals = np.concatenate([np.empty((0, low.shape[1])), *(normal for _, _, normal in around)])
-        rows.add([(part, x) for part, x, _ in around], normals, self._problem.dim - 1)
+        rows = _Rows(self._problem, self._cells, count)
+        rows.add(list(enumerate(self._inner)), None, None, self._problem.dim)
+        around = [(part, *own) for part, all_ in enumerate(self._around) for own in all_]
+        none = np.empty((0, low.shape[1]))
+        normals, places = (np.concatenate([none, *(own[k] for own in around)]) for k in (2, 3))
+        rows.add([(part, x) for part, x, _, _ in around], normals, places, self._problem.dim - 1)
         owners = np.array(self._owners, dtype=np.intp)
         seams = Seams.of([self._sewn(seam, high - low) for seam in self._seams], low.shape[1])
         singular = self._singular[owners[:, 0]].astype(np.int64)
@@ -309,24 +317,26 @@ def _on_line(line: Line, a: float, b: float, nodes: FloatArray) -> tuple[FloatAr
 class _Rows:
     """Points of conditions, part after part."""
 
-    def __init__(self, problem: Problem, pieces: Pieces, cells: Cells, count: int) -> None:
+    def __init__(self, problem: Problem, cells: Cells, count: int) -> None:
         self._problem, self._cells, self._count = problem, cells, count
-        self._corners = pieces.whole.corners.x if problem.dim == 2 else np.empty((0, problem.dim))
         self._found: dict[str, tuple[NDArray[np.intp], FloatArray, FloatArray | None]] = {}
 
-    def add(self, own: Sequence[tuple[int, FloatArray]], normal: FloatArray | None, dim: int) -> None:
+    def add(
+        self, own: Sequence[tuple[int, FloatArray]], normal: FloatArray | None, places: FloatArray | None, dim: int
+    ) -> None:
         """Give points of parts to the conditions on whose regions, of this dimension, they lie.
 
         Arguments:
             own: parts and points, part after part.
             normal: at all points, if they are on the boundary.
+            places: beside the points, where it is looked for regions; None looks at the points.
         """
         if not own:
             return
         part = np.repeat([k for k, _ in own], [len(x) for _, x in own])
         x = np.concatenate([x for _, x in own])
         free = np.ones(len(x), dtype=bool)
-        places = x if normal is None else off_corners(x, normal, self._corners, self._cells)
+        places = x if places is None else places
         for condition in self._problem.conditions:
             if condition.on.intrinsic_dim != dim or condition.across or condition.integral:
                 continue
@@ -379,19 +389,3 @@ def _nodes_between(low: FloatArray, high: FloatArray, axis: int, nodes: FloatArr
     free = np.arange(len(low)) != axis
     x[:, free] = low[free] + nodes * (high - low)[free]
     return x
-
-
-def off_corners(x: FloatArray, normal: FloatArray, corners: FloatArray, cells: Cells) -> FloatArray:
-    """Points of a boundary, those next to a corner moved away from it, where their own side is told from the other.
-
-    They are moved along the boundary: from very near a corner, x − corner has no digits of a direction.
-    """
-    found, least = x.copy(), NEAR * float(np.max(np.max(cells.high, axis=0) - np.min(cells.low, axis=0)))
-    for corner in corners:
-        away = x - corner
-        distance = np.linalg.norm(away, axis=1)
-        close = (distance < least) & (distance > 0.0)
-        along = normal[close][:, ::-1] * [-1.0, 1.0]
-        side = np.where(np.sum(along * away[close], axis=1) < 0.0, -1.0, 1.0)
-        found[close] = corner + least * side[:, None] * along
-    return found

@@ -67,6 +67,15 @@ def grown(lines: Sequence[FloatArray], inside: Inside, rule: Rule) -> Cell:
     return numbered(found)
 
 
+def regrown(root: Cell, inside: Inside, rule: Rule) -> Cell:
+    """A tree whose leaves are cut again while a rule says so, which is asked how often they were."""
+    if root.children:
+        found = _cell(root.low, root.high, [regrown(child, inside, rule) for child in root.children])
+    else:
+        found = _cut(root.low, root.high, inside, rule, 0)
+    return _numbered(found or Cell(root.low, root.high), iter(range(10**9)))
+
+
 def _between(lines: Sequence[FloatArray], ends: list[tuple[int, int]], inside: Inside, rule: Rule) -> Cell | None:
     """The cell between some lines of the grid: one box, or two halves of the grid."""
     low = np.array([own[first] for own, (first, _) in zip(lines, ends, strict=True)])

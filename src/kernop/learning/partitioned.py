@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from kernop.basics.linalg import norms
 from kernop.basics.progress import Stages
 from kernop.basics.versions import now
 from kernop.collocation.data import inputs_in_advance
-from kernop.collocation.functionals import Functionals
 from kernop.collocation.grading import (
     Corners,
     cells_of,
@@ -34,12 +32,11 @@ from kernop.collocation.scales import fitted
 from kernop.collocation.tiling import tiled
 from kernop.language.problem import Problem
 from kernop.learning.heldout import OnProbes, plain_data
-from kernop.learning.joining import glued_operator, watched
 from kernop.learning.task import Task
 from kernop.methods import Answer
+from kernop.methods.joining import glued_operator, watched
 from kernop.methods.partition import Partition, PartsFactorisation
-from kernop.methods.parts.leaves import Known, PartRows
-from kernop.methods.parts.local import BESIDE_SINGULARITIES
+from kernop.methods.parts.leaves import Known
 from kernop.methods.parts.space import PartsSpace
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report, Status
@@ -146,18 +143,14 @@ def _learned(
     task: Task, method: Partition, pieces: Pieces, plan: Plan, stage: Stages, known: Known | None = None
 ) -> SolutionOperator:
     problem = task.problem
-    degree, q = method.degrees_for(problem.dim)
-    _, least = Partition(degree=min(degree, BESIDE_SINGULARITIES)).degrees_for(problem.dim)
     with stage("sample"):
         cells, places = cells_of(problem, pieces, plan.cells, plan.target, method.levels, plan.halved)
-        inside = 2 * comb(degree + problem.dim, problem.dim)
-        placed = tiled(problem, pieces, cells, places, inside, (q, least), task.seed)
+        placed = tiled(problem, pieces, cells, places, *method.counts_for(problem.dim), task.seed)
     with stage("collocate"):
         ansatz, rows = fitted(problem, placed.points, task.frame, cut=False)
     with stage("factorise") as tick:
-        part_rows = _part_rows(placed, problem, rows)
         crew = watched(task.crew, tick)
-        factorisation = glued_operator(problem, placed, method, rows, part_rows, ansatz, known, crew)
+        factorisation = glued_operator(problem, placed, method, rows, ansatz, known, crew)
     return SolutionOperator(
         problem=problem,
         points=placed.points,
@@ -169,26 +162,6 @@ def _learned(
         diagnosis=Diagnosis(),
         functionals=rows,
     )
-
-
-def _part_rows(placed: Mosaic, problem: Problem, rows: Functionals) -> list[PartRows]:
-    """Which rows each part has. An integral over several parts belongs to none."""
-    names = [name for name in problem.names if name in placed.points]
-    owners = [name for name, own in zip(names, rows.conditions, strict=True) for _ in own.blocks]
-    first = np.cumsum([0, *map(len, rows.blocks)])
-    alone = len(placed.owners) == 1
-    found: list[PartRows] = []
-    for part in range(len(placed.owners)):
-        slices: list[tuple[int, slice]] = []
-        for k, (name, block) in enumerate(zip(owners, rows.blocks, strict=True)):
-            if block.starts is not None:
-                slices += [(k, slice(0, len(block)))] if alone else []
-                continue
-            a, b = placed.starts[name][part : part + 2].tolist()
-            slices += [(k, slice(a, b))] if b > a else []
-        numbers = np.concatenate([first[k] + np.arange(own.start, own.stop) for k, own in slices])
-        found.append(PartRows(tuple(slices), numbers))
-    return found
 
 
 def _refined(
@@ -242,8 +215,10 @@ def _refined(
         if step and max(seen.error, *estimates, seen.wrong.max() / COARSE_MARK) <= tol:
             status = "met"
             break
+        if step and least > tol:
+            break
         finer = plan.refined(_space(operator).mosaic, seen.wrong > (MARK if step else COARSE_MARK) * tol, step)
-        if step and (least > tol or finer.number(task.problem, pieces, method.levels) > most):
+        if step and finer.number(task.problem, pieces, method.levels) > most:
             break
         plan = finer if step else finer.within(most, task.problem, pieces, method.levels)
     assert operator is not None

@@ -24,7 +24,7 @@ from kernop.methods.parts.balancing import balanced, balanced_transposed
 from kernop.methods.parts.batches import Batch, batched
 from kernop.methods.parts.gluing import SINGULAR, Crew, Glue, Group, glued, unglued
 from kernop.methods.parts.leaves import Built, Known, Leaves, PartRows
-from kernop.methods.parts.local import Local
+from kernop.methods.parts.local import BESIDE_SINGULARITIES, Local
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.parts.traces import Trace, trace
 from kernop.methods.posterior import Posterior
@@ -77,6 +77,12 @@ class Partition(Method):
         traces = 1 if dim == 1 else max(2, round(degree * TRACES[dim - 1] / DEGREES[dim - 1]))
         # A cell beside smaller ones has six faces, and must have more functions than they have traces.
         return degree, min(traces, max(2, int(MOST_TRACES * comb(degree + 2, 2) / 6))) if dim == 2 else traces
+
+    def counts_for(self, dim: int) -> tuple[int, tuple[int, int]]:
+        """Points of an equation on a part; degrees of traces on seams, and on those of parts in which u is singular."""
+        degree, traces = self.degrees_for(dim)
+        _, least = Partition(degree=min(degree, BESIDE_SINGULARITIES)).degrees_for(dim)
+        return 2 * comb(degree + dim, dim), (traces, least)
 
     def factorise(self, setting: Setting) -> Factorisation:
         raise fail(ArgumentError, "method", "a Partition without cells", "use ko.learn(problem, method=ko.Partition())")

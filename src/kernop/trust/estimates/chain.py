@@ -122,7 +122,7 @@ def chain_estimate(
         knowledge = from_left_out(operator)
         residuals = knowledge.residuals(u, known.at_points)
         left = rms(_roots(knowledge) * residuals)
-        errors = knowledge.errors(residuals, u.apply(knowledge.places.functionals))
+        errors = knowledge.errors(residuals, u.apply(knowledge.places.functionals), known.at_points)
         size, guess, rest = errors.solution, errors.correction, SAFETY * errors.guess
     rest = rest + _handed_on(left, _gains(operator, slab, knowledge, repetition), steps)
     missed, more = _unseen(operator, knowledge, residuals, u, known, steps, None if paired else search)

@@ -223,9 +223,9 @@ def error_estimate(
     """
     told = tick or _silent
     told(0.05, "a richer operator")
-    knowledge, residuals = _residuals(operator, u, known)
+    knowledge, residuals, h = _residuals(operator, u, known)
     told(0.6, "what the points do not see")
-    errors = knowledge.errors(residuals, u.apply(knowledge.places.functionals))
+    errors = knowledge.errors(residuals, u.apply(knowledge.places.functionals), h)
     looked = {} if search is None or paired else look(operator.problem, u, known.functions, search)
     missed, more = unseen(operator, knowledge, residuals, looked)
     total, size, correction = SAFETY * (errors.guess + more) + errors.rest, errors.solution, errors.correction
@@ -307,16 +307,18 @@ def with_doubts(
     return total
 
 
-def _residuals(operator: Learned, u: Combination, known: KnownData) -> tuple[ErrorsFromResiduals, FloatArray]:
-    """What turns residuals into errors, and the residuals (n, B)."""
+def _residuals(
+    operator: Learned, u: Combination, known: KnownData
+) -> tuple[ErrorsFromResiduals, FloatArray, FloatArray]:
+    """What turns residuals into errors, the residuals and the data where they are, (n, B)."""
     if known.at_tests is not None:
         knowledge = from_fresh_points(operator)
-        return knowledge, knowledge.residuals(u, known.at_tests)
+        return knowledge, knowledge.residuals(u, known.at_tests), known.at_tests
     if known.at_points is None:
         remedy = "give the inputs as functions or numbers, or u.error_estimate(…) their values at T.test_points"
         raise fail(ArgumentError, "u", f"a solution whose data is not known at other points ({known.why_not})", remedy)
     knowledge = from_left_out(operator)
-    return knowledge, knowledge.residuals(u, known.at_points)
+    return knowledge, knowledge.residuals(u, known.at_points), known.at_points
 
 
 def _bound(

@@ -33,6 +33,8 @@ from kernop.methods import Combination, Factorisation, Setting, Subspace
 from kernop.methods.weights import repeated
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.concentration import Concentrated, concentrated, tails, where_concentrated
+from kernop.trust.estimates.finer import FinerParts, finer_parts
+from kernop.trust.estimates.partwise import SHARE, errors_by_parts
 from kernop.trust.estimates.residuals import LeaveOneOut
 
 #: Where the residuals were computed.
@@ -140,6 +142,9 @@ class Learned:
         if not can_be_fresh(self.problem):
             remedy = "leave them out: u.error_estimate() then uses the points of T, one left out at a time"
             raise fail(ArgumentError, "test_points", "a domain known only by its points, which has no others", remedy)
+        finer = finer_parts(self.problem, self.factorisation, self.ansatz, SEED)
+        if finer is not None:
+            return dict(finer.mosaic.points)
         most = max(layout.parts for layout in self.layouts)  # rows at a point
         number = POINTS_PER_CENTRE * _richer(self.factorisation) * self.ansatz.width // most
         return sample(self.problem, max(number, len(self.problem.conditions)), "halton", SEED)
@@ -183,8 +188,8 @@ class ErrorsFromResiduals(ABC):
         """The residuals of solutions u for data with values h at the points, (n, B)."""
 
     @abstractmethod
-    def errors(self, residuals: FloatArray, found: FloatArray) -> Errors:
-        """The errors of solutions û with values ``found`` at the places, (m, B), and these residuals, (n, B)."""
+    def errors(self, residuals: FloatArray, found: FloatArray, h: FloatArray) -> Errors:
+        """The errors of solutions û with values ``found`` at the places, (m, B), these residuals and data h, (n, B)."""
 
 
 class Fresh(ErrorsFromResiduals):
@@ -211,7 +216,7 @@ class Fresh(ErrorsFromResiduals):
     def residuals(self, u: Combination, h: FloatArray) -> FloatArray:
         return h - u.apply(self.functionals)
 
-    def errors(self, residuals: FloatArray, found: FloatArray) -> Errors:
+    def errors(self, residuals: FloatArray, found: FloatArray, h: FloatArray) -> Errors:
         guess, left = self._split(residuals)
         correction = self.places.sizes(guess)
         rest = self.constants[..., None] * rms(self._roots * left)
@@ -229,6 +234,37 @@ class Fresh(ErrorsFromResiduals):
         correction = self.answers.answer(residuals).u
         left = residuals - correction.apply(self.functionals)
         return correction.apply(self.places.functionals), left
+
+
+class FreshParts(ErrorsFromResiduals):
+    """Errors of an operator made of parts, by a finer one: ê = T' h − û.
+
+    At a corner, or where coefficients jump, no smooth space answers residuals, and û itself jumps a little from part to
+    part, which residuals do not tell. What T' leaves over is turned into an error part by part.
+    """
+
+    kind = "fresh points"
+
+    def __init__(self, operator: Learned, finer: FinerParts) -> None:
+        super().__init__(operator, finer.rows, finer.factorisation)
+        self.centres = len(finer.factorisation.expansion)
+        self.constants = np.full((2, len(operator.problem.unknowns.names)), SHARE)
+        low, high = finer.mosaic.boxes
+        volumes = np.prod(high - low, axis=1)
+        self._shares = volumes / np.sum(volumes)
+        frozen(vars(self))
+
+    def residuals(self, u: Combination, h: FloatArray) -> FloatArray:
+        return h - u.apply(self.functionals)
+
+    def errors(self, residuals: FloatArray, found: FloatArray, h: FloatArray) -> Errors:
+        better = self.answers.answer(h).u
+        values = better.apply(self.places.functionals)
+        correction = self.places.sizes(values - found)
+        left = errors_by_parts(self.answers, self.functionals, better, h)
+        assert left is not None
+        rest = np.stack([np.sqrt(self._shares @ left**2), np.max(left, axis=0)])[:, None]
+        return Errors(correction, rest, correction, self.places.sizes(values))
 
 
 class LeftOut(ErrorsFromResiduals):
@@ -255,7 +291,7 @@ class LeftOut(ErrorsFromResiduals):
     def residuals(self, u: Combination, h: FloatArray) -> FloatArray:
         return self._leave_one_out(u, h)
 
-    def errors(self, residuals: FloatArray, found: FloatArray) -> Errors:
+    def errors(self, residuals: FloatArray, found: FloatArray, h: FloatArray) -> Errors:
         size, solution = rms(self._roots * residuals), self.places.sizes(found)
         with np.errstate(divide="ignore", invalid="ignore"):
             apart = np.log(self._relative[:, :, None]) - np.nan_to_num(np.log(size / solution[0]))[:, None, :]
@@ -264,13 +300,18 @@ class LeftOut(ErrorsFromResiduals):
         return Errors(UNLIKE * constant * size, np.zeros_like(solution), np.zeros_like(solution), solution)
 
 
-_fresh: Kept[Factorisation, Fresh] = Kept()
+_fresh: Kept[Factorisation, ErrorsFromResiduals] = Kept()
 _left_out: Kept[Factorisation, LeftOut] = Kept()
 
 
-def from_fresh_points(operator: Learned) -> Fresh:
+def from_fresh_points(operator: Learned) -> ErrorsFromResiduals:
     """What an operator knows about errors from fresh residuals; learned when it is first asked for."""
-    return _fresh.of(operator.factorisation, lambda: Fresh(operator))
+
+    def make() -> ErrorsFromResiduals:
+        finer = finer_parts(operator.problem, operator.factorisation, operator.ansatz, SEED)
+        return Fresh(operator) if finer is None else FreshParts(operator, finer)
+
+    return _fresh.of(operator.factorisation, make)
 
 
 def from_left_out(operator: Learned) -> LeftOut:

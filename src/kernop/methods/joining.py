@@ -52,7 +52,6 @@ def glued_operator(
     placed: Mosaic,
     method: Partition,
     rows: Functionals,
-    part_rows: Sequence[PartRows],
     ansatz: Ansatz,
     known: Known | None = None,
     crew: Crew = in_threads,
@@ -65,6 +64,7 @@ def glued_operator(
         known: parts that were learned before; others are added.
         crew: who learns the parts, and merges subtrees of them.
     """
+    part_rows = rows_of_parts(placed, problem, rows)
     if not placed.seams:
         return factorised(placed, method, rows, part_rows, None, ansatz, known, crew)
     best = None
@@ -101,3 +101,23 @@ def watched(crew: Crew, tick: Tick) -> Crew:
         return found
 
     return work
+
+
+def rows_of_parts(placed: Mosaic, problem: Problem, rows: Functionals) -> list[PartRows]:
+    """Which rows each part has. An integral over several parts belongs to none."""
+    names = [name for name in problem.names if name in placed.points]
+    owners = [name for name, own in zip(names, rows.conditions, strict=True) for _ in own.blocks]
+    first = np.cumsum([0, *map(len, rows.blocks)])
+    alone = len(placed.owners) == 1
+    found: list[PartRows] = []
+    for part in range(len(placed.owners)):
+        slices: list[tuple[int, slice]] = []
+        for k, (name, block) in enumerate(zip(owners, rows.blocks, strict=True)):
+            if block.starts is not None:
+                slices += [(k, slice(0, len(block)))] if alone else []
+                continue
+            a, b = placed.starts[name][part : part + 2].tolist()
+            slices += [(k, slice(a, b))] if b > a else []
+        numbers = np.concatenate([first[k] + np.arange(own.start, own.stop) for k, own in slices])
+        found.append(PartRows(tuple(slices), numbers))
+    return found

@@ -1,0 +1,42 @@
+"""Errors of operators made of parts, by finer ones, against the truth."""
+
+import numpy as np
+import pytest
+
+import kernop as ko
+
+PLATE = ko.Box([-1, -1], [1, 1])
+ELL = ko.Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)])
+
+
+def rounded(x):
+    """r^(2/3) sin(2θ/3) around the re-entrant corner: harmonic, and 0 on both its edges."""
+    angle = np.mod(np.arctan2(x[..., 1], x[..., 0]) - np.pi / 2, 2 * np.pi)
+    return np.hypot(x[..., 0], x[..., 1]) ** (2 / 3) * np.sin(2 / 3 * np.minimum(angle, 1.5 * np.pi))
+
+
+def disturbed(x):
+    """Re z disturbed by a disk of conductivity 10 and radius 0.45."""
+    r = np.hypot(x[..., 0], x[..., 1])
+    return x[..., 0] * np.where(r < 0.45, 2 / 11, 1 - 9 / 11 * (0.45 / np.maximum(r, 0.45)) ** 2)
+
+
+CONDUCTIVITY = ko.Piecewise({ko.Ball([0, 0], 0.45): 10.0}, otherwise=1.0)
+
+
+@pytest.mark.parametrize(
+    ("domain", "op", "truth", "method"),
+    [
+        (ELL, lambda u: -ko.laplacian(u), rounded, ko.Partition(cells=2, degree=10, levels=12)),
+        (PLATE, lambda u: -ko.div(CONDUCTIVITY * ko.grad(u)), disturbed, ko.Partition(cells=3, degree=10)),
+    ],
+    ids=["re-entrant corner", "jump"],
+)
+def test_the_estimate_is_above_the_error_and_near_it(domain, op, truth, method):
+    problem = ko.Problem(ko.Equation(op, on=domain, name="f"), ko.Dirichlet(on=domain.boundary, name="g"))
+    u = ko.learn(problem, method=method)(0.0, truth)
+    x = domain.sample(2000, "uniform", seed=2).x
+    error = np.sqrt(np.mean((u(x) - truth(x)) ** 2) / np.mean(truth(x) ** 2))
+    estimate = u.error_estimate(covering=None, search=None).relative_l2
+    assert error > 1e-9
+    assert error < estimate < 100 * error
