@@ -14,7 +14,7 @@ from parts_problems import CLOCK, PLACES, RNG, darcy, exponential, timed, wavy
 import kernop as ko
 
 #: Cells along a side, and the degree of their polynomials, for growth.
-GROWTH, SMALL = (3, 10, 32, 100), 9
+GROWTH, SMALL = (3, 10, 32, 56, 100), 9
 
 
 def growth() -> None:

@@ -24,6 +24,8 @@ from kernop.language.problem import Problem
 
 #: Elements on the circle, and its radius as a part of the distance to the nearest other place.
 ELEMENTS, RADIUS = 360, 1e-3
+#: What is taken where an equation has no coefficients of second order, as one of several.
+UNKNOWN = 0.6
 #: Eigenvalues below this are those of constants.
 CONSTANT = 1e-6
 #: Halvings by which the end of an arc is found.
@@ -45,6 +47,8 @@ def exponent_at(problem: Problem, pieces: Pieces, place: FloatArray, others: Flo
     inside = pieces.whole.height(at(angles)) < 0.0
     a = np.zeros(ELEMENTS)
     a[inside] = _strength(problem, at(angles[inside]))
+    if not np.any(inside) or not np.min(a[inside]) > 0.0:
+        return UNKNOWN
     held = np.zeros(ELEMENTS, dtype=bool)  # at node k, between elements k − 1 and k
     for k in np.flatnonzero(inside != np.roll(inside, 1)).tolist():
         held[k] = _held(problem, pieces, at, angles[k] - step, angles[k])
@@ -57,7 +61,8 @@ def exponent_at(problem: Problem, pieces: Pieces, place: FloatArray, others: Flo
 def _strength(problem: Problem, x: FloatArray) -> FloatArray:
     """The mean of the coefficients of ∂²u/∂x² and ∂²u/∂y² of the first equation, (n,)."""
     table = tables_of(problem, Points(x, None, False))[0]
-    second: list[FloatArray] = [np.real(v) * np.ones(len(x)) for (_, alpha), v in table.items() if 2 in alpha]
+    second: list[FloatArray] = [np.zeros(len(x))]
+    second += [np.real(v) * np.ones(len(x)) for (_, alpha), v in table.items() if 2 in alpha]
     return 0.5 * np.abs(np.sum(second, axis=0))
 
 

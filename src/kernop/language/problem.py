@@ -205,9 +205,11 @@ def _expanded(conditions: Sequence[Condition | Compound], unknowns: Unknowns) ->
 
 
 def _check_held(integral: Condition, others: Sequence[Condition]) -> None:
-    """Raise if an integral reaches beyond the regions of all other conditions: there is no u."""
+    """Raise if an integral reaches beyond the regions of all other conditions, one of which fills space."""
     regions = [c.on for c in others if not c.integral]
     if not integral.on.known or not all(region.known for region in regions):
+        return
+    if not any(region.intrinsic_dim == region.dim for region in regions):
         return
     points = integral.on.points if isinstance(integral.on, PointSet) else integral.on.sample(FEW)
     x = points.x

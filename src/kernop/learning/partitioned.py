@@ -121,9 +121,12 @@ def in_parts_if_better(
 
 
 def _singular(problem: Problem, below: float) -> str | None:
-    """Why u is not smooth, in words: at a place it is like r to a power below this, or coefficients jump; else None."""
+    """Why u is not smooth, in words: at a place it is like r to a power below this, or coefficients jump; else None.
+
+    The powers are those of one unknown. Where they are below 1, several are singular too, by powers of their own.
+    """
     pieces = supported_pieces(problem)
-    if isinstance(pieces, str) or problem.unknowns.total > 1:  # the powers are those of one unknown
+    if isinstance(pieces, str) or (problem.unknowns.total > 1 and below > 1.0):
         return None
     places, exponents = singular_places(problem, pieces)
     if pieces.parts is not None:
@@ -131,7 +134,8 @@ def _singular(problem: Problem, below: float) -> str | None:
     if not np.any(exponents < below):
         return None
     worst = int(np.argmin(exponents))
-    return f"u is like r^{exponents[worst]:.2f} at x = {np.array2string(places[worst], precision=3)}"
+    power = f"like r^{exponents[worst]:.2f}" if problem.unknowns.total == 1 else "singular"
+    return f"u is {power} at x = {np.array2string(places[worst], precision=3)}"
 
 
 def _worst(report: Report) -> float:
