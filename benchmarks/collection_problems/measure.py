@@ -40,7 +40,7 @@ class Run:
     @classmethod
     def read(cls, fields: dict[str, Any], exceeded: str | None = None) -> Run:
         """What `dataclasses.asdict` made of one; or what exceeded a limit."""
-        if exceeded is not None:
+        if exceeded:
             return cls(float("inf"), float("inf"), exceeded=exceeded)
         return cls(**(fields | {"said": tuple(fields["said"])}))
 
