@@ -37,14 +37,14 @@ def cable(fine: bool) -> tuple[Any, Any]:
 
 
 def waves(fine: bool) -> tuple[Any, Any]:
-    """Two sources of waves in a disk whose boundary absorbs, k = 25: complex values."""
-    disk, k, places = ko.Ball([0, 0], 1), 25.0, np.array([[0.35, 0.3], [-0.4, -0.2]])
+    """Two sources of waves in a disk whose boundary absorbs, k = 20: complex values."""
+    disk, k, places = ko.Ball([0, 0], 1), 20.0, np.array([[0.35, 0.3], [-0.4, -0.2]])
     problem = ko.Problem(
         ko.Equation(lambda u: -ko.laplacian(u) - k**2 * u, on=disk, name="f"),
         ko.Robin(-1j * k, 1.0, on=disk.boundary, name="r", data=0.0),
     )
     T = one_space(problem, fine)
-    return disk, T(f=lambda x: np.sum(np.exp(-np.sum((x[..., None, :] - places) ** 2, axis=-1) / 0.06**2), axis=-1))
+    return disk, T(f=lambda x: np.sum(np.exp(-np.sum((x[..., None, :] - places) ** 2, axis=-1) / 0.14**2), axis=-1))
 
 
 def fibre(fine: bool) -> tuple[Any, Any]:
@@ -68,7 +68,7 @@ def sources(fine: bool) -> tuple[Any, Any]:
     T = one_space(problem, fine)
     places = np.array([[0.1, 0.7], [-0.75, -0.1], [0.35, -0.6], [0.05, 0.05], [0.8, 0.7]])
     strengths = np.array([1.0, -0.8, 0.9, 0.7, -0.9])
-    return domain, T(lambda x: np.exp(-np.sum((x[..., None, :] - places) ** 2, axis=-1) / 0.12**2) @ strengths)
+    return domain, T(lambda x: np.exp(-np.sum((x[..., None, :] - places) ** 2, axis=-1) / 0.16**2) @ strengths)
 
 
 #: The captions; how each is made; its colours, and whether they are the same on both sides of 0.
