@@ -68,7 +68,7 @@ def sources(fine: bool) -> tuple[Any, Any]:
     T = one_space(problem, fine)
     places = np.array([[0.1, 0.7], [-0.75, -0.1], [0.35, -0.6], [0.05, 0.05], [0.8, 0.7]])
     strengths = np.array([1.0, -0.8, 0.9, 0.7, -0.9])
-    return domain, T(lambda x: np.exp(-np.sum((x[..., None, :] - places) ** 2, axis=-1) / 0.16**2) @ strengths)
+    return domain, T(lambda x: np.exp(-np.sum((x[..., None, :] - places) ** 2, axis=-1) / 0.2**2) @ strengths)
 
 
 #: The captions; how each is made; its colours, and whether they are the same on both sides of 0.

@@ -16,7 +16,8 @@ from kernop.collocation.batches import StreamPoints
 from kernop.collocation.data import all_values, concrete, listed_inputs, named_inputs
 from kernop.collocation.rows import Input, StreamedRows
 from kernop.kernels import Kernel
-from kernop.methods import Answer, Method
+from kernop.methods import Answer, Method, Partition
+from kernop.operators.between import left_between
 from kernop.operators.march import MarchedSolution, march
 from kernop.operators.readings import doubts
 from kernop.operators.report import Report
@@ -26,6 +27,8 @@ from kernop.trust.estimates import Learned
 
 #: The part of the data that a solution may leave without a word, and with a penalty that the user asked for.
 PROMISE, PENALISED = 1e-3, 0.1
+#: The part that it may leave between the points: corners and layers leave some, data that were not seen far more.
+BETWEEN = 0.05
 #: How many times the norm of the stated noise counts as noise.
 NOISE = 2.0
 
@@ -136,19 +139,35 @@ class Answering(Learned):
         """Warn if a solution leaves more of the data than the operator promises, or than their noise explains."""
         for doubt in doubts(self, u) if isinstance(u, Solution) and self.noise is not None else ():
             warnings.warn(f"T: {doubt}", AccuracyWarning, stacklevel=stacklevel)
+        told = self._left_at_points(u) or (self._left_between(u) if isinstance(u, Solution) else "")
+        if told:
+            told = (
+                f"T: the solution leaves {told}. Ask u.error_estimate(); learn with tol= and inputs=[…] for such data"
+            )
+            warnings.warn(told, AccuracyWarning, stacklevel=stacklevel)
+
+    def _left_at_points(self, u: Solution | MarchedSolution) -> str:
+        """What a solution leaves of the data at the points, in words, if that is too much."""
         if u.within(self.promise) or u.misfits is None or u.sizes is None:
-            return
+            return ""
         noise = NOISE * self._noise_norm / np.where(u.sizes > 0.0, u.sizes, 1.0)
         if not np.any(u.misfits > self.promise + noise):
-            return
-        worst = float(np.nanmax(u.misfits))
-        warnings.warn(
-            f"T: the solution leaves {worst:.1e} of the data unsatisfied at the points of T, more than the "
+            return ""
+        return (
+            f"{float(np.nanmax(u.misfits)):.1e} of the data unsatisfied at the points of T, more than the "
             f"{self.promise:.1e} that it promises: the space does not resolve this input, or the conditions contradict "
-            "each other. Ask u.error_estimate(); learn with tol= and inputs=[…] for such data",
-            AccuracyWarning,
-            stacklevel=stacklevel,
+            "each other"
         )
+
+    def _left_between(self, u: Solution) -> str:
+        """What a solution leaves of the data between the points, in words, if that is far too much."""
+        counts = self.counts
+        if self.noise is not None or counts is None or isinstance(self.method, Partition):
+            return ""
+        left = left_between(self, u, {name: weight * counts[name] for name, weight in self.weights.items()})
+        if not left > max(BETWEEN, self.promise):
+            return ""
+        return f"{left:.1e} of the data unsatisfied between the points of T: they vary faster than the points are dense"
 
     @property
     def _noise_norm(self) -> float:

@@ -1,0 +1,73 @@
+"""Data between the points of an operator: does a solution satisfy them where nobody looked?
+
+Data that vary faster than the points are dense can be met at all of them by a function that is far off between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernop.basics.errors import KernopError
+from kernop.basics.frozen import Kept
+from kernop.collocation.ansatz import condition_functionals
+from kernop.collocation.data import concrete, real_columns, values_at
+from kernop.collocation.functionals import Functionals
+from kernop.geometry.points import Points
+from kernop.language.conditions import Condition
+from kernop.methods import Factorisation
+from kernop.operators.solution import Solution
+from kernop.trust.estimates import Learned
+
+#: Points of each condition, and the seed of those that no operator has.
+NUMBER, SEED = 120, 7919
+
+
+@dataclass(frozen=True, eq=False)
+class _Fresh:
+    """A condition at points of its own."""
+
+    condition: Condition
+    points: Points
+    rows: Functionals
+
+
+_kept: Kept[Factorisation, tuple[_Fresh, ...]] = Kept()
+
+
+def left_between(learned: Learned, u: Solution, weights: Mapping[str, float]) -> float:
+    """‖√W (P u − h)‖ / ‖√W h‖ at points that the operator does not have; of several inputs the worst.
+
+    Only inputs that are functions or numbers, of conditions that are known between the points, count; 0 if there is none.
+
+    Arguments:
+        weights: of the conditions, each for all of its points together.
+    """
+    given = {c.name: (u.inputs or {}).get(c.name, c.data) for c in learned.problem.conditions}
+    known = {name for name, value in given.items() if callable(value) or np.isscalar(value)}
+    if u.paired or not any(callable(value) for value in given.values()):
+        return 0.0
+    left, size = np.zeros(1), np.zeros(1)
+    for own in _kept.of(learned.factorisation, lambda: _fresh(learned)):
+        name, (layout,) = own.condition.name, own.rows.layouts
+        if name in known:
+            h = real_columns(layout.rows(concrete(name, values_at(own.condition, given[name], own.points, layout))))
+            left = left + weights[name] * np.mean(np.square(u.function.apply(own.rows) - h), axis=0)
+            size = size + weights[name] * np.mean(np.square(h), axis=0)
+    return float(np.max(np.sqrt(left / np.where(size > 0.0, size, np.inf))))
+
+
+def _fresh(learned: Learned) -> tuple[_Fresh, ...]:
+    """The conditions at fresh points; none of those of which only values at old points are left, as from a file."""
+    found: list[_Fresh] = []
+    for condition in learned.problem.conditions:
+        if condition.integral or condition.paired or condition.across or not condition.on.known:
+            continue
+        try:
+            points = condition.on.sample(NUMBER, "halton", SEED)
+            found.append(_Fresh(condition, points, condition_functionals(condition, points, learned.ansatz)))
+        except KernopError:
+            continue
+    return tuple(found)
