@@ -40,7 +40,7 @@ _kept: Kept[Factorisation, tuple[_Fresh, ...]] = Kept()
 def left_between(learned: Learned, u: Solution, weights: Mapping[str, float]) -> float:
     """‖√W (P u − h)‖ / ‖√W h‖ at points that the operator does not have; of several inputs the worst.
 
-    Only inputs that are functions or numbers, of conditions that are known between the points, count; 0 if there is none.
+    Inputs count that are functions or numbers, of conditions that are known between the points; 0 if there is none.
 
     Arguments:
         weights: of the conditions, each for all of its points together.
