@@ -521,3 +521,9 @@ def test_an_array_of_data_is_no_vector_of_coefficients(shape):
     """It would become a field with as many components, one after the other."""
     with pytest.raises(OperatorError, match=r"coefficient: got an array .*; values on a grid are"):
         grad(Unknown.component(0, 2, False)) * np.ones(shape)
+
+
+@pytest.mark.parametrize("array", [np.array([], dtype=str), np.empty((0, 2)), np.empty((2, 0))])
+def test_an_empty_array_is_no_coefficient(array):
+    with pytest.raises(OperatorError, match="coefficient"):
+        table(lambda u: array * u, 2)

@@ -106,7 +106,7 @@ class Field(ABC):
         if isinstance(other, VectorField):
             return VectorField(tuple(self * part for part in other.parts))
         if isinstance(other, np.ndarray | jax.Array) and other.ndim in (1, 2):
-            if max(other.shape) > WIDEST:
+            if not 0 < max(other.shape) <= WIDEST or min(other.shape) == 0:
                 remedy = "values on a grid are ko.GridFunction(values, box); a vector has an entry for each coordinate"
                 raise fail(OperatorError, "coefficient", describe(other), remedy)
             return VectorField(tuple(self * part for part in np.asarray(other)))

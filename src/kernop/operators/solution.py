@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import (
     ArgumentError,
+    ArgumentTypeError,
     FloatArray,
     ShapeError,
     check_integer,
@@ -232,6 +233,9 @@ class Solution(Evaluated["UnknownSolution"]):
         sought = None if search is None else check_integer("search", search, least=16)
         check_memory("search", 16 * (sought or 0) * self.problem.dim, f"{describe(sought)} values", "ask for fewer")
         known = self._known(values, named)
+        if known.at_tests is not None and np.iscomplexobj(known.at_tests):
+            got = "complex data for a solution of real data"
+            raise fail(ArgumentTypeError, "error_estimate", got, "give the data that T was given")
         kind = {"single": self.single, "paired": self.paired}
         with Stages(None) as stage, stage("estimate") as tick:
             return error_estimate(learned, self.function, known, **kind, covering=number, search=sought, tick=tick)

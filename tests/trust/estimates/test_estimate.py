@@ -323,3 +323,9 @@ def test_an_estimate_is_the_correction_with_a_margin_and_a_constant_times_what_i
     assert known.constants[0] * left > 1e-3 * found.l2
     assert found.l2 == pytest.approx(1.5 * inside + known.constants[0] * left, rel=1e-6)
     assert found.linf == pytest.approx(1.5 * np.max(np.abs(values)) + known.constants[1] * left, rel=1e-6)
+
+
+def test_complex_data_for_a_solution_of_real_data_are_refused():
+    T = ko.learn(ORDINARY, points=40, method=ko.Subspace(20))
+    with pytest.raises(ArgumentTypeError, match="complex data"):
+        T(1.0, 0.0).error_estimate(1.0, 1.0j)
