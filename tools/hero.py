@@ -17,9 +17,9 @@ from kernop.plotting import pyplot, save
 ROOT, SIDE, VISIBLE = Path(__file__).parents[1], 420, 1 / 256
 
 
-def one_space(problem: ko.Problem, fine: bool) -> Any:
+def one_space(problem: ko.Problem, fine: bool, number: int = 1200) -> Any:
     """An operator in one space for the whole domain."""
-    number = 1200 if fine else 900
+    number = number if fine else 3 * number // 4
     return ko.learn(problem, points=3 * number, method=ko.Subspace(number))
 
 
@@ -65,7 +65,7 @@ def sources(fine: bool) -> tuple[Any, Any]:
         ko.Equation(lambda u: -ko.laplacian(u), on=domain, name="f"),
         ko.Dirichlet(on=domain.boundary, name="g", data=0.0),
     )
-    T = one_space(problem, fine)
+    T = one_space(problem, fine, 2000)
     places = np.array([[0.1, 0.7], [-0.75, -0.1], [0.35, -0.6], [0.05, 0.05], [0.8, 0.7]])
     strengths = np.array([1.0, -0.8, 0.9, 0.7, -0.9])
     return domain, T(lambda x: np.exp(-np.sum((x[..., None, :] - places) ** 2, axis=-1) / 0.2**2) @ strengths)
