@@ -82,7 +82,8 @@ SHOWN: dict[str, tuple[Callable[[bool], tuple[Any, Any]], str, bool]] = {
 
 def panel(axis: Any, domain: Any, u: Any, cmap: str, both: bool) -> None:
     """u in colours with lines of equal value, and the outline of the domain."""
-    low, high = domain.bounds
+    margin = 0.02 * np.subtract(*domain.bounds[::-1])
+    low, high = domain.bounds[0] - margin, domain.bounds[1] + margin
     lines = [np.linspace(low[k], high[k], SIDE) for k in (0, 1)]
     x = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 2)
     inside, values = domain.contains(x), np.full(len(x), np.nan)
@@ -92,10 +93,10 @@ def panel(axis: Any, domain: Any, u: Any, cmap: str, both: bool) -> None:
     limits = {"vmin": -most, "vmax": most} if both else {}
     axis.imshow(image, origin="lower", extent=(low[0], high[0], low[1], high[1]), cmap=cmap, **limits)
     if cmap != "RdBu":  # waves have enough lines of their own
-        axis.contour(*lines, image, 14, colors="0.1" if both else "white", linewidths=0.6, alpha=0.45)
+        steps = np.arange(-7, 8) / 7.5
+        levels = most * steps[steps != 0.0]  # a line at 0 would follow rims that are 0
+        axis.contour(*lines, image, levels, colors="0.1" if both else "white", linewidths=0.6, alpha=0.45)
     axis.contour(*lines, height, [0.0], colors="0.25", linewidths=1.0)
-    margin = 0.02 * (high - low)
-    axis.set(xlim=(low[0] - margin[0], high[0] + margin[0]), ylim=(low[1] - margin[1], high[1] + margin[1]))
     axis.set_axis_off()
 
 
