@@ -73,3 +73,11 @@ def test_an_operator_from_a_file_looks_where_it_can(operator, tmp_path):
     loaded = ko.load(tmp_path / "T.kernop")
     with pytest.warns(ko.errors.AccuracyWarning, match="between the points"):
         loaded(f=0.0, g=1.0, u0=fast)
+
+
+def test_a_function_that_is_not_finite_between_the_points_is_answered(operator):
+    on_grid = lambda x: np.where(np.abs(np.sin(20 * np.pi * x[..., 0])) < 1e-9, 1.0, np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        u = operator(f=0.0, g=1.0, u0=on_grid)
+    assert u.misfit < 1e-6

@@ -167,7 +167,10 @@ class Answering(Learned):
         left = left_between(self, u, {name: weight * counts[name] for name, weight in self.weights.items()})
         if not left > max(BETWEEN, self.promise):
             return ""
-        return f"{left:.1e} of the data unsatisfied between the points of T: they vary faster than the points are dense"
+        return (
+            f"{left:.1e} of the data unsatisfied between the points of T, where it meets them at the points: the data "
+            "vary faster than the points are dense, or there are too few points for so many functions"
+        )
 
     @property
     def _noise_norm(self) -> float:

@@ -1,4 +1,4 @@
-"""Data between the points of an operator: does a solution satisfy them where nobody looked?
+"""The misfit of a solution at points that were not used for learning.
 
 Data that vary faster than the points are dense can be met at all of them by a function that is far off between them.
 """
@@ -52,10 +52,15 @@ def left_between(learned: Learned, u: Solution, weights: Mapping[str, float]) ->
     left, size = np.zeros(1), np.zeros(1)
     for own in _kept.of(learned.factorisation, lambda: _fresh(learned)):
         name, (layout,) = own.condition.name, own.rows.layouts
-        if name in known:
-            h = real_columns(layout.rows(concrete(name, values_at(own.condition, given[name], own.points, layout))))
-            left = left + weights[name] * np.mean(np.square(u.function.apply(own.rows) - h), axis=0)
-            size = size + weights[name] * np.mean(np.square(h), axis=0)
+        if name not in known:
+            continue
+        try:
+            values = values_at(own.condition, given[name], own.points, layout)
+        except KernopError:  # a function that is not finite there
+            continue
+        h = real_columns(layout.rows(concrete(name, values)))
+        left = left + weights[name] * np.mean(np.square(u.function.apply(own.rows) - h), axis=0)
+        size = size + weights[name] * np.mean(np.square(h), axis=0)
     return float(np.max(np.sqrt(left / np.where(size > 0.0, size, np.inf))))
 
 

@@ -31,7 +31,7 @@ class PartsRecord(Factorisation):
     Arguments:
         locals: the K parts that differ.
         which: the one of them that each part is, (P,).
-        rows: the numbers of the rows of each part.
+        rows_of: the numbers of the rows of each part.
         roots: √w of the rows of each part.
         strengths: the unit of fluxes of each part, (P,).
         unknowns: the numbers of the unknowns on the faces of each part.
