@@ -205,16 +205,7 @@ def _refined(
         values.append(seen.values)
         changes = _changes(values[-1], values[-2]) if step else None
         estimates = [max(least, estimate) for estimate in _estimates(levels, changes)]
-        levels.append(
-            Level(
-                centers=len(operator.factorisation.expansion),
-                points=operator.n_points,
-                error=seen.error if seen.measured else max(estimates, default=1.0),
-                seconds=time.perf_counter() - started,
-                changes=changes,
-                misfit=seen.misfit,
-            )
-        )
+        levels.append(_level(operator, seen, estimates, changes, time.perf_counter() - started))
         stage.say(str(levels[-1]))
         if step and max(seen.error, *estimates, seen.wrong.max() / COARSE_MARK) <= tol:
             status = "met"
@@ -239,6 +230,24 @@ def _refined(
         space=_told(operator),
     )
     return replace(operator, report=report)
+
+
+def _level(
+    operator: SolutionOperator,
+    seen: _Seen,
+    estimates: Sequence[float],
+    changes: tuple[float, ...] | None,
+    seconds: float,
+) -> Level:
+    """What was reached by one operator."""
+    return Level(
+        centers=len(operator.factorisation.expansion),
+        points=operator.n_points,
+        error=seen.error if seen.measured else max(estimates, default=1.0),
+        seconds=seconds,
+        changes=changes,
+        misfit=seen.misfit,
+    )
 
 
 def _space(operator: SolutionOperator) -> PartsSpace:
