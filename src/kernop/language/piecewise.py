@@ -145,11 +145,18 @@ class Piecewise:
 
     def _check_overlap(self, inside: NDArray[np.bool_], x: FloatArray) -> None:
         """Raise if a point lies in two regions, and on the boundary of neither, as far as that is known."""
-        for place in np.flatnonzero(np.sum(inside, axis=0) > 1).tolist():
-            own = [self.regions[k] for k in np.flatnonzero(inside[:, place]).tolist()]
+        shared = np.flatnonzero(np.sum(inside, axis=0) > 1)
+        if len(shared) == 0:
+            return
+        beside = np.zeros(len(shared), dtype=bool)
+        for region, held in zip(self.regions, inside[:, shared], strict=True):
             # Where a boundary is not known, as of .where(…), a point that two of them hold may well lie on it.
-            if not any(_boundary(r) is None or _on_boundary(r, x[place : place + 1]) for r in own):
-                raise _overlapping(own[0], own[1], x[place])
+            boundary = _boundary(region)
+            beside[held] |= True if boundary is None else boundary.contains(x[shared[held]])
+        if not np.all(beside):
+            place = int(shared[np.argmin(beside)])
+            one, other = np.flatnonzero(inside[:, place])[:2].tolist()
+            raise _overlapping(self.regions[one], self.regions[other], x[place])
 
     def __repr__(self) -> str:
         shown = [f"{region!r}: {describe(value)}" for region, value in self.pieces]
