@@ -79,6 +79,7 @@ class _Builder:
         self._whole: list[bool] = []
         self._around: list[list[tuple[FloatArray, FloatArray, FloatArray]]] = []  # nodes, normals, places to look at
         self._seams: list[_Line] = []
+        self._sequence: dict[int, FloatArray] = {}
 
     def fill(self, inside: int, seed: int) -> None:
         """Find the parts, and points inside them."""
@@ -112,12 +113,10 @@ class _Builder:
         What is a small part of its cell is filled from a box around the points that were found first.
         """
         low, high, asked = self._cells.low[cell], self._cells.high[cell], len(first)
-        found, drawn, a, b, halton = np.empty((0, len(low))), 0, low, high, None
+        found, drawn, a, b = np.empty((0, len(low))), 0, low, high
         margin = 1e-9 * self._size[cell]
         while len(found) < number and drawn < MOST:
-            if drawn and halton is None:
-                halton = _halton(len(low), seed).fast_forward(drawn)
-            x = a + (first if halton is None else np.asarray(halton.random(asked))) * (b - a)
+            x = a + (self._drawn(drawn, asked, seed) if drawn else first) * (b - a)
             found, drawn = np.concatenate([found, x[self._pieces.height(x, piece) < -margin]]), drawn + asked
             if len(found) == 0 and drawn >= 16 * number:
                 return None
@@ -130,6 +129,13 @@ class _Builder:
             got = f"a cell from {low} to {high} of which next to nothing is inside"
             raise fail(ArgumentError, "method", got, "use another number of cells")
         return found[:number]
+
+    def _drawn(self, start: int, number: int, seed: int) -> FloatArray:
+        """So many points of the sequence from one on; many cells ask for the same ones."""
+        if start not in self._sequence:
+            halton = _halton(self._problem.dim, seed).fast_forward(start)
+            self._sequence[start] = np.asarray(halton.random(number))
+        return self._sequence[start]
 
     def bound(self) -> None:
         """Nodes on the boundary of the domain."""

@@ -58,6 +58,7 @@ class Piecewise:
         self.pieces = _read(pieces)
         self.otherwise = None if otherwise is None else _value("otherwise", otherwise)
         _check_apart([region for region, _ in self.pieces])
+        self._last: tuple[FloatArray, NDArray[np.intp]] | None = None  # value and derivatives are asked for in turn
 
     @property
     def regions(self) -> tuple[Region, ...]:
@@ -74,6 +75,14 @@ class Piecewise:
 
         A point that lies inside two regions, or in none without ``otherwise``, is an error.
         """
+        last = self._last
+        if last is not None and np.array_equal(last[0], x):
+            return last[1].copy()
+        found = self._which(x)
+        self._last = np.array(x), found
+        return found.copy()
+
+    def _which(self, x: Any) -> NDArray[np.intp]:
         inside = np.stack([region.contains(x) for region in self.regions])
         self._check_overlap(inside, np.asarray(x))
         none = ~np.any(inside, axis=0)
