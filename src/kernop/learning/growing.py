@@ -111,10 +111,10 @@ class _Levels:
         """What tells the error of operators that are written as this one is."""
         return _measure(self.task, self.inputs, operator)
 
-    def refined(self, tol: float, budget: int) -> SolutionOperator:
-        """To a tolerance, with functions that fill the domain."""
+    def refined(self, tol: float, budget: int, start: int | None = None) -> SolutionOperator:
+        """To a tolerance, with functions that fill the domain, from so many on."""
         dim = self.task.problem.dim
-        return refine(self.build, tol, budget, self.measure, dim, self.stage.say, self.examined)
+        return refine(self.build, tol, budget, self.measure, dim, self.stage.say, self.examined, start)
 
     def with_axes(self, operator: SolutionOperator, budget: int) -> SolutionOperator:
         """The operator, or a better one whose axes are as fine as the inputs ask for, if it does not meet them."""
@@ -132,7 +132,10 @@ class _Levels:
 
         guess = as_data_vary(problem, self.inputs, start, self.task.seed)
         self.frame = followed(start, guess, residual, report.tol)
-        return operator if self.frame is start else _better(operator, self.refined(report.tol, budget))
+        if self.frame is start:
+            return operator
+        # Without a tolerance not as few functions as would do, but as many as are cheap.
+        return _better(operator, self.refined(report.tol, budget, None if report.asked else number))
 
     def with_layers(self, operator: SolutionOperator, budget: int) -> SolutionOperator:
         """The operator, or a better one with functions that are narrow where the inputs ask for it.
@@ -145,8 +148,17 @@ class _Levels:
         if report.levels[-1].centers >= USED * budget and smooth(report.levels):
             return operator
         start = layers_in(self.frame or task.frame, min(TRIAL, budget))
-        known = {"seed": task.seed, "tick": self.stage.say}
-        other = adapted(self.fit, self.place, start, task.problem, self.inputs, report.tol, budget, **known)
+        other = adapted(
+            self.fit,
+            self.place,
+            start,
+            task.problem,
+            self.inputs,
+            report.tol,
+            budget,
+            seed=task.seed,
+            tick=self.stage.say,
+        )
         return _better(operator, other)
 
 
