@@ -145,7 +145,7 @@ def refine(
 ) -> SolutionOperator:
     """Grow the number of centres until the error meets ``tol``, nothing gets better, or the budget is used up.
 
-    ``build(centers)`` learns one level, the first with ``start`` of them (None: with few), and ``measure_of`` tells from
+    ``build(centers)`` learns one level, the first with ``start`` of them (None: few), and ``measure_of`` tells from
     that one how all are measured.
     Nothing of a level is of use to the next: another number of centres has another spacing, so another lengthscale, so
     another matrix; only the compiled functions are shared. When the known solutions meet the tolerance, those of
