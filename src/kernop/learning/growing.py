@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -81,8 +81,8 @@ class _Levels:
     given: Mapping[str, Points] | None
     inputs: Any
     stage: Stages
-    ansatz: Ansatz | None = None  # of the first level, by which all are measured
-    frame: Frame | None = None  # with axes as fine as the waves of the equation ask for, or the inputs
+    ansatz: Ansatz | None = field(default=None, init=False)  # of the first level, by which all are measured
+    frame: Frame | None = field(default=None, init=False)  # with axes as fine as the waves of the equation ask for, or the inputs
 
     def place(self, number: int) -> Mapping[str, Points]:
         """The points for so many functions."""
