@@ -82,7 +82,7 @@ class _Levels:
     inputs: Any
     stage: Stages
     ansatz: Ansatz | None = field(default=None, init=False)  # of the first level, by which all are measured
-    frame: Frame | None = field(default=None, init=False)  # with axes as fine as the waves of the equation ask for, or the inputs
+    frame: Frame | None = field(default=None, init=False)  # with axes as fine as the equation or inputs ask for
 
     def place(self, number: int) -> Mapping[str, Points]:
         """The points for so many functions."""
