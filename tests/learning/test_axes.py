@@ -102,7 +102,9 @@ class TestLearning:
         plain = ko.learn(problem, budget=700)
         x = SQUARE.sample(400, seed=3).x
         errors = [np.max(np.abs(operator(**inputs)(x) - stripes(x))) for operator in (T, plain)]
-        assert errors[0] < 1e-6 < 1e-2 < errors[1]
+        assert errors[0] < 1e-8 < 1e-2 < errors[1]
+        assert str(T.report).startswith("learned by default with axes resolved 16")
+        assert plain.report.space == ""
 
     def test_a_mode_that_diffuses_slowly(self):
         domain = ko.SpaceTime(ko.Interval(0, 1), (0, 1))

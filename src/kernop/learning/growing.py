@@ -83,6 +83,7 @@ class _Levels:
     stage: Stages
     ansatz: Ansatz | None = field(default=None, init=False)  # of the first level, by which all are measured
     frame: Frame | None = field(default=None, init=False)  # with axes as fine as the equation or inputs ask for
+    axes: str = field(default="", init=False)  # how they are resolved if the inputs ask for it, in words
 
     def place(self, number: int) -> Mapping[str, Points]:
         """The points for so many functions."""
@@ -134,8 +135,10 @@ class _Levels:
         self.frame = followed(start, guess, residual, report.tol)
         if self.frame is start:
             return operator
+        ratios = () if self.frame.fineness is None else self.frame.fineness
+        self.axes = f"axes resolved {' : '.join(f'{ratio:.3g}' for ratio in ratios)}"
         # Without a tolerance not as few functions as would do, but as many as are cheap.
-        return _better(operator, self.refined(report.tol, budget, None if report.asked else number))
+        return self._better(operator, self.refined(report.tol, budget, None if report.asked else number))
 
     def with_layers(self, operator: SolutionOperator, budget: int) -> SolutionOperator:
         """The operator, or a better one with functions that are narrow where the inputs ask for it.
@@ -159,15 +162,16 @@ class _Levels:
             seed=task.seed,
             tick=self.stage.say,
         )
-        return _better(operator, other)
+        return self._better(operator, other)
 
-
-def _better(operator: SolutionOperator, other: SolutionOperator) -> SolutionOperator:
-    """Which of two has the smaller error; asked for as the first was."""
-    one, two = operator.report, other.report
-    assert one is not None
-    assert two is not None
-    return replace(other, report=replace(two, asked=one.asked)) if two.error < one.error else operator
+    def _better(self, operator: SolutionOperator, other: SolutionOperator) -> SolutionOperator:
+        """Which of two has the smaller error; asked for as the first was, with axes as they are now."""
+        one, two = operator.report, other.report
+        assert one is not None
+        assert two is not None
+        if not two.error < one.error:
+            return operator
+        return replace(other, report=replace(two, asked=one.asked, space=self.axes))
 
 
 def _enough(problem: Problem) -> int:
