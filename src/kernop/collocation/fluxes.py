@@ -92,7 +92,7 @@ def exchange(problem: Problem, found: Mosaic, ansatz: Ansatz, gluing: Gluing) ->
     return Exchange((mixed[0][0], mixed[0][1]), (mixed[1][0], mixed[1][1]), False, leading, doubled)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class _Nodes:
     """The nodes of all seams.
 
@@ -120,7 +120,7 @@ class _Nodes:
         sides = found.boxes[1] - found.boxes[0]
         along = np.minimum(*(np.sum(np.abs(normal) * sides[own], axis=1) for own in (below, above)))
         thickness = np.minimum.reduceat(along, np.cumsum([0, *counts[:-1]]))
-        return cls(x, normal, number, np.repeat(thickness, counts), below, above)
+        return cls(x=x, normal=normal, seam=number, thickness=np.repeat(thickness, counts), below=below, above=above)
 
     def mean(self, values: NDArray[Any]) -> NDArray[Any]:
         """The mean over the nodes of each seam, given to each of them: (n, …)."""

@@ -95,7 +95,7 @@ def trace_nodes(axes: int, degree: int) -> tuple[FloatArray, FloatArray]:
 
 
 @stored("mosaic", by_value=False)
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Mosaic:
     """Where the rows of a problem on cells stand. A part is what of a piece of the domain lies in a cell.
 

@@ -295,7 +295,17 @@ class _Builder:
         owners = np.array(self._owners, dtype=np.intp)
         seams = Seams.of([self._sewn(seam, high - low) for seam in self._seams], low.shape[1])
         singular = self._singular[owners[:, 0]].astype(np.int64)
-        return Mosaic(self._cells, self._pieces, owners, (low, high), seams, *rows.done(), singular)
+        points, starts = rows.done()
+        return Mosaic(
+            cells=self._cells,
+            pieces=self._pieces,
+            owners=owners,
+            boxes=(low, high),
+            sewn=seams,
+            points=points,
+            starts=starts,
+            singular=singular,
+        )
 
     def _sewn(self, seam: _Line, sides: FloatArray) -> Seam:
         """With nodes. On a line that is short for both parts, polynomials of a lower degree than elsewhere.

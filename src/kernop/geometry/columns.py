@@ -16,7 +16,7 @@ Indices = NDArray[np.intp]
 PAIRS = 2**20
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Columns:
     """Triangles by the columns of a grid that they stand over, seen along a direction in which nothing is aligned.
 
@@ -53,7 +53,7 @@ class Columns:
         column = i * count + j
         order = np.argsort(column, kind="stable")
         starts = np.searchsorted(column[order], np.arange(count * count + 1))
-        return cls(turn, corners, low, cell, count, starts, number[order])
+        return cls(turn=turn, corners=corners, low=low, cell=cell, count=count, starts=starts, numbers=number[order])
 
     def inside(self, x: FloatArray) -> NDArray[np.bool_]:
         x = x @ self.turn

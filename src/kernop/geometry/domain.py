@@ -109,7 +109,7 @@ class Carved(Domain):
         def keeps(t: FloatArray) -> Mask:
             return self._contains(box.place(t).x)
 
-        return (Patch(self._size, box.sides, box.place, keeps, self._size / box.measure),)
+        return (Patch(self._size, box.sides, box.place, keeps=keeps, part=self._size / box.measure),)
 
     def quadrature(self, n: int) -> Points:
         """In the plane quasi-random points with weights that integrate polynomials exactly; else quasi-Monte Carlo."""

@@ -282,4 +282,11 @@ def _times(space: Patch, time: Patch) -> Patch:
 
     inside = space.keeps
     keeps = None if inside is None else lambda t: inside(t[:, :split])
-    return Patch(space.measure * time.measure, space.sides + time.sides, place, keeps, space.part, space.smooth)
+    return Patch(
+        space.measure * time.measure,
+        space.sides + time.sides,
+        place,
+        keeps=keeps,
+        part=space.part,
+        smooth=space.smooth,
+    )

@@ -98,7 +98,7 @@ class Answer:
         return Answer(u, self.residual[columns], self.size[columns])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Factorisation(ABC):
     """The learned map C from data h (N,) to coefficients c (L,) of an expansion; a matrix that is kept factored.
 

@@ -47,12 +47,17 @@ class Full(Method):
         np.fill_diagonal(matrix, 1.0)
         factor, failed = cholesky(matrix)
         check_pivots(factor, failed, found.regularization, scales)
-        order = np.arange(len(scales))
-        space = KernelFunctions(kernel, unit, setting.ansatz)
-        return FullFactorisation(space, found.regularization, found.weights, factor, scales, order)
+        return FullFactorisation(
+            expansion=KernelFunctions(kernel, unit, setting.ansatz),
+            regularization=found.regularization,
+            weights=found.weights,
+            factor=factor,
+            scales=scales,
+            order=np.arange(len(scales)),
+        )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class KernelFactorisation(Factorisation):
     """One whose functions are those of a kernel, which is the covariance of its prior."""
 
@@ -64,7 +69,7 @@ class KernelFactorisation(Factorisation):
 
 
 @stored("full", by_value=False)
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class FullFactorisation(KernelFactorisation):
     """S (G + λN W⁻¹) S = Pᵀ L Lᵀ P, with S that makes the diagonal 1; the expansion is in the scaled representers.
 
@@ -148,7 +153,14 @@ class FullFactorisation(KernelFactorisation):
     def _with(self, functionals: Functionals, factor: Cholesky, scales: FloatArray, order: Order) -> FullFactorisation:
         expansion = replace(self.expansion, functionals=functionals.scaled(scales))
         regularization = self.regularization * len(self.scales) / len(scales)
-        return FullFactorisation(expansion, regularization, self.weights, factor, scales, order)
+        return FullFactorisation(
+            expansion=expansion,
+            regularization=regularization,
+            weights=self.weights,
+            factor=factor,
+            scales=scales,
+            order=order,
+        )
 
 
 def wide_gaussian(frame: Frame) -> Gaussian:

@@ -96,7 +96,7 @@ class Partition(Method):
         raise fail(ArgumentError, "method", "a Partition without cells", "use ko.learn(problem, method=ko.Partition())")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class PartsFactorisation(Factorisation):
     """The map from data to coordinates y of all parts.
 
@@ -301,7 +301,7 @@ def factorised(
     for number, seam in enumerate(mosaic.seams):
         owned[seam.below].append((number, 0))
         owned[seam.above].append((number, 1))
-    leaves = Leaves(space, functionals, part_rows, crossing, traces, owned)
+    leaves = Leaves(space, functionals, part_rows, crossing=crossing, traces=traces, owned=owned)
     found = leaves.built({} if known is None else known, crew)
     if crossing is None:
         _check_alone(found[0].local)
@@ -320,19 +320,19 @@ def factorised(
     alike = _alike(found, glue.sums)
     root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing, alike, units, crew)
     return PartsFactorisation(
-        space,
-        0.0,
-        (1.0,) * len(functionals.layouts),
-        tuple(own.local for own in found),
-        tuple(part_rows),
-        tuple(own.roots for own in found),
-        strengths,
-        root,
-        glue,
-        len(functionals),
-        integrals,
-        integrands,
-        condition,
+        expansion=space,
+        regularization=0.0,
+        weights=(1.0,) * len(functionals.layouts),
+        locals=tuple(own.local for own in found),
+        part_rows=tuple(part_rows),
+        roots=tuple(own.roots for own in found),
+        strengths=strengths,
+        root=root,
+        glue=glue,
+        number=len(functionals),
+        integrals=integrals,
+        integrands=integrands,
+        condition=condition,
     )
 
 

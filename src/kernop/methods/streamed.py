@@ -128,9 +128,17 @@ class StreamedFactorisation(KeptOfRows):
     def materialized(self, path: str | os.PathLike[str] | None) -> MaterializedFactorisation:
         regression = replace(self.regression, rows=self.rows.given(()))
         q, square = orthonormal(regression, self.upper, self.penalty, path)
-        roots = regression.all_roots()
-        base = self.expansion, self.regularization, self.weights, self.noise
-        return MaterializedFactorisation(*base, upper=self.upper, square=square, q=q, roots=roots, method=self.method)
+        return MaterializedFactorisation(
+            expansion=self.expansion,
+            regularization=self.regularization,
+            weights=self.weights,
+            noise=self.noise,
+            upper=self.upper,
+            square=square,
+            q=q,
+            roots=regression.all_roots(),
+            method=self.method,
+        )
 
     def with_client(self, client: Any) -> StreamedFactorisation:
         return replace(self, runner=self.runner.with_client(client))
@@ -155,10 +163,10 @@ def factorised(
         raise fail(SingularGramError, "regularization", got, "give a larger λ, more points, or solver='qr'")
     answer = Answer(Combination(regression.expansion, found.y, found.upper), found.residual, found.size)
     return StreamedFactorisation(
-        regression.expansion,
-        ridge,
-        regression.weights,
-        (accumulator.rows if method.rkhs else 1) * (regularization or 0.0),
+        expansion=regression.expansion,
+        regularization=ridge,
+        weights=regression.weights,
+        noise=(accumulator.rows if method.rkhs else 1) * (regularization or 0.0),
         method=method,
         upper=found.upper,
         penalty=penalty,

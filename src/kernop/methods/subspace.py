@@ -187,9 +187,26 @@ class Subspace(Method):
             # Squaring A leaves half of the digits: the default λ is at the rounding error of AᵀA.
             ridge = EPS * float(np.linalg.norm(design)) ** 2 if regularization is None else regularization
             factor = self._normal(expansion, design, ridge)
-            return NormalFactorisation(expansion, ridge, chosen, noise, self, roots, factor, design)
+            return NormalFactorisation(
+                expansion=expansion,
+                regularization=ridge,
+                weights=chosen,
+                noise=noise,
+                method=self,
+                roots=roots,
+                factor=factor,
+                design=design,
+            )
         ridge, factor = self._qr(expansion, design, regularization)
-        return QRFactorisation(expansion, ridge, chosen, noise, self, roots, factor)
+        return QRFactorisation(
+            expansion=expansion,
+            regularization=ridge,
+            weights=chosen,
+            noise=noise,
+            method=self,
+            roots=roots,
+            factor=factor,
+        )
 
     def shares(self, functionals: Functionals) -> FloatArray:
         """How much each row counts beside others of its condition, (N,): less where points are denser, in layers."""

@@ -114,19 +114,19 @@ class PartsRecord(Factorisation):
             if parent >= 0:
                 children[parent].append(whole)
         return PartsFactorisation(
-            self.expansion,
-            self.regularization,
-            self.weights,
-            tuple(self.locals[k] for k in self.which.tolist()),
-            tuple(PartRows((), numbers) for numbers in self.rows_of.arrays),
-            self.roots.arrays,
-            self.strengths,
-            whole,
-            Glue(self.unknowns.arrays, self.count, self.partner, self.integrands.shape[1]),
-            self.number,
-            self.integrals,
-            tuple(self.integrands),
-            self.condition,
+            expansion=self.expansion,
+            regularization=self.regularization,
+            weights=self.weights,
+            locals=tuple(self.locals[k] for k in self.which.tolist()),
+            part_rows=tuple(PartRows((), numbers) for numbers in self.rows_of.arrays),
+            roots=self.roots.arrays,
+            strengths=self.strengths,
+            root=whole,
+            glue=Glue(self.unknowns.arrays, self.count, self.partner, self.integrands.shape[1]),
+            number=self.number,
+            integrals=self.integrals,
+            integrands=tuple(self.integrands),
+            condition=self.condition,
         )
 
 
