@@ -18,7 +18,7 @@ from common import save, table
 import kernop as ko
 
 #: Cells along a side before grading, degree and levels.
-SIZES = ((2, 8, 0), (2, 8, 1), (2, 8, 2), (2, 8, 3), (2, 8, 4))
+SIZES = ((2, 8, 0), (2, 8, 1), (2, 8, 2), (2, 8, 3), (2, 10, 2), (2, 10, 3))
 #: The conductivity of the ball, its radius, and sizes of the spaces.
 INSIDE, RADIUS, FUNCTIONS = 10.0, 0.5, (500, 1000, 2000)
 

@@ -170,6 +170,8 @@ def _aside(found: Mosaic, x: FloatArray, direction: FloatArray, parts: NDArray[n
         y, step = x[asked], length[asked, None] * direction[asked]
         left = np.any([found.pieces.which(y + k * step) != pieces[asked] for k in (1, 2, 3)], axis=0)
         asked = asked[left]
+        if len(asked) == 0:
+            break
         length[asked] = np.maximum(0.1 * length[asked], least[asked])
     return length[:, None] * direction
 

@@ -108,7 +108,7 @@ def cells_of(
     low, high = domain.bounds
     places, exponents = singular_places(problem, pieces)
     rates = _rates(problem, pieces, places, exponents)
-    wanted = np.log2(1.0 / target) if depth is None else depth * np.min(rates, initial=np.inf)
+    wanted = np.log2(1.0 / target) if depth is None else depth * np.min(rates, initial=4.0)
     levels = np.ceil(wanted / rates)
     levels = np.minimum(levels, DEEPEST)
     marks = [np.array([a, b]) for a, b in zip(low, high, strict=True)]

@@ -101,7 +101,7 @@ class Segments:
     def seen_from(self, x: FloatArray) -> tuple[FloatArray, NDArray[np.intp], NDArray[np.bool_]]:
         """For each row of x (n, 2): the distance from the nearest segment, its number, and whether x is within all."""
         step = max(1, PAIRS // len(self.first))
-        parts = [self._seen(x[start : start + step]) for start in range(0, len(x), step)]
+        parts = [self._seen(x[start : start + step]) for start in range(0, max(1, len(x)), step)]
         distance, number, inside = zip(*parts, strict=True)
         return np.concatenate(distance), np.concatenate(number), np.concatenate(inside)
 

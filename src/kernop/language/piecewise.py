@@ -161,7 +161,8 @@ class Piecewise:
         for region, held in zip(self.regions, inside[:, shared], strict=True):
             # Where a boundary is not known, as of .where(…), a point that two of them hold may well lie on it.
             boundary = _boundary(region)
-            beside[held] |= True if boundary is None else boundary.contains(x[shared[held]])
+            if np.any(held):
+                beside[held] |= True if boundary is None else boundary.contains(x[shared[held]])
         if not np.all(beside):
             place = int(shared[np.argmin(beside)])
             one, other = np.flatnonzero(inside[:, place])[:2].tolist()
