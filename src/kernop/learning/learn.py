@@ -125,18 +125,25 @@ def learn(
             _check_alone(points, kernel, regularization, noise, weights)
             operator = partitioned(replace(task, problem=stated_as), chosen, tol, inputs, budget, stage)
             return _examined(operator, task, stage)
-        wanted = tol if method is None and points is None and task.open(chosen) else None
+        free = method is None and points is None and task.open(chosen)  # to take parts
         stated_task = replace(task, problem=stated_as)
-        if wanted is not None and (found := in_parts_at_once(stated_task, wanted, inputs, budget, stage)) is not None:
+        if (
+            free
+            and tol is not None
+            and (found := in_parts_at_once(stated_task, tol, inputs, budget, stage)) is not None
+        ):
             return _examined(found, task, stage)
         _warn_of_jumps(problem)
         if tol is None and not task.open(chosen):
             known = () if inputs is None or passes is None else inputs_in_advance(problem, inputs)
             return _once(task, chosen, points, stage, known, passes)
-        operator = grown(task, chosen, points, tol, inputs, budget, stage)
-        if wanted is not None:
-            operator = in_parts_if_better(stated_task, operator, wanted, inputs, budget, stage)
-        return _examined(operator, task, stage)
+
+        def in_parts(operator: SolutionOperator) -> SolutionOperator:
+            if not free or (tol is None and inputs is None):
+                return operator
+            return in_parts_if_better(stated_task, operator, inputs, budget, stage)
+
+        return _examined(grown(task, chosen, points, tol, inputs, budget, stage, in_parts), task, stage)
 
 
 def _examined(operator: SolutionOperator, task: Task, stage: Stages) -> SolutionOperator:
