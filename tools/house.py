@@ -37,16 +37,23 @@ def defined(module: ast.Module) -> set[str]:
     for node in module.body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             names.add(node.name)
-        elif isinstance(node, ast.Assign):
+        elif isinstance(node, ast.Assign) and not _type_variable(node.value):
             names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return {name for name in names if not name.startswith("_")}
 
 
+def _type_variable(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "TypeVar"
+
+
 def twice(found: dict[str, ast.Module]) -> dict[str, list[str]]:
-    """Names that are defined in more than one module; constants in capitals belong to their files."""
+    """Names that are defined in more than one module.
+
+    Constants in capitals and type variables belong to their files; the command line is named after what it calls.
+    """
     owners: dict[str, list[str]] = defaultdict(list)
     for path, module in found.items():
-        for name in defined(module):
+        for name in defined(module) if path != "cli.py" else ():
             owners[name].append(path)
     return {name: paths for name, paths in owners.items() if len(paths) > 1 and not name.isupper()}
 

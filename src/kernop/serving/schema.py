@@ -192,7 +192,7 @@ def schema_page(found: dict[str, Any]) -> str:
         parts.append(
             f"<details><summary><code>{name}</code></summary><pre>{_text(json.dumps(told, indent=2))}</pre></details>"
         )
-    return framed("HTTP interface", "\n".join(parts))
+    return html_page("HTTP interface", "\n".join(parts))
 
 
 def index_page(hosted: Iterable[Hosted]) -> str:
@@ -206,10 +206,10 @@ def index_page(hosted: Iterable[Hosted]) -> str:
             f"<li><b>{link}</b> <span class=muted>({_text(inputs)}) ↦ {_text(outputs)}, {told.dim}-D</span></li>"
         )
     links = '<p><a href="/docs">HTTP interface</a> · <a href="/openapi.json">openapi.json</a></p>'
-    return framed("Operators", f"<ul>{''.join(items)}</ul>{links}")
+    return html_page("Operators", f"<ul>{''.join(items)}</ul>{links}")
 
 
-def framed(title: str, body: str) -> str:
+def html_page(title: str, body: str) -> str:
     """A page in the style of the live one."""
     style = (files("kernop.serving") / "page" / "live.css").read_text(encoding="utf-8")
     more = "pre{overflow-x:auto;padding:12px;border-radius:10px;background:var(--card);border:1px solid var(--line)}"
