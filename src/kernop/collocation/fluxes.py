@@ -165,10 +165,12 @@ def _aside(found: Mosaic, x: FloatArray, direction: FloatArray, parts: NDArray[n
     size = np.max(found.boxes[1] - found.boxes[0], axis=1)[parts]
     least = LEAST * np.maximum(1.0, np.max(np.abs(x), axis=1))
     length, pieces = np.maximum(STEP * size, least), found.owners[parts, 1]
+    asked = np.arange(len(x))
     for _ in range(SHORTER):
-        step = length[:, None] * direction
-        left = np.any([found.pieces.which(x + k * step) != pieces for k in (1, 2, 3)], axis=0)
-        length = np.where(left, np.maximum(0.1 * length, least), length)
+        y, step = x[asked], length[asked, None] * direction[asked]
+        left = np.any([found.pieces.which(y + k * step) != pieces[asked] for k in (1, 2, 3)], axis=0)
+        asked = asked[left]
+        length[asked] = np.maximum(0.1 * length[asked], least[asked])
     return length[:, None] * direction
 
 

@@ -49,6 +49,8 @@ FIRST, STEPS = 2, 8
 MARK = 0.3
 #: … or this, for the first operator, which is coarser than the second will be.
 COARSE_MARK = 10.0
+#: What is below this part of the worst error of a part may come from there: cells are not halved for it.
+CARRIED = 1e-2
 #: Cells below this part of the extent, nearer to a singularity than this many of their sizes, belong to its grading.
 SMALL, NEAR = 2.0**-5, 2.5
 #: The first operator has polynomials of a degree lower by this, and corners graded for an error larger by this factor.
@@ -212,7 +214,8 @@ def _refined(
             break
         if step and least > tol:
             break
-        finer = plan.refined(_space(operator).mosaic, seen.wrong > (MARK if step else COARSE_MARK) * tol, step)
+        allowed = max((MARK if step else COARSE_MARK) * tol, CARRIED * float(seen.wrong.max()))
+        finer = plan.refined(_space(operator).mosaic, seen.wrong > allowed, step)
         if step and finer.number(task.problem, pieces, method.levels) > most:
             break
         plan = finer if step else finer.within(most, task.problem, pieces, method.levels)

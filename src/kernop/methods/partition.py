@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import comb
+from math import ceil, comb
 from typing import Literal
 
 import numpy as np
@@ -32,6 +32,8 @@ from kernop.methods.spaces.polynomials import total_degree
 
 #: Degrees of the polynomials on a part, and of the traces on its faces, for d = 1, 2, 3.
 DEGREES, TRACES = (24, 19, 10), (1, 16, 8)
+#: Points for each function, on parts that are cut, and Gauss points on those that are not.
+SCATTERED, GAUSS = 2, 1.3
 #: The traces of a cell with six faces in the plane, as a part of its functions, at most.
 MOST_TRACES = 0.68
 #: What may be exchanged between parts.
@@ -46,7 +48,8 @@ class Partition(Method):
     Arguments:
         cells: about so many along the longest side before corners are graded; None chooses.
         degree: total degree of the polynomials on a cell; None chooses.
-        levels: how often cells at corners are halved; None chooses by the angles.
+        levels: how often cells at corners are halved; None chooses by the angles. In space: how often those at the
+            sides of a box are, towards the sides, so that its edges are resolved; None for never.
         gluing: what is exchanged between parts: "values" of u for fluxes, or both mixed, "robin" with real factors and
             "impedance" with imaginary ones, for which parts have no resonances; None chooses.
     """
@@ -78,11 +81,16 @@ class Partition(Method):
         # A cell beside smaller ones has six faces, and must have more functions than they have traces.
         return degree, min(traces, max(2, int(MOST_TRACES * comb(degree + 2, 2) / 6))) if dim == 2 else traces
 
-    def counts_for(self, dim: int) -> tuple[int, tuple[int, int]]:
-        """Points of an equation on a part; degrees of traces on seams, and on those of parts in which u is singular."""
+    def counts_for(self, dim: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Points of an equation on a part that is cut, and along each axis of one that is not.
+
+        And the degrees of traces on seams, and on those of parts in which u is singular.
+        """
         degree, traces = self.degrees_for(dim)
         _, least = Partition(degree=min(degree, BESIDE_SINGULARITIES)).degrees_for(dim)
-        return 2 * comb(degree + dim, dim), (traces, least)
+        functions = comb(degree + dim, dim)
+        along = ceil((GAUSS * functions) ** (1.0 / dim))
+        return (SCATTERED * functions, along), (traces, least)
 
     def factorise(self, setting: Setting) -> Factorisation:
         raise fail(ArgumentError, "method", "a Partition without cells", "use ko.learn(problem, method=ko.Partition())")
