@@ -27,7 +27,7 @@ from kernop.methods.regression import Runner
 from kernop.methods.weights import Weights
 
 #: A permutation of all rows.
-Order = NDArray[np.intp]
+Permutation = NDArray[np.intp]
 
 #: Functionals whose variances are computed at a time.
 PIECE = 4096
@@ -93,7 +93,7 @@ class Answer:
         return Answer(self.u, residual, size)
 
     def column(self, columns: slice) -> Answer:
-        """Some of the functions."""
+        """The answer for some of the B columns of data."""
         u = replace(self.u, y=self.u.y[:, columns])
         return Answer(u, self.residual[columns], self.size[columns])
 
