@@ -144,7 +144,7 @@ class TestOrthogonal:
         e = RNG.normal(size=(5, 7))
         np.testing.assert_allclose(right_solve_upper(factor.upper, e) @ np.triu(factor.upper), e, atol=1e-12)
 
-    @pytest.mark.parametrize("size", [7, 130, 301])
+    @pytest.mark.parametrize("size", [7, 500, 701])  # OpenBLAS: from 400 on bits depend on the number of columns
     def test_right_solve_gives_a_row_the_same_bits_whatever_rows_it_comes_with(self, size):
         upper = np.asfortranarray(np.triu(RNG.normal(size=(size, size))) + size**0.5 * np.eye(size))
         e = RNG.normal(size=(1100, size))
