@@ -98,6 +98,7 @@ def test_there_are_no_more_parts_than_the_budget_allows():
     assert max(level.centers for level in T.report.levels) <= 60 * 210
 
 
+@pytest.mark.filterwarnings("ignore::kernop.AccuracyWarning")
 def test_factorising_parts_tells_how_far_it_is(monkeypatch):
     """The part that is done grows from tick to tick, with words, and nothing is printed where nobody looks on."""
     told = []
