@@ -99,11 +99,13 @@ WENDLAND = {0: [1], 1: [1, 4], 2: [3, 18, 35], 3: [1, 8, 25, 32], 4: [5, 50, 210
 
 
 def wendland(k, length):
-    q = np.array(WENDLAND[k]) / WENDLAND[k][0]
+    powers = 2 * k + 2 + np.arange(k + 1.0)
+    q = np.polynomial.Polynomial(np.array(WENDLAND[k]) / WENDLAND[k][0])
+    by_powers_of_s = q(np.polynomial.Polynomial([1.0, -1.0])).coef  # q(1 − s)
 
     def kernel(x, y):
-        r = square(x, y, length) ** 0.5
-        return jnp.where(r < 1.0, (1.0 - r) ** (2 * k + 2) * (r[..., None] ** np.arange(k + 1.0) @ q), 0.0)
+        s = 1.0 - square(x, y, length) ** 0.5
+        return jnp.where(s > 0.0, s[..., None] ** powers @ by_powers_of_s, 0.0)
 
     return kernel
 

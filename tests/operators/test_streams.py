@@ -65,7 +65,8 @@ def operator():
     return ko.learn(PROBLEM, points=points, method=ko.Subspace(3, batch=4))
 
 
-def streamed():
+@pytest.fixture(scope="module")
+def learned():
     problem = ko.Problem(
         ko.Equation(lambda u: -ko.laplacian(u), on=LINE, name="f"), ko.Dirichlet(on=LINE.boundary, name="g")
     )
@@ -74,10 +75,6 @@ def streamed():
 
 
 class TestFromFiles:
-    @pytest.fixture(scope="class")
-    def learned(self):
-        return streamed()
-
     @pytest.fixture
     def path(self, learned, tmp_path):
         learned.save(tmp_path / "file")

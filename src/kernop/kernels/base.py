@@ -84,11 +84,8 @@ class Kernel(ABC):
             if one.shape[-1:] != other.shape[-1:] or not _together(one.shape, other.shape):
                 got = f"points of shapes {one.shape} and {other.shape}"
                 raise fail(ShapeError, "x, y", got, "give points with the same number of coordinates, shape (..., d)")
-            d = one.shape[-1]
-            self.check_dim(d)
-            z, index = joint(self, [one[..., k] for k in range(d)], [other[..., k] for k in range(d)])
-            gamma, _ = index((0,) * d, (0,) * d)
-            return self.partials(z, [gamma])[gamma]
+            self.check_dim(one.shape[-1])
+            return _value(self, one, other)
 
     def __add__(self, other: object) -> Kernel:
         return Sum(self, _kernel(other))
@@ -102,6 +99,15 @@ class Kernel(ABC):
     def __repr__(self) -> str:
         shown = ", ".join(f"{k.lstrip('_')}={_short(v)}" for k, v in vars(self).items())
         return f"{type(self).__name__}({shown})"
+
+
+@jax.jit
+def _value(kernel: Kernel, x: Array, y: Array) -> Array:
+    """K(x, y), compiled as a whole: operation by operation, each new number of points would wait for a dozen."""
+    d = x.shape[-1]
+    z, index = joint(kernel, [x[..., k] for k in range(d)], [y[..., k] for k in range(d)])
+    gamma, _ = index((0,) * d, (0,) * d)
+    return kernel.partials(z, [gamma])[gamma]
 
 
 def _places(name: str, value: Any) -> Array:

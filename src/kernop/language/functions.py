@@ -29,8 +29,8 @@ from kernop.basics.precision import float64
 #: x of shape (n, d) ↦ values of shape (n,), or (n, k) of vectors, and with a last axis B for B functions at once.
 Function = Callable[[Any], Any]
 
-#: Fewer points than this are padded.
-FEWEST_ROWS = 512
+#: Fewer points than the last of these are padded to one of them.
+ROWS = (512, 2048, 8192)
 
 
 def evaluate(name: str, function: Function, x: object, shape: tuple[int, ...] | None = None) -> Any:
@@ -68,13 +68,14 @@ def evaluate_at(name: str, function: Function, x: FloatArray) -> Any:
 
 
 def padded(x: FloatArray) -> FloatArray:
-    """x (n, d) with its last row repeated up to a power of two, at least 512 rows.
+    """x (n, d) with its last row repeated up to 512, 2048 or 8192 rows, or to a power of two if there are more.
 
-    JAX compiles a user's function once for each shape, and a power of two has few; and ``x[0]``, of shape (d,), can
-    then not pass for ``x[..., 0]``.
+    JAX compiles every operation of a user's function once for each shape, which takes longer than to compute it, so
+    there are few; and ``x[0]``, of shape (d,), can then not pass for ``x[..., 0]``.
     """
     n = len(x)
-    return np.pad(x, ((0, max(FEWEST_ROWS, 1 << (n - 1).bit_length()) - n), (0, 0)), mode="edge")
+    rows = next((rows for rows in ROWS if n <= rows), 1 << (n - 1).bit_length())
+    return np.pad(x, ((0, rows - n), (0, 0)), mode="edge")
 
 
 _ONE = "give a function of one argument, x of shape (n, d)"

@@ -259,16 +259,16 @@ class Subspace(Method):
         return root if isinstance(root, np.ndarray) else root * np.eye(design.shape[1])
 
     def _qr(self, expansion: Expansion, design: FloatArray, regularization: float | None) -> tuple[float, Orthogonal]:
-        """λ, given or chosen, and the factorisation, which may overwrite the design matrix."""
+        """λ, given or chosen, and the factorisation."""
         if regularization is None:
             # Rows tiny · I settle what A cannot see; a third of the work, so only if there is such a thing.
             if design.shape[0] >= design.shape[1] and not self.rkhs:
-                factor = orthogonal(design, overwrite=True)
+                factor = orthogonal(design)  # of a copy: to make A again from Q and R would take twice as long as this
                 if factor.regular:
                     return 0.0, factor
-                design = factor.times(np.triu(factor.upper))
             regularization = float(TINY * np.linalg.norm(design)) ** 2
-        factor = orthogonal(np.vstack([design, self._penalty_rows(expansion, design, regularization)]))
+        below = self._penalty_rows(expansion, design, regularization)
+        factor = orthogonal(np.hstack([design.T, below.T]).T, overwrite=True)
         if not factor.regular:
             got = f"{regularization:g}, with which the least-squares problem has no unique solution"
             raise fail(SingularGramError, "regularization", got, "give more points, fewer centres, or a larger λ")
