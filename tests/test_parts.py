@@ -130,6 +130,28 @@ def test_a_line_and_a_cube():
     assert off(T(source, exact), exact, cube.sample(300, "uniform", seed=1).x) < 1e-5
 
 
+def test_the_edges_of_a_cube():
+    """−Δu = 1 at the centre: the value of a square less Σ 16 / (π² i j g²) (±1) / cosh(g/2), g² = π² (i² + j²)."""
+    odd = np.arange(1, 60, 2)
+    i, j = np.meshgrid(odd, odd, indexing="ij")
+    g, sign = np.pi * np.hypot(i, j), (-1.0) ** ((i + j) // 2 - 1)
+    truth = 0.07367135328151 - np.sum(16.0 * sign / (np.pi**2 * i * j * g**2 * np.cosh(0.5 * g)))
+    problem, centre = poisson(ko.Box([0, 0, 0], [1, 1, 1])), np.array([[0.5, 0.5, 0.5]])
+    with pytest.warns(ko.errors.AccuracyWarning):
+        found = [ko.learn(problem, method=ko.Partition(cells=2, degree=7, levels=k))(1.0, 0.0)(centre) for k in (0, 1)]
+    even, crowded = np.abs(np.ravel(found) / truth - 1.0)
+    assert crowded < 2e-4
+    assert even > 5.0 * crowded
+
+
+def test_jumps_in_space_are_refused_by_name():
+    cube = ko.Box([-1, -1, -1], [1, 1, 1])
+    a = ko.Piecewise({ko.Ball([0, 0, 0], 0.5): 10.0}, otherwise=1.0)
+    problem = ko.Problem(ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=cube), ko.Dirichlet(on=cube.boundary))
+    with pytest.raises(ko.errors.ArgumentError, match="jump in space"):
+        ko.learn(problem, method=ko.Partition(cells=2))
+
+
 def test_a_tolerance_at_a_corner_without_a_word_of_parts():
     T = ko.learn(poisson(ELL), tol=1e-4)
     assert T.report.met

@@ -52,6 +52,19 @@ def test_cells_are_halved_where_a_source_is_narrow():
     assert u.error_estimate(covering=None, search=None).parts.shape == (len(low),)
 
 
+def test_a_steep_front_of_the_inputs_is_solved_in_parts_without_a_tolerance():
+    """u = tanh 40(x + y/2 − 0.7) on a disk, which has no corners; one space of as many functions is far off."""
+    disk = ko.Ball([0.5, 0.5], 0.4)
+    front = lambda x: np.tanh(40.0 * (x[..., 0] + 0.5 * x[..., 1] - 0.7))
+    source = lambda x: 1.25 * 2 * 40.0**2 * front(x) * (1.0 - front(x) ** 2)
+    T = ko.learn(poisson(disk), inputs=[(source, front)], budget=400)
+    assert isinstance(T.factorisation, PartsFactorisation)
+    assert not T.report.asked
+    assert "where one space missed" in str(T.report)
+    x = disk.sample(400, "uniform", seed=1).x
+    assert np.max(np.abs(T(source, front)(x) - front(x))) < 1e-6
+
+
 @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_where_it_is_wrong():
     """A wave of 30 in a corner of the square: parts are wrong there, and the estimate of each is near its error."""

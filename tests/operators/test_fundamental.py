@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kernop.basics.errors import ArgumentError
-from kernop.operators.fundamental import Fundamental, applied, fundamental, remainder
+from kernop.operators.fundamental import Fundamental, fundamental, operator_on, remainder
 
 RNG = np.random.default_rng(0)
 
@@ -64,7 +64,7 @@ def test_the_equation_holds_away_from_the_source(case: str) -> None:
     phi, table, x = phi_of(case)
     coefficients = {alpha: np.full(len(x), value) for alpha, value in table.items()}
     terms = sum(np.abs(value * phi.derivative(alpha, x)) for alpha, value in table.items())
-    assert np.all(np.abs(applied(phi, coefficients, x)) <= 1e-10 * terms + 1e-14)
+    assert np.all(np.abs(operator_on(phi, coefficients, x)) <= 1e-10 * terms + 1e-14)
     np.testing.assert_array_equal(remainder(phi, coefficients, x), 0.0)
 
 

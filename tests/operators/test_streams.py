@@ -9,7 +9,7 @@ import kernop as ko
 from kernop.basics.errors import ArgumentError, FileError
 from kernop.basics.storage import read, write
 from kernop.collocation.batches import chain, recorded, stream
-from kernop.operators.operator import closed
+from kernop.operators.operator import without_functions
 from kernop.operators.streams import StreamRecord
 
 LINE = ko.Interval(0.0, 1.0)
@@ -53,7 +53,7 @@ def test_batches_are_the_same(name):
     ],
 )
 def test_batches_that_cannot_be_are_refused(starts, operator):
-    record = closed(operator).factorisation
+    record = without_functions(operator).factorisation
     assert isinstance(record, StreamRecord)
     with pytest.raises(ArgumentError):
         replace(record, starts=np.array(starts)).check()

@@ -16,6 +16,7 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -226,7 +227,7 @@ class Decoder:
 
 def fits(hint: Any, value: Any) -> bool:
     """Is a value of the type that an annotation asks for? Numbers are finite, where nothing else is said."""
-    origin, parts, form = get_origin(hint), get_args(hint), _form(hint)
+    origin, parts, form = _taken_apart(hint)
     if hint is Any or hint is None:
         return hint is Any or value is None
     if origin in (Union, UnionType):
@@ -253,6 +254,12 @@ def fits(hint: Any, value: Any) -> bool:
 def _number(value: object) -> bool:
     """Is it a finite number, real or complex?"""
     return (isinstance(value, complex) and cmath.isfinite(value)) or fits(float, value)
+
+
+@cache
+def _taken_apart(hint: Any) -> tuple[Any, tuple[Any, ...], str | None]:
+    """The origin and the arguments of an annotation, and how its values are written."""
+    return get_origin(hint), get_args(hint), _form(hint)
 
 
 def _form(hint: Any) -> str | None:

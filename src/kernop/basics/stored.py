@@ -104,9 +104,16 @@ def stored_arguments(value: Any) -> Mapping[str, Any]:
 
 def build(kind: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     """The object that a constructor makes of these arguments."""
-    several = [name for name, part in inspect.signature(kind).parameters.items() if part.kind is part.VAR_POSITIONAL]
+    several = _several(kind)
     named = {name: value for name, value in given.items() if name not in several}
     return kind(*(value for name in several for value in given[name]), **named)
+
+
+@cache
+def _several(kind: Callable[..., Any]) -> tuple[str, ...]:
+    """The name of the arguments that a constructor takes as many of as there are; signatures are slow to find."""
+    found = inspect.signature(kind).parameters.items()
+    return tuple(name for name, part in found if part.kind is part.VAR_POSITIONAL)
 
 
 def same(one: Any, other: Any) -> bool:

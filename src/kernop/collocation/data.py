@@ -16,6 +16,7 @@ from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     InputNameError,
+    NumberArray,
     OutsideDomainError,
     ShapeError,
     as_array,
@@ -168,19 +169,19 @@ def _spread(column: Any, n: int | None, k: int | None, library: Any) -> Any:
     return column
 
 
-def concrete(name: str, values: Any, remedy: str = "call it outside jit, grad and vmap") -> NDArray[Any]:
+def concrete(name: str, values: Any, remedy: str = "call it outside jit, grad and vmap") -> NumberArray:
     """Data as numbers; values that JAX traces are refused."""
     if isinstance(values, Tracer):
         raise fail(ArgumentTypeError, name, "traced JAX values, as data inside jit, grad or vmap", remedy)
     return np.asarray(values)
 
 
-def split_pairs(rows: NDArray[Any]) -> NDArray[np.float64]:
+def split_pairs(rows: NumberArray) -> NDArray[np.float64]:
     """Complex data (N, B) of a real operator as real data (N, 2 B): real parts, then imaginary parts."""
     return np.hstack([np.real(rows), np.imag(rows)])
 
 
-def real_columns(rows: NDArray[Any]) -> NDArray[np.float64]:
+def real_columns(rows: NumberArray) -> NDArray[np.float64]:
     """Data (N,) or (N, B), perhaps complex, as real columns."""
     columns = rows.reshape(len(rows), -1)
     return split_pairs(columns) if np.iscomplexobj(columns) else columns

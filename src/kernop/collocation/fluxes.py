@@ -10,12 +10,12 @@ problems of Stokes flow that determine their pressures, σ = ∓i local problems
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, OperatorError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, OperatorError, fail
 from kernop.basics.precision import eagerly
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.elliptic import Kind, Table, condition_tables, equations_of, kind_of, tables_of
@@ -64,7 +64,7 @@ class Exchange:
 
 
 def exchange(problem: Problem, found: Mosaic, ansatz: Ansatz, gluing: Gluing) -> Exchange:
-    """What crosses the seams."""
+    """The traces and fluxes that neighbouring parts exchange across seams, as functionals."""
     kind = kind_of(problem)
     assert isinstance(kind, Kind)
     nodes = _Nodes.of(problem, found)
@@ -92,7 +92,7 @@ def exchange(problem: Problem, found: Mosaic, ansatz: Ansatz, gluing: Gluing) ->
     return Exchange((mixed[0][0], mixed[0][1]), (mixed[1][0], mixed[1][1]), False, leading, doubled)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class _Nodes:
     """The nodes of all seams.
 
@@ -120,9 +120,9 @@ class _Nodes:
         sides = found.boxes[1] - found.boxes[0]
         along = np.minimum(*(np.sum(np.abs(normal) * sides[own], axis=1) for own in (below, above)))
         thickness = np.minimum.reduceat(along, np.cumsum([0, *counts[:-1]]))
-        return cls(x, normal, number, np.repeat(thickness, counts), below, above)
+        return cls(x=x, normal=normal, seam=number, thickness=np.repeat(thickness, counts), below=below, above=above)
 
-    def mean(self, values: NDArray[Any]) -> NDArray[Any]:
+    def mean(self, values: NumberArray) -> NumberArray:
         """The mean over the nodes of each seam, given to each of them: (n, …)."""
         first = np.flatnonzero(np.diff(self.seam, prepend=-1))
         counts = np.diff(np.append(first, len(self.seam)))
@@ -165,10 +165,12 @@ def _aside(found: Mosaic, x: FloatArray, direction: FloatArray, parts: NDArray[n
     size = np.max(found.boxes[1] - found.boxes[0], axis=1)[parts]
     least = LEAST * np.maximum(1.0, np.max(np.abs(x), axis=1))
     length, pieces = np.maximum(STEP * size, least), found.owners[parts, 1]
+    asked = np.arange(len(x))
     for _ in range(SHORTER):
-        step = length[:, None] * direction
-        left = np.any([found.pieces.which(x + k * step) != pieces for k in (1, 2, 3)], axis=0)
-        length = np.where(left, np.maximum(0.1 * length, least), length)
+        y, step = x[asked], length[asked, None] * direction[asked]
+        left = np.any([found.pieces.which(y + k * step) != pieces[asked] for k in (1, 2, 3)], axis=0)
+        asked = asked[left]
+        length[asked] = np.maximum(0.1 * length[asked], least[asked])
     return length[:, None] * direction
 
 
@@ -249,7 +251,7 @@ def _of_plates(problem: Problem, kind: Kind, points: Points) -> list[Table]:
     return [*third, *second]
 
 
-def _add(table: Table, term: Term, values: NDArray[Any]) -> None:
+def _add(table: Table, term: Term, values: NumberArray) -> None:
     table[term] = table.get(term, 0.0) + values
 
 

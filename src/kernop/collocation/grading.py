@@ -56,6 +56,8 @@ def unsupported(problem: Problem) -> str | None:
         return "a domain in three dimensions that is not a box"
     if any(isinstance(c.op, Tabulated) for c in problem.conditions):
         return "an operator that is known at some points only"
+    if problem.dim == 3 and (problem.cuts or any(jumps(c, problem.unknowns) for c in problem.conditions)):
+        return "coefficients that jump in space: cells are cut in the plane only"
     if any(c.noise is not None or c.paired for c in problem.conditions):
         return "sensors, or periodic sides"
     if any(c.on.intrinsic_dim < problem.dim - 1 and not c.integral for c in problem.conditions):
@@ -97,7 +99,8 @@ def cells_of(
     Arguments:
         number: about so many along the longest side.
         target: the error at which the grading aims.
-        depth: how often cells are halved there; None chooses.
+        depth: how often cells are halved there; None chooses. In a box in space, how often the outermost layers of
+            cells are, None for never: grid lines crowd at its sides, so that cells at its edges are small across them.
         halved: other cells that are halved, by their corners.
     """
     domain = pieces.whole
@@ -114,6 +117,8 @@ def cells_of(
     kept = lines = grid_lines(marks)
     longest = max(float(own[-1] - own[0]) for own in lines) / number
     lines = with_layers([filled(own, longest) for own in lines], problem, domain)
+    if problem.dim == 3:
+        lines = [_crowded(own, depth or 0) for own in lines]
     lines = [off_tangents(*own) for own in zip(lines, _tangents(pieces), kept, strict=True)]
     places = _snapped(places, lines)
 
@@ -124,7 +129,34 @@ def cells_of(
 
     kind = kind_of(problem)
     rough = isinstance(kind, Kind) and kind.order == 2  # plates are smooth enough at corners
-    return Cells.of(grown(lines, _inside_of(domain), rule)), places[(levels >= DEEP) & rough]
+    cells = Cells.of(grown(lines, _inside_of(domain), rule))
+    if problem.dim == 3:
+        return cells, _on_edges(cells) if depth and rough else places
+    return cells, places[(levels >= DEEP) & rough]
+
+
+def _crowded(lines: FloatArray, levels: int) -> FloatArray:
+    """Grid lines with others beside the first and the last one: half as far away as the next, and so on."""
+    shares = 0.5 ** np.arange(1, levels + 1)
+    first, last = lines[0] + shares * (lines[1] - lines[0]), lines[-1] - shares * (lines[-1] - lines[-2])
+    return np.unique(np.concatenate([lines, first, last]))
+
+
+def _on_edges(cells: Cells) -> FloatArray:
+    """The middles of those edges of cells that lie on edges of the whole, a box in space: (k, 3).
+
+    Where u = 0 on two sides that meet there, −Δu = 1 has solutions like r² log r at an edge.
+    """
+    whole = cells.corners[0]
+    room, middle = SAME * (whole[1] - whole[0]), 0.5 * (cells.low + cells.high)
+    beside = [np.abs(own - side) < room for own, side in zip((cells.low, cells.high), whole, strict=True)]
+    found = [np.empty((0, 3))]
+    for i, j in itertools.combinations(range(3), 2):
+        for one, other in itertools.product((0, 1), repeat=2):
+            here = middle[beside[one][:, i] & beside[other][:, j]]
+            here[:, i], here[:, j] = whole[one, i], whole[other, j]
+            found.append(here)
+    return np.concatenate(found)
 
 
 def deepened(

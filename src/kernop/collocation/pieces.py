@@ -50,6 +50,22 @@ class Pieces:
             found = np.maximum(found, region.height(x) if inside else -region.height(x))
         return found
 
+    def holds(self, x: FloatArray, piece: int) -> NDArray[np.bool_]:
+        """Is each point of a small place in a piece, or on its boundary, (n,)? Regions far away are not asked."""
+        found = self.whole.height(x) <= 0.0
+        if self.parts is None:
+            return found
+        least, most = np.min(x, axis=0), np.max(x, axis=0)
+        for region, inside in zip(self.parts.domains, self.parts.inside[piece], strict=True):
+            assert isinstance(region, Domain)
+            low, high = region.bounds
+            if np.any(most < low) or np.any(least > high):
+                found &= not inside
+            else:
+                height = region.height(x)
+                found &= (height <= 0.0) if inside else (height >= 0.0)
+        return found
+
     @property
     def jumps(self) -> tuple[Patch, ...]:
         """The lines on which coefficients jump."""

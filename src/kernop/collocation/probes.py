@@ -36,7 +36,7 @@ ROWS = 8192
 
 @dataclass(frozen=True, eq=False)
 class Probes:
-    """B random fields.
+    """B random smooth fields whose derivatives are known, with which operators are probed.
 
     Arguments:
         k: wave vectors, (B, J, d).

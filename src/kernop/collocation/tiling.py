@@ -18,6 +18,7 @@ from kernop.geometry import Points
 from kernop.geometry.cells import Cells, Face
 from kernop.geometry.clipping import Interval, Line, intervals
 from kernop.geometry.patch import Patch
+from kernop.geometry.sequences import gauss
 from kernop.language.problem import Problem
 
 #: How far from a line, in units of a cell, it is looked what is on its sides; and the shortest seam.
@@ -44,13 +45,20 @@ class _Line:
 
 
 def tiled(
-    problem: Problem, pieces: Pieces, cells: Cells, places: FloatArray, inside: int, degrees: tuple[int, int], seed: int
+    problem: Problem,
+    pieces: Pieces,
+    cells: Cells,
+    places: FloatArray,
+    inside: tuple[int, int],
+    degrees: tuple[int, int],
+    seed: int,
 ) -> Mosaic:
     """A domain cut into parts, with points for every condition of a problem.
 
     Arguments:
         places: where u is singular, (k, d).
-        inside: how many points of an equation each part gets.
+        inside: how many points of an equation a part gets that does not fill its cell; and how many along each axis
+            one that does: those of Gauss, which tell polynomials apart far better than others.
         degrees: traces are polynomials of a lower degree than the first; on seams of parts in which u is singular, than
             the second.
     """
@@ -79,16 +87,19 @@ class _Builder:
         self._whole: list[bool] = []
         self._around: list[list[tuple[FloatArray, FloatArray, FloatArray]]] = []  # nodes, normals, places to look at
         self._seams: list[_Line] = []
+        self._sequence: dict[int, FloatArray] = {}
 
-    def fill(self, inside: int, seed: int) -> None:
+    def fill(self, points: tuple[int, int], seed: int) -> None:
         """Find the parts, and points inside them."""
+        inside, along = points
         low, high = self._cells.low, self._cells.high
         first = np.asarray(_halton(low.shape[1], seed).random(4 * inside))
-        unit = first[:inside]
+        unit, _ = gauss((1.0,) * low.shape[1], along ** low.shape[1])
         reach = 0.5 * np.linalg.norm(high - low, axis=1)
         heights = [self._pieces.height(0.5 * (low + high), piece).tolist() for piece in range(len(self._pieces))]
         for cell in range(len(low)):
-            x = low[cell] + unit * (high - low)[cell]
+            # Gauss points crowd at corners, where no polynomial of a part at a singularity satisfies an equation.
+            x = low[cell] + (first[:inside] if self._singular[cell] else unit) * (high - low)[cell]
             for piece in range(len(self._pieces)):
                 height = heights[piece][cell]
                 if height < -reach[cell] * (1.0 - 1e-9) or not self._plane:
@@ -97,7 +108,15 @@ class _Builder:
                 if height < reach[cell]:
                     found = self._filled(cell, piece, inside, first, seed)
                     if found is not None:
-                        self._part(cell, piece, found, np.array_equal(found, x))
+                        whole = self._fills(cell, piece, found, first[:inside], x)
+                        self._part(cell, piece, x if whole else found, whole)
+
+    def _fills(self, cell: int, piece: int, found: FloatArray, unit: FloatArray, x: FloatArray) -> bool:
+        """Does a piece fill a cell, as far as points that were drawn, and those of a cell that is filled, tell?"""
+        low, high = self._cells.low[cell], self._cells.high[cell]
+        drawn = low + unit * (high - low)
+        margin = 1e-9 * self._size[cell]
+        return np.array_equal(found, drawn) and bool(np.all(self._pieces.height(x, piece) < -margin))
 
     def _part(self, cell: int, piece: int, x: FloatArray, whole: bool) -> None:
         self._numbers[cell, piece] = len(self._owners)
@@ -112,12 +131,10 @@ class _Builder:
         What is a small part of its cell is filled from a box around the points that were found first.
         """
         low, high, asked = self._cells.low[cell], self._cells.high[cell], len(first)
-        found, drawn, a, b, halton = np.empty((0, len(low))), 0, low, high, None
+        found, drawn, a, b = np.empty((0, len(low))), 0, low, high
         margin = 1e-9 * self._size[cell]
         while len(found) < number and drawn < MOST:
-            if drawn and halton is None:
-                halton = _halton(len(low), seed).fast_forward(drawn)
-            x = a + (first if halton is None else np.asarray(halton.random(asked))) * (b - a)
+            x = a + (self._drawn(drawn, asked, seed) if drawn else first) * (b - a)
             found, drawn = np.concatenate([found, x[self._pieces.height(x, piece) < -margin]]), drawn + asked
             if len(found) == 0 and drawn >= 16 * number:
                 return None
@@ -130,6 +147,13 @@ class _Builder:
             got = f"a cell from {low} to {high} of which next to nothing is inside"
             raise fail(ArgumentError, "method", got, "use another number of cells")
         return found[:number]
+
+    def _drawn(self, start: int, number: int, seed: int) -> FloatArray:
+        """So many points of the sequence from one on; many cells ask for the same ones."""
+        if start not in self._sequence:
+            halton = _halton(self._problem.dim, seed).fast_forward(start)
+            self._sequence[start] = np.asarray(halton.random(number))
+        return self._sequence[start]
 
     def bound(self) -> None:
         """Nodes on the boundary of the domain."""
@@ -208,7 +232,7 @@ class _Builder:
 
                 def held(t: FloatArray, i: int = i, j: int = j) -> NDArray[np.bool_]:
                     x = face.low + t[:, None] * whole
-                    return (self._pieces.height(x - step, i) <= 0.0) & (self._pieces.height(x + step, j) <= 0.0)
+                    return self._pieces.holds(x - step, i) & self._pieces.holds(x + step, j)
 
                 for a, b in _long(intervals(held)):
                     owners = self._numbers[face.below, i], self._numbers[face.above, j]
@@ -235,7 +259,7 @@ class _Builder:
                 def held(t: FloatArray, i: int = i, j: int = j) -> NDArray[np.bool_]:
                     x, normal = line.at(a + (b - a) * t)
                     below, above = x - aside * normal, x + aside * normal
-                    both = (self._pieces.height(below, i) <= 0.0) & (self._pieces.height(above, j) <= 0.0)
+                    both = self._pieces.holds(below, i) & self._pieces.holds(above, j)
                     near = np.concatenate([below, above])
                     here = np.all((near >= low) & (near <= high), axis=1).reshape(2, -1)
                     return both & here[0] & here[1]
@@ -271,7 +295,17 @@ class _Builder:
         owners = np.array(self._owners, dtype=np.intp)
         seams = Seams.of([self._sewn(seam, high - low) for seam in self._seams], low.shape[1])
         singular = self._singular[owners[:, 0]].astype(np.int64)
-        return Mosaic(self._cells, self._pieces, owners, (low, high), seams, *rows.done(), singular)
+        points, starts = rows.done()
+        return Mosaic(
+            cells=self._cells,
+            pieces=self._pieces,
+            owners=owners,
+            boxes=(low, high),
+            sewn=seams,
+            points=points,
+            starts=starts,
+            singular=singular,
+        )
 
     def _sewn(self, seam: _Line, sides: FloatArray) -> Seam:
         """With nodes. On a line that is short for both parts, polynomials of a lower degree than elsewhere.

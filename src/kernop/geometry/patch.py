@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ class Patch:
     measure: float
     sides: tuple[float, ...]
     place: Callable[[FloatArray], Points]
+    _: KW_ONLY
     keeps: Callable[[FloatArray], NDArray[np.bool_]] | None = None
     part: float = 1.0
     smooth: bool = True

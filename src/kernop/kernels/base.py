@@ -194,7 +194,7 @@ def joint(
 
 
 def add(alpha: MultiIndex, beta: MultiIndex) -> MultiIndex:
-    """α + β."""
+    """The sum α + β of two multi-indices."""
     return tuple(a + b for a, b in zip(alpha, beta, strict=True))
 
 

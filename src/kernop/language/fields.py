@@ -6,7 +6,7 @@ the same words:
 * on **unknowns** (`Unknown`), where a field is a linear form Σ_{k,α} φ_{k,α} ∂^α u_k in the components u_k of all
   unknowns, kept as a table (k, α) ↦ φ_{k,α}: that is the normal form, and the product rule builds it, so linearity is a
   fact of its construction and not a guess;
-* on **known functions** (`Known`), where derivatives are taken by automatic differentiation: that gives data for
+* on **known functions** (`KnownField`), where derivatives are taken by automatic differentiation: that gives data for
   manufactured solutions, and the counterexample that an error message shows for a nonlinear operator.
 
 Coefficients are numbers, real or complex, or functions of x; x has shape (n, d) and the result (n,).
@@ -63,7 +63,7 @@ class Field(ABC):
 
     @property
     def space(self) -> tuple[int, ...]:
-        """The spatial coordinates."""
+        """The numbers of the spatial coordinates; on a `SpaceTime` all but the last."""
         return tuple(range(self.dim - self.has_time))
 
     @property
@@ -154,7 +154,7 @@ class Unknown(Field):
 
     @staticmethod
     def component(k: int, dim: int, timed: bool | None) -> Unknown:
-        """u_k itself."""
+        """The scalar field u_k, component k of the unknown."""
         return Unknown(dim, timed, {(k, (0,) * dim): Coefficient.of(1.0)})
 
     @property
@@ -190,7 +190,7 @@ class Unknown(Field):
         raise ProductError
 
 
-class Known(Field):
+class KnownField(Field):
     """A known function, x ↦ values of shape (n,) or (n, B), and what operators make of it."""
 
     def __init__(self, dim: int, timed: bool | None, at: PlaceFunction) -> None:
@@ -214,11 +214,11 @@ class Known(Field):
             return self._pointwise(exponent, operator.pow)
         return self._with(lambda x, n: self.at(x, n) ** exponent)
 
-    def _with(self, at: PlaceFunction) -> Known:
-        return Known(self.dim, self.timed, at)
+    def _with(self, at: PlaceFunction) -> KnownField:
+        return KnownField(self.dim, self.timed, at)
 
     def _pointwise(self, other: Field | Coefficient, rule: Callable[[Any, Any], Any]) -> Field:
-        if not isinstance(other, Known | Coefficient):
+        if not isinstance(other, KnownField | Coefficient):
             raise _foreign()
 
         def at(x: Any, n: Any) -> Any:

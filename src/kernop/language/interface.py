@@ -21,7 +21,7 @@ from kernop.language.functions import evaluate_at
 from kernop.language.ops import coefficient_values, itself, linear_forms
 from kernop.language.piecewise import Piecewise
 from kernop.language.problem import Problem
-from kernop.language.sides import LOOK, Bounded, between, sides
+from kernop.language.sides import LOOK, Bounded, between_domains, sides
 from kernop.language.unknowns import Operator, Unknowns
 
 #: Points by which factors on the two sides are compared, and how far they may be apart.
@@ -222,7 +222,7 @@ def _inner(surface: Region, domains: Sequence[Region]) -> Region:
     def within(x: FloatArray) -> NDArray[np.bool_]:
         found = surface.contains(x)
         if np.any(found):
-            found[found] = between(surface, surface.adopt(x[found]), domains)
+            found[found] = between_domains(surface, surface.adopt(x[found]), domains)
         return found
 
     here = within(surface.sample(LOOK).x)
@@ -248,7 +248,7 @@ def completed(problem: Problem, functions: Sequence[Piecewise]) -> Problem:
     for k, surface in enumerate(bounded):
         points, new = surface.sample(LOOK), _first_time(bounded[:k])
         here = new(points.x)
-        if np.any(between(surface, points, [c.on for c in equations]) & here):
+        if np.any(between_domains(surface, points, [c.on for c in equations]) & here):
             interfaces.append(Interface(surface if np.all(here) else surface.where(new), name=f"piece{k}"))
     return Problem(*problem.conditions, *interfaces, unknowns=problem.unknowns) if interfaces else problem
 

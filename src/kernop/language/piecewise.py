@@ -58,6 +58,7 @@ class Piecewise:
         self.pieces = _read(pieces)
         self.otherwise = None if otherwise is None else _value("otherwise", otherwise)
         _check_apart([region for region, _ in self.pieces])
+        self._last: tuple[FloatArray, NDArray[np.intp]] | None = None  # value and derivatives are asked for in turn
 
     @property
     def regions(self) -> tuple[Region, ...]:
@@ -74,6 +75,14 @@ class Piecewise:
 
         A point that lies inside two regions, or in none without ``otherwise``, is an error.
         """
+        last = self._last
+        if last is not None and np.array_equal(last[0], x):
+            return last[1].copy()
+        found = self._which(x)
+        self._last = np.array(x), found
+        return found.copy()
+
+    def _which(self, x: Any) -> NDArray[np.intp]:
         inside = np.stack([region.contains(x) for region in self.regions])
         self._check_overlap(inside, np.asarray(x))
         none = ~np.any(inside, axis=0)
@@ -145,11 +154,18 @@ class Piecewise:
 
     def _check_overlap(self, inside: NDArray[np.bool_], x: FloatArray) -> None:
         """Raise if a point lies in two regions, and on the boundary of neither, as far as that is known."""
-        for place in np.flatnonzero(np.sum(inside, axis=0) > 1).tolist():
-            own = [self.regions[k] for k in np.flatnonzero(inside[:, place]).tolist()]
+        shared = np.flatnonzero(np.sum(inside, axis=0) > 1)
+        if len(shared) == 0:
+            return
+        beside = np.zeros(len(shared), dtype=bool)
+        for region, held in zip(self.regions, inside[:, shared], strict=True):
             # Where a boundary is not known, as of .where(…), a point that two of them hold may well lie on it.
-            if not any(_boundary(r) is None or _on_boundary(r, x[place : place + 1]) for r in own):
-                raise _overlapping(own[0], own[1], x[place])
+            boundary = _boundary(region)
+            beside[held] |= True if boundary is None else boundary.contains(x[shared[held]])
+        if not np.all(beside):
+            place = int(shared[np.argmin(beside)])
+            one, other = np.flatnonzero(inside[:, place])[:2].tolist()
+            raise _overlapping(self.regions[one], self.regions[other], x[place])
 
     def __repr__(self) -> str:
         shown = [f"{region!r}: {describe(value)}" for region, value in self.pieces]

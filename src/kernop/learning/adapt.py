@@ -10,7 +10,7 @@ whichever step has gained more for its functions.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -59,6 +59,14 @@ Place = Callable[[int], Mapping[str, Points]]
 def adaptable(problem: Problem) -> bool:
     """Has every condition points wherever they are needed? Clouds have no others than their own."""
     return can_be_fresh(problem) and all(condition.on.known for condition in problem.conditions)
+
+
+def smooth(levels: Sequence[Level]) -> bool:
+    """Has the residual fallen so fast with the last functions that filled the domain, that more of them are better?"""
+    if len(levels) < 2 or not levels[-1].error < min(RESOLVED, levels[-2].error):
+        return False
+    before, last = levels[-2:]
+    return float(np.log(before.error / last.error) / np.log(last.centers / before.centers)) > FAST
 
 
 def marked(layers: Layers, found: Residuals) -> NDArray[np.int64]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from kernop.basics.errors import ArgumentError, check_integer, check_number, fail
 from kernop.basics.progress import Stages
@@ -12,9 +14,11 @@ from kernop.collocation.ansatz import Ansatz, condition_layouts
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.probes import resolving
 from kernop.collocation.sampling import can_be_fresh, sample, share_out, top_dimension
+from kernop.collocation.units import Frame
 from kernop.geometry import Points
 from kernop.language.problem import Problem
-from kernop.learning.adapt import adaptable, adapted
+from kernop.learning.adapt import USED, adaptable, adapted, smooth
+from kernop.learning.axes import as_data_vary, followed
 from kernop.learning.default import ENOUGH, by_default
 from kernop.learning.heldout import Measure, OnInputs, OnProbes
 from kernop.learning.refine import POINTS_PER_CENTRE, refine
@@ -32,10 +36,21 @@ FEWEST_ROWS = 1.8
 
 
 def grown(
-    task: Task, method: Method, points: Any, tol: float | None, inputs: Any, budget: int, stage: Stages
+    task: Task,
+    method: Method,
+    points: Any,
+    tol: float | None,
+    inputs: Any,
+    budget: int,
+    stage: Stages,
+    in_parts: Callable[[SolutionOperator], SolutionOperator],
 ) -> SolutionOperator:
     """With more and more functions: until an error where nothing was learned is small enough, or the best of a
-    few if no tolerance is given."""
+    few if no tolerance is given.
+
+    Functions that fill the domain come first; then, for inputs, other axes; then parts (``in_parts`` gives the operator
+    itself or a better one); and where those are not better, narrow functions.
+    """
     problem = task.problem
     wanted = None if tol is None else check_number("tol", tol, above=0.0)
     growing = _growing(method, tol)
@@ -44,47 +59,138 @@ def grown(
     every = given if given is not None or can_be_fresh(problem) else task.placed(growing, _shares(problem, most))
     if every is not None:
         most = min(most, max(1, int(_rows_at(problem, every) / FEWEST_ROWS)))
-
-    ansatz: Ansatz | None = None  # of the first level, by which all are measured
-    finer = task  # with axes as fine as the waves of the equation ask for, by the rows of the first level
-
-    def place(number: int) -> Mapping[str, Points]:
-        with stage("sample"):
-            return given or task.placed(growing, _shares(problem, number))
-
-    def fit(centers: int | Layers, placed: Mapping[str, Points]) -> SolutionOperator:
-        nonlocal ansatz, finer
-        larger, first = replace(growing, centers=centers), ansatz is None
-        with stage("collocate"):
-            ansatz, rows = task.rows(larger, placed, ansatz=ansatz)
-        if first and isinstance(rows, Functionals):
-            finer = replace(task, frame=resolving(task.frame, rows.thinned(FEW).blocks, task.seed))
-        return finer.factorised(larger, placed, rows, ansatz, Diagnosis(), stage)
-
-    def build(centers: int) -> SolutionOperator:
-        return fit(centers, place(centers))
-
-    def examined(operator: SolutionOperator) -> SolutionOperator:
-        return replace(operator, diagnosis=Diagnosis(None, task.roughness(operator.points)))
-
-    def measure(operator: SolutionOperator) -> Measure:
-        return _measure(task, inputs, operator)
-
-    local = inputs is not None and given is None and growing.basis is None and adaptable(problem)
+    levels, components = _Levels(task, growing, given, inputs, stage), problem.unknowns.total
+    known = inputs is not None and growing.basis is None
+    local = known and given is None and adaptable(problem)
     if wanted is None:
-        uniform = min(most, ENOUGH[1 if problem.dim <= 2 else 2]) if local else most
-        components = problem.unknowns.total
-        operator = by_default(build, uniform, measure, problem.dim, stage.say, components)
+        uniform = min(most, _enough(problem)) if local else most
+        operator = by_default(levels.build, uniform, levels.measure, problem.dim, stage.say, components)
     else:
-        most = most if every is None else max(1, most // problem.unknowns.total)
-        operator = refine(build, wanted, most, measure, problem.dim, stage.say, examined)
-    report = operator.report
-    if local and report is not None and not report.met:
-        start = layers_in(finer.frame, min(TRIAL, most))
-        other = adapted(fit, place, start, problem, inputs, report.tol, most, seed=task.seed, tick=stage.say)
-        if other.report is not None and other.report.error < report.error:
-            operator = replace(other, report=replace(other.report, asked=report.asked))
-    return operator if operator.diagnosis.roughness is not None else examined(operator)
+        most = most if every is None else max(1, most // components)
+        operator = levels.refined(wanted, most)
+    if known and problem.dim > 1:
+        operator = levels.with_axes(operator, most)
+    one, operator = operator, in_parts(operator)
+    if operator is not one:
+        return operator
+    if local:
+        operator = levels.with_layers(operator, most)
+    return operator if operator.diagnosis.roughness is not None else levels.examined(operator)
+
+
+@dataclass
+class _Levels:
+    """Operators of one problem with more and more functions, whose errors are compared.
+
+    Arguments:
+        task: the problem and what belongs to it.
+        method: with a number of functions that is ours to choose.
+        given: the points, if they are the user's.
+        inputs: what errors are measured by; None for known solutions.
+        stage: is told what is done.
+    """
+
+    task: Task
+    method: Subspace
+    given: Mapping[str, Points] | None
+    inputs: Any
+    stage: Stages
+    ansatz: Ansatz | None = field(default=None, init=False)  # of the first level, by which all are measured
+    frame: Frame | None = field(default=None, init=False)  # with axes as fine as the equation or inputs ask for
+    axes: str = field(default="", init=False)  # how they are resolved if the inputs ask for it, in words
+
+    def place(self, number: int) -> Mapping[str, Points]:
+        """The points for so many functions."""
+        with self.stage("sample"):
+            return self.given or self.task.placed(self.method, _shares(self.task.problem, number))
+
+    def fit(self, centers: int | Layers, placed: Mapping[str, Points]) -> SolutionOperator:
+        """The operator with so many functions, or with layers, learned from points."""
+        larger = replace(self.method, centers=centers)
+        with self.stage("collocate"):
+            self.ansatz, rows = self.task.rows(larger, placed, ansatz=self.ansatz)
+        if self.frame is None and isinstance(rows, Functionals):
+            self.frame = resolving(self.task.frame, rows.thinned(FEW).blocks, self.task.seed)
+        finer = replace(self.task, frame=self.frame or self.task.frame)
+        return finer.factorised(larger, placed, rows, self.ansatz, Diagnosis(), self.stage)
+
+    def build(self, centers: int) -> SolutionOperator:
+        """The operator with so many functions that fill the domain."""
+        return self.fit(centers, self.place(centers))
+
+    def examined(self, operator: SolutionOperator) -> SolutionOperator:
+        """With what is seen of its coefficients."""
+        return replace(operator, diagnosis=Diagnosis(None, self.task.roughness(operator.points)))
+
+    def measure(self, operator: SolutionOperator) -> Measure:
+        """What tells the error of operators that are written as this one is."""
+        return _measure(self.task, self.inputs, operator)
+
+    def refined(self, tol: float, budget: int, start: int | None = None) -> SolutionOperator:
+        """To a tolerance, with functions that fill the domain, from so many on."""
+        dim = self.task.problem.dim
+        return refine(self.build, tol, budget, self.measure, dim, self.stage.say, self.examined, start)
+
+    def with_axes(self, operator: SolutionOperator, budget: int) -> SolutionOperator:
+        """The operator, or a better one whose axes are as fine as the inputs ask for, if it does not meet them."""
+        report, problem = operator.report, self.task.problem
+        if report is None or report.met:
+            return operator
+        number = max(1, min(budget, _enough(problem)) // problem.unknowns.total)
+        placed, measure, start = self.place(number), self.measure(operator), self.frame or self.task.frame
+
+        def residual(frame: Frame) -> float:
+            self.frame = frame
+            found = measure(self.fit(number, placed)).error
+            self.stage.say(f"axes {np.round(frame.fineness, 2) if frame.fineness is not None else 1}: {found:.1e}")
+            return found
+
+        guess = as_data_vary(problem, self.inputs, start, self.task.seed)
+        self.frame = followed(start, guess, residual, report.tol)
+        if self.frame is start:
+            return operator
+        ratios = () if self.frame.fineness is None else self.frame.fineness
+        self.axes = f"axes resolved {' : '.join(f'{ratio:.3g}' for ratio in ratios)}"
+        # Without a tolerance not as few functions as would do, but as many as are cheap.
+        return self._better(operator, self.refined(report.tol, budget, None if report.asked else number))
+
+    def with_layers(self, operator: SolutionOperator, budget: int) -> SolutionOperator:
+        """The operator, or a better one with functions that are narrow where the inputs ask for it.
+
+        Where the residual falls fast up to the last function of the budget, narrow ones would be missed elsewhere.
+        """
+        report, task = operator.report, self.task
+        if report is None or report.met:
+            return operator
+        if report.levels[-1].centers >= USED * budget and smooth(report.levels):
+            return operator
+        start = layers_in(self.frame or task.frame, min(TRIAL, budget))
+        other = adapted(
+            self.fit,
+            self.place,
+            start,
+            task.problem,
+            self.inputs,
+            report.tol,
+            budget,
+            seed=task.seed,
+            tick=self.stage.say,
+        )
+        return self._better(operator, other)
+
+    def _better(self, operator: SolutionOperator, other: SolutionOperator) -> SolutionOperator:
+        """Which of two has the smaller error; asked for as the first was, with axes as they are now."""
+        one, two = operator.report, other.report
+        assert one is not None
+        assert two is not None
+        if not two.error < one.error:
+            return operator
+        return replace(other, report=replace(two, asked=one.asked, space=self.axes))
+
+
+def _enough(problem: Problem) -> int:
+    """The number of functions that is enough for most problems of more than one dimension."""
+    return ENOUGH[1 if problem.dim <= 2 else 2]
 
 
 def _shares(problem: Problem, number: int) -> Mapping[str, int]:

@@ -141,10 +141,12 @@ def refine(
     dim: int,
     tick: Callable[[str], None],
     examined: Callable[[SolutionOperator], SolutionOperator] = lambda operator: operator,
+    start: int | None = None,
 ) -> SolutionOperator:
     """Grow the number of centres until the error meets ``tol``, nothing gets better, or the budget is used up.
 
-    ``build(centers)`` learns one level, and ``measure_of`` tells from the first one how all are measured.
+    ``build(centers)`` learns one level, the first with ``start`` of them (None: few), and ``measure_of`` tells from
+    that one how all are measured.
     Nothing of a level is of use to the next: another number of centres has another spacing, so another lengthscale, so
     another matrix; only the compiled functions are shared. When the known solutions meet the tolerance, those of
     constant data are followed further as long as they can meet it too. ``examined`` looks at the coefficients of the
@@ -154,7 +156,7 @@ def refine(
     measure: Measure | None = None
     progress, before = _Progress(), None
     best: tuple[SolutionOperator, int] | None = None
-    centers = min(START[min(dim, len(START)) - 1], budget)
+    centers = min(start or START[min(dim, len(START)) - 1], budget)
     status: Status = "budget"
     while True:
         started = time.perf_counter()

@@ -27,7 +27,7 @@ from kernop.methods.regression import Runner
 from kernop.methods.weights import Weights
 
 #: A permutation of all rows.
-Order = NDArray[np.intp]
+Permutation = NDArray[np.intp]
 
 #: Functionals whose variances are computed at a time.
 PIECE = 4096
@@ -93,12 +93,12 @@ class Answer:
         return Answer(self.u, residual, size)
 
     def column(self, columns: slice) -> Answer:
-        """Some of the functions."""
+        """The answer for some of the B columns of data."""
         u = replace(self.u, y=self.u.y[:, columns])
         return Answer(u, self.residual[columns], self.size[columns])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Factorisation(ABC):
     """The learned map C from data h (N,) to coefficients c (L,) of an expansion; a matrix that is kept factored.
 

@@ -59,7 +59,7 @@ class Refitting(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class SubspaceFactorisation(Factorisation):
     """What all solvers share: the posterior in the subspace.
 
@@ -103,7 +103,7 @@ class SubspaceFactorisation(Factorisation):
         """R⁻ᵀ b with RᵀR the regularised normal matrix."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class HeldFactorisation(SubspaceFactorisation):
     """One whose rows are held in memory, in some form, so that others can join or leave them.
 
@@ -179,7 +179,7 @@ class HeldFactorisation(SubspaceFactorisation):
 
 
 @stored("qr", by_value=False)
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class QRFactorisation(HeldFactorisation):
     """[√W A; penalty] = Q R; c = R⁻¹ Q₁ᵀ √W h, where Q₁ are the first N rows of Q. Without penalty: √W A = Q R."""
 
@@ -249,7 +249,7 @@ _thin: Kept[QRFactorisation, FloatArray] = Kept()
 
 
 @stored("normal", by_value=False)
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class NormalFactorisation(HeldFactorisation):
     """AᵀWA + penalty = L Lᵀ; c = (L Lᵀ)⁻¹ Aᵀ W h."""
 

@@ -39,7 +39,7 @@ class Noise:
 
     @property
     def variance(self) -> float:
-        """That of a row of weight 1."""
+        """The variance σ² of the noise in a row of weight 1."""
         return float(np.exp(2.0 * np.mean(np.log(self.levels))))
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import comb
+from math import ceil, comb
 from typing import Literal
 
 import numpy as np
@@ -32,6 +32,8 @@ from kernop.methods.spaces.polynomials import total_degree
 
 #: Degrees of the polynomials on a part, and of the traces on its faces, for d = 1, 2, 3.
 DEGREES, TRACES = (24, 19, 10), (1, 16, 8)
+#: Points for each function, on parts that are cut, and Gauss points on those that are not.
+SCATTERED, GAUSS = 2, 1.3
 #: The traces of a cell with six faces in the plane, as a part of its functions, at most.
 MOST_TRACES = 0.68
 #: What may be exchanged between parts.
@@ -46,7 +48,8 @@ class Partition(Method):
     Arguments:
         cells: about so many along the longest side before corners are graded; None chooses.
         degree: total degree of the polynomials on a cell; None chooses.
-        levels: how often cells at corners are halved; None chooses by the angles.
+        levels: how often cells at corners are halved; None chooses by the angles. In space: how often those at the
+            sides of a box are, towards the sides, so that its edges are resolved; None for never.
         gluing: what is exchanged between parts: "values" of u for fluxes, or both mixed, "robin" with real factors and
             "impedance" with imaginary ones, for which parts have no resonances; None chooses.
     """
@@ -78,17 +81,22 @@ class Partition(Method):
         # A cell beside smaller ones has six faces, and must have more functions than they have traces.
         return degree, min(traces, max(2, int(MOST_TRACES * comb(degree + 2, 2) / 6))) if dim == 2 else traces
 
-    def counts_for(self, dim: int) -> tuple[int, tuple[int, int]]:
-        """Points of an equation on a part; degrees of traces on seams, and on those of parts in which u is singular."""
+    def counts_for(self, dim: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Points of an equation on a part that is cut, and along each axis of one that is not.
+
+        And the degrees of traces on seams, and on those of parts in which u is singular.
+        """
         degree, traces = self.degrees_for(dim)
         _, least = Partition(degree=min(degree, BESIDE_SINGULARITIES)).degrees_for(dim)
-        return 2 * comb(degree + dim, dim), (traces, least)
+        functions = comb(degree + dim, dim)
+        along = ceil((GAUSS * functions) ** (1.0 / dim))
+        return (SCATTERED * functions, along), (traces, least)
 
     def factorise(self, setting: Setting) -> Factorisation:
         raise fail(ArgumentError, "method", "a Partition without cells", "use ko.learn(problem, method=ko.Partition())")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class PartsFactorisation(Factorisation):
     """The map from data to coordinates y of all parts.
 
@@ -293,7 +301,7 @@ def factorised(
     for number, seam in enumerate(mosaic.seams):
         owned[seam.below].append((number, 0))
         owned[seam.above].append((number, 1))
-    leaves = Leaves(space, functionals, part_rows, crossing, traces, owned)
+    leaves = Leaves(space, functionals, part_rows, crossing=crossing, traces=traces, owned=owned)
     found = leaves.built({} if known is None else known, crew)
     if crossing is None:
         _check_alone(found[0].local)
@@ -312,19 +320,19 @@ def factorised(
     alike = _alike(found, glue.sums)
     root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing, alike, units, crew)
     return PartsFactorisation(
-        space,
-        0.0,
-        (1.0,) * len(functionals.layouts),
-        tuple(own.local for own in found),
-        tuple(part_rows),
-        tuple(own.roots for own in found),
-        strengths,
-        root,
-        glue,
-        len(functionals),
-        integrals,
-        integrands,
-        condition,
+        expansion=space,
+        regularization=0.0,
+        weights=(1.0,) * len(functionals.layouts),
+        locals=tuple(own.local for own in found),
+        part_rows=tuple(part_rows),
+        roots=tuple(own.roots for own in found),
+        strengths=strengths,
+        root=root,
+        glue=glue,
+        number=len(functionals),
+        integrals=integrals,
+        integrands=integrands,
+        condition=condition,
     )
 
 

@@ -16,7 +16,7 @@ from kernop.methods.accumulators import Accumulator, Penalty
 from kernop.methods.base import Answer, Method
 from kernop.methods.expansion import Combination
 from kernop.methods.leastsquares import SubspaceFactorisation, penalty_root
-from kernop.methods.materialized import MaterializedFactorisation, orthonormal
+from kernop.methods.materialized import MaterializedFactorisation, orthonormal_rows
 from kernop.methods.regression import Regression, Runner
 
 #: Corrections of later inputs end when they change the fit by less than this part, grow, or after so many passes.
@@ -127,16 +127,24 @@ class StreamedFactorisation(KeptOfRows):
 
     def materialized(self, path: str | os.PathLike[str] | None) -> MaterializedFactorisation:
         regression = replace(self.regression, rows=self.rows.given(()))
-        q, square = orthonormal(regression, self.upper, self.penalty, path)
-        roots = regression.all_roots()
-        base = self.expansion, self.regularization, self.weights, self.noise
-        return MaterializedFactorisation(*base, upper=self.upper, square=square, q=q, roots=roots, method=self.method)
+        q, square = orthonormal_rows(regression, self.upper, self.penalty, path)
+        return MaterializedFactorisation(
+            expansion=self.expansion,
+            regularization=self.regularization,
+            weights=self.weights,
+            noise=self.noise,
+            upper=self.upper,
+            square=square,
+            q=q,
+            roots=regression.all_roots(),
+            method=self.method,
+        )
 
     def with_client(self, client: Any) -> StreamedFactorisation:
         return replace(self, runner=self.runner.with_client(client))
 
 
-def factorised(
+def factorised_rows(
     method: Method, regression: Regression, accumulator: Accumulator, regularization: float | None, runner: Runner
 ) -> StreamedFactorisation:
     """The factorisation, from what was kept of all rows."""
@@ -155,10 +163,10 @@ def factorised(
         raise fail(SingularGramError, "regularization", got, "give a larger λ, more points, or solver='qr'")
     answer = Answer(Combination(regression.expansion, found.y, found.upper), found.residual, found.size)
     return StreamedFactorisation(
-        regression.expansion,
-        ridge,
-        regression.weights,
-        (accumulator.rows if method.rkhs else 1) * (regularization or 0.0),
+        expansion=regression.expansion,
+        regularization=ridge,
+        weights=regression.weights,
+        noise=(accumulator.rows if method.rkhs else 1) * (regularization or 0.0),
         method=method,
         upper=found.upper,
         penalty=penalty,

@@ -43,7 +43,7 @@ class Balance:
 
     @classmethod
     def even(cls, number: int) -> Balance:
-        """All conditions count alike."""
+        """Equal weights: all conditions count alike."""
         return cls(tuple(range(number)), (1.0,) * number)
 
     def weights(self, sums: FloatArray) -> tuple[float, ...]:

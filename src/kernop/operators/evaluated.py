@@ -31,7 +31,7 @@ from kernop.methods import Combination
 from kernop.operators.shapes import InputValue, PointsLike, blanked, values_of
 from kernop.operators.snapshot import Snapshot
 from kernop.views import pictures
-from kernop.views.html import shown
+from kernop.views.html import html_table
 from kernop.views.scene import Scene, scene
 from kernop.views.sight import Sight
 from kernop.views.viewed import Viewed
@@ -263,7 +263,8 @@ class Evaluated(Viewed, Generic[One]):
     def _repr_html_(self) -> str:
         name, _, rest = repr(self).partition("(")
         what, _, parts = rest.removesuffix(")").partition("; ")
-        return shown(name, [("what", what), ("of", parts)], pictures.small(self._sights()[0]) if self.single else None)
+        draw = pictures.small_picture(self._sights()[0]) if self.single else None
+        return html_table(name, [("what", what), ("of", parts)], draw)
 
     def _described(self, *parts: str) -> str:
         """What it is, in a line."""

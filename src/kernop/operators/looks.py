@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, KernopError
+from kernop.basics.errors import ArgumentError, FloatArray, KernopError, NumberArray
 from kernop.collocation.batches import StreamPoints
 from kernop.geometry import Points
 from kernop.methods.parts.drawing import draw_parts
@@ -100,7 +99,7 @@ def _response(
         y = _sources(learned, scene.low, scene.high)
         G = source(y)
 
-        def evaluate(op: Any, points: Points, outside: str) -> NDArray[Any]:
+        def evaluate(op: Any, points: Points, outside: str) -> NumberArray:
             found = G(points.x)
             return found[:, 0] if len(y) == 1 else found
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from kernop.basics.errors import ArgumentError, describe, fail
 from kernop.basics.stored import Extended, stored
-from kernop.views.html import shown
+from kernop.views.html import html_table
 from kernop.views.places import plot_levels
 
 Status = Literal["met", "stagnated", "budget"]
@@ -19,7 +19,7 @@ MARGIN = 3.0
 @stored("level")
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """One attempt.
+    """One attempt of `learn` at a tolerance.
 
     Attributes:
         centers, points: how many.
@@ -66,7 +66,8 @@ class Report:
         followed: what the solutions are whose truth is not known, such as "f = 1".
         estimates: the estimated relative error of each of them; None if it is not known.
         asked: did the user ask for the tolerance? Otherwise it was a goal of our own, and promises nothing.
-        space: what the operator is made of, if it is not one space for the whole domain.
+        space: what the operator is made of, if it is not one space for the whole domain whose axes are resolved as the
+            equation alone asks for.
     """
 
     status: Status
@@ -123,13 +124,14 @@ class Report:
         for k, level in enumerate(self.levels):
             mark = "returned" if k == self.returned else ""
             rows.append((mark, f"{level.centers}", f"{level.points}", f"{level.error:.1e}", f"{level.seconds:.2f}"))
-        return shown(str(self).partition("\n")[0], rows, self.draw)
+        return html_table(str(self).partition("\n")[0], rows, self.draw)
 
     def __str__(self) -> str:
         if not self.asked:
             kind = "error" if self.measured else "residual"
             where = f"on {self.measured}" if self.measured else "of inputs"
-            return "\n".join([f"learned by default: {kind} {self.error:.1e} {where}", *self._lines()])
+            space = f" with {self.space}" if self.space else ""
+            return "\n".join([f"learned by default{space}: {kind} {self.error:.1e} {where}", *self._lines()])
         reason = {
             "met": "tolerance met",
             "stagnated": "NOT met: more centres did not help",
@@ -139,7 +141,7 @@ class Report:
         missed = ", ".join(f"{name} (estimated error {e:.0e})" for name, e in self.missed.items())
         beyond = "layers" if self.space else "corner singularities, layers, jumps"
         beyond += f"; missed for constant data: {missed}" if missed else ""
-        reason += f" by {self.space}" if self.space else ""
+        reason += f" with {self.space}" if self.space else ""
         lines = [f"{reason}: {what}, asked for {self.tol:.1e}" + (f". Not covered: {beyond}" if self.measured else "")]
         return "\n".join([*lines, *self._lines()])
 

@@ -65,7 +65,7 @@ def page(operator: SolutionOperator, title: str = "", *, nodes: int | None = Non
 
 
 def write_page(operator: SolutionOperator, path: str | os.PathLike[str], title: str = "") -> Path:
-    """`page` in a file."""
+    """Write the live page of an operator to an HTML file."""
     place = Path(path)
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(page(operator, title), encoding="utf-8")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray, KernopError, MissingFunctionError
+from kernop.basics.errors import FloatArray, KernopError, MissingFunctionError, NumberArray
 from kernop.collocation.data import values_at
 from kernop.operators.fixed import FixedOperator
 from kernop.operators.known import shown
@@ -28,14 +28,14 @@ KEPT, SEEN = 256 * 2**20, 512
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """What an operator says.
+    """The answer of an operator to one request.
 
     Arguments:
         values: arrays by name: u, or each unknown; ∇u as "gradient of u".
         told: the rest, for JSON.
     """
 
-    values: dict[str, NDArray[Any]]
+    values: dict[str, NumberArray]
     told: dict[str, Any]
 
 
@@ -128,7 +128,7 @@ class Hosted:
         """u, its gradient and its error, as they are asked for."""
         data = {name: self._at_points(name, value) for name, value in asked.inputs.items()}
         u = self.operator.answer(data)
-        values: dict[str, NDArray[Any]] = {}
+        values: dict[str, NumberArray] = {}
         if asked.x is not None and "u" in asked.want:
             values |= self._values(u, data, asked)
         if asked.x is not None and "gradient" in asked.want:
@@ -140,7 +140,7 @@ class Hosted:
         return found
 
     def _answered(
-        self, asked: Question, values: dict[str, NDArray[Any]], misfits: NDArray[np.float64] | None
+        self, asked: Question, values: dict[str, NumberArray], misfits: NDArray[np.float64] | None
     ) -> Answered:
         """Values at the places that were asked for, with what the data leave, (B,)."""
         shaped = {name: own.reshape(*asked.shape, *own.shape[1:]) for name, own in values.items()}
@@ -150,7 +150,7 @@ class Hosted:
         told["warnings"] = self._warnings(misfits, single)
         return Answered(shaped, told)
 
-    def _values(self, u: Solution, data: dict[str, Any], asked: Question) -> dict[str, NDArray[Any]]:
+    def _values(self, u: Solution, data: dict[str, Any], asked: Question) -> dict[str, NumberArray]:
         assert asked.x is not None
         names, kept = self.operator.problem.unknowns.names, self._matrix(asked.x, asked.outside)
         if kept is None:

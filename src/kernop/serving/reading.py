@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as read_tensors
 
-from kernop.basics.errors import FloatArray, check_array
+from kernop.basics.errors import FloatArray, NumberArray, check_array
 from kernop.operators.operator import SolutionOperator
 from kernop.serving.named import function_of
 from kernop.serving.refusal import Limits, RefusalError, too_much, unprocessable
@@ -22,7 +21,7 @@ WANTED = ("u", "gradient", "error")
 JSON, BINARY = "application/json", "application/octet-stream"
 #: Where a body holds arrays, and the JSON beside them.
 METADATA, REQUEST = "__metadata__", "request"
-Tensors = Mapping[str, NDArray[Any]]
+Tensors = Mapping[str, NumberArray]
 
 
 @dataclass(kw_only=True, frozen=True, eq=False)
@@ -232,7 +231,7 @@ def _stacked(name: str, values: list[Any], operator: SolutionOperator) -> Any:
     return columns(points)
 
 
-def _spread(name: str, value: Any, x: FloatArray, k: int | None) -> NDArray[Any]:
+def _spread(name: str, value: Any, x: FloatArray, k: int | None) -> NumberArray:
     """One value at points x: (n,), or (n, k) of vectors."""
     if callable(value):
         value = value(x)

@@ -11,7 +11,7 @@ from kernop.basics.errors import KernopError, MemoryLimitError, check_integer, c
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a server takes at most.
+    """The limits of a server: how large, how many and how long requests may be.
 
     Attributes:
         body: bytes of a request.

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
+    NumberArray,
     ShapeError,
     check_integer,
     check_memory,
@@ -47,7 +47,7 @@ def read_shape(own: Scene, shape: Any) -> tuple[int, ...]:
     return found
 
 
-def on_grid(sight: Sight, shape: tuple[int, ...]) -> tuple[tuple[FloatArray, ...], NDArray[Any]]:
+def on_grid(sight: Sight, shape: tuple[int, ...]) -> tuple[tuple[FloatArray, ...], NumberArray]:
     """Coordinates along each axis, and the values there, (n_1, …, n_d), with (…, k) of vectors, (…, B) of batches."""
     lines = sight.scene.lines(shape)
     x = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, sight.scene.dim)
@@ -105,10 +105,10 @@ def to_pandas(sights: Sequence[Sight], shape: Any) -> Any:
     return pandas.DataFrame(columns)
 
 
-def columns_of(sight: Sight, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def columns_of(sight: Sight, values: NumberArray) -> dict[str, NumberArray]:
     """Values (n, …) by name: u, or u_1, u_2 of a vector; and u[0], u[1] of a batch."""
     inputs = [("", values)] if sight.single else [(f"[{b}]", values[..., b]) for b in range(values.shape[-1])]
-    found: dict[str, NDArray[Any]] = {}
+    found: dict[str, NumberArray] = {}
     for end, own in inputs:
         if own.ndim == 1:
             found[f"{sight.name}{end}"] = own

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 
-def shown(title: str, rows: Sequence[Sequence[object]], draw: Callable[[Any], object] | None = None) -> str:
+def html_table(title: str, rows: Sequence[Sequence[object]], draw: Callable[[Any], object] | None = None) -> str:
     """A table with a title, and beside it what ``draw`` draws on axes of matplotlib."""
     lines = "".join("<tr>" + "".join(_cell(cell) for cell in row) + "</tr>" for row in rows)
     table = f"<table><caption style='text-align:left'><b>{escape(title)}</b></caption>{lines}</table>"

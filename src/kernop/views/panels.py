@@ -7,16 +7,15 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, describe, fail
+from kernop.basics.errors import ArgumentError, NumberArray, describe, fail
 from kernop.views.scene import read_cut
 from kernop.views.sight import Sight
 
 #: Moments at which a plane is shown.
 MOMENTS = 4
 #: Takes values (n,) or (n, k) to those that are shown.
-Shown = Callable[[NDArray[Any]], NDArray[Any]]
+Shown = Callable[[NumberArray], NumberArray]
 #: What can be shown of complex values, by name: how it is computed, and how it is written.
 PARTS: dict[str, tuple[Shown, str]] = {
     "": (np.real, "{}"),

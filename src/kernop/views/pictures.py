@@ -44,7 +44,7 @@ def plot(
     return returned(axes)
 
 
-def small(sight: Sight) -> Callable[[Any], None]:
+def small_picture(sight: Sight) -> Callable[[Any], None]:
     """Draws a function on axes, small: its first panel."""
 
     def on(axis: Any) -> None:
@@ -114,7 +114,7 @@ def ratio(panel: Panel) -> float:
 def curves(panel: Panel, axis: Any, mesh: Mesh, values: FloatArray) -> list[tuple[Any, slice, int]]:
     """Curves on a line; each with the points that it passes through, and the column of its values."""
     drawn: list[tuple[Any, slice, int]] = []
-    for rows in pieces(mesh):
+    for rows in connected_pieces(mesh):
         for k, own in enumerate(values[rows].T if values.ndim == 2 else [values[rows]]):
             label = panel.labels[k] if panel.labels and rows.start == 0 else None
             style = {"color": f"C{k}", "linestyle": ("-", "--", ":", "-.")[k % 4], "label": label}
@@ -128,7 +128,7 @@ def curves(panel: Panel, axis: Any, mesh: Mesh, values: FloatArray) -> list[tupl
     return drawn
 
 
-def pieces(mesh: Mesh) -> list[slice]:
+def connected_pieces(mesh: Mesh) -> list[slice]:
     """The points of each connected piece of a line."""
     starts = np.flatnonzero(np.diff(mesh.simplices[:, 0]) > 1) + 1
     return [slice(int(own[0, 0]), int(own[-1, 1]) + 1) for own in np.split(mesh.simplices, starts)]

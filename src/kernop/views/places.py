@@ -11,7 +11,7 @@ import numpy as np
 from kernop.basics.errors import ArgumentError, FloatArray, check_integer, fail
 from kernop.geometry import Points, Region
 from kernop.geometry.region import PointSet
-from kernop.views.figures import axes_for, framed, pyplot
+from kernop.views.figures import axes_for, framed, users_pyplot
 from kernop.views.mesh import mesh_of
 from kernop.views.scene import Scene, scene
 
@@ -57,7 +57,7 @@ def plot_places(pieces: Sequence[Piece], points: Any = None, ax: Any = None, leg
 
 def _axes(seen: Scene, ax: Any) -> Any:
     if seen.dim == 3 and ax is None:
-        figure = pyplot().figure(figsize=(6.4, 4.4), layout="constrained")
+        figure = users_pyplot().figure(figsize=(6.4, 4.4), layout="constrained")
         return figure.add_subplot(projection="3d")
     sides = seen.high - seen.low
     ratio = 0.35 if seen.dim == 1 else 0.8 if seen.timed else float(sides[1] / sides[0])

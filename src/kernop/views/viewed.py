@@ -136,7 +136,7 @@ class Viewed(ABC):
         if region is None and all(isinstance(own, PointSet) for own in sight.scene.regions):
             (region,) = sight.scene.regions[:1]
         regions = integrals.read_region(sight.scene, region)
-        return self.integrate(region, op) / integrals.measure(regions)
+        return self.integrate(region, op) / integrals.total_measure(regions)
 
     def norm(self, kind: str = "l2") -> Any:
         """The norm of u over the domain: a number, or (B,).
@@ -146,15 +146,15 @@ class Viewed(ABC):
         """
         sight = self._one("norm")
         if check_choice("kind", kind, ("l2", "h1", "max")) == "max":
-            return self._extremes(sight, None, lambda v: np.sqrt(integrals.squared(v, v.ndim - 1))).value
+            return self._extremes(sight, None, lambda v: np.sqrt(integrals.squared_sizes(v, v.ndim - 1))).value
 
         def squares(points: Points) -> FloatArray:
             values = sight.evaluate(None, points, "extrapolate")
-            found = integrals.squared(values, values.ndim - (1 if sight.single else 2))
+            found = integrals.squared_sizes(values, values.ndim - (1 if sight.single else 2))
             if kind == "h1":
                 steps = self.grad(points, outside="extrapolate")
                 steps = np.take(steps, np.arange(sight.scene.space), axis=-1 if sight.single else -2)
-                found = found + integrals.squared(steps, steps.ndim - (1 if sight.single else 2))
+                found = found + integrals.squared_sizes(steps, steps.ndim - (1 if sight.single else 2))
             return found
 
         return _plain(np.sqrt(integrals.integral(squares, integrals.read_region(sight.scene, None), "norm")))

@@ -9,13 +9,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FileError,
     FloatArray,
+    NumberArray,
     check_array,
     check_integer,
     describe,
@@ -71,9 +71,9 @@ def read_times(sight: Sight, times: Any, usual: int) -> FloatArray:
     return found
 
 
-def arrays(sights: Sequence[Sight], x: FloatArray) -> dict[str, NDArray[Any]]:
+def arrays(sights: Sequence[Sight], x: FloatArray) -> dict[str, NumberArray]:
     """The values of all unknowns at points as VTK has them: numbers, and vectors with three components."""
-    found: dict[str, NDArray[Any]] = {}
+    found: dict[str, NumberArray] = {}
     for sight in sights:
         values = sight.alone("to_vtk")(x)
         complex_ = np.iscomplexobj(values)
@@ -92,7 +92,7 @@ def arrays(sights: Sequence[Sight], x: FloatArray) -> dict[str, NDArray[Any]]:
     return found
 
 
-def _written(meshio: Any, path: Path, mesh: Mesh, values: Mapping[str, NDArray[Any]]) -> Path:
+def _written(meshio: Any, path: Path, mesh: Mesh, values: Mapping[str, NumberArray]) -> Path:
     dim = mesh.x.shape[1]
     x = np.pad(mesh.x, ((0, 0), (0, 3 - dim)))
     data = {name: np.ascontiguousarray(own) for name, own in values.items()}

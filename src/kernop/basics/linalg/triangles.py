@@ -93,8 +93,8 @@ def _by_columns(upper: FloatArray) -> tuple[FloatArray, int]:
     return np.asfortranarray(upper), 0
 
 
-#: `right_solve_upper` solves multiples of so many rows. OpenBLAS has kernels of 4, 8, 12 and 24 columns: with 24 the last
-#: bit of a row does not depend on which of them it meets.
+#: `right_solve_upper` solves multiples of so many rows. OpenBLAS has kernels of 4, 8, 12 and 24 columns: with 24 the
+#: last bit of a row does not depend on which of them it meets.
 ROWS = 24
 #: Rows that it solves at a time: R is read from memory once for all of them.
 TOGETHER = 20 * ROWS

@@ -15,7 +15,7 @@ from kernop.methods.parts.local import Local
 SMALL, TOGETHER = 2**17, 64
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Batch:
     """P parts that are applied together: they share what they do, or are small and of one shape.
 

@@ -44,7 +44,7 @@ Crew = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 
 
 @stored("group", by_value=False)
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Group:
     """A group of parts, of which inner unknowns are eliminated.
 
@@ -157,7 +157,7 @@ def _cut(cell: Cell, parts: Sequence[Sequence[int]]) -> list[Cell]:
     return [cell] if count > 1 else []
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Subtree:
     """All that is needed to merge the parts of a cell elsewhere.
 
@@ -277,7 +277,9 @@ class _Merging:
 
     def _leaf(self, k: int) -> _Merged:
         none, kind = np.arange(0), self._alike[k]
-        group = Group((), k, none, self._glue.owned[k], none, self._glue.sum_numbers)
+        group = Group(
+            children=(), part=k, inner=none, outer=self._glue.owned[k], across=none, sums=self._glue.sum_numbers
+        )
         if self._times[kind] == 1:
             return _Merged(group, self._maps(k), -1)
         if kind not in self._leaves:
@@ -300,7 +302,8 @@ class _Merging:
         whole = np.zeros((len(rows), len(columns)))
         for own, (here, there) in zip(pairs, where, strict=True):
             whole[np.ix_(here, there)] += own.s
-        group, s = self._eliminated(Group(children, -1, inner, outer, across, sums), whole, last)
+        group = Group(children=children, part=-1, inner=inner, outer=outer, across=across, sums=sums)
+        group, s = self._eliminated(group, whole, last)
         found = _Merged(group, s, -1 if single else len(self._alike) + len(self._known))
         if not single:
             self._known[key] = found
@@ -316,7 +319,7 @@ class _Merging:
         if last and len(group.sums):
             across = np.concatenate([group.across, group.sums])
             units = np.concatenate([self._units[group.across], np.zeros(len(group.sums))])
-            return _least(group.children, group.inner, group.outer, across, whole, units), whole[:0]
+            return _least(group, across, whole, units), whole[:0]
         scale = 1.0 / np.maximum(np.max(np.abs(whole[:n]), axis=1), 1e-300)
         scaled = scale[:, None] * whole[:n, :n]
         lu, pivots, _ = dgetrf(scaled)
@@ -339,17 +342,15 @@ def places(numbers: Numbers, wanted: Numbers) -> Numbers:
     return order[np.searchsorted(numbers[order], wanted)]
 
 
-def _least(
-    children: tuple[Group, ...], inner: Numbers, outer: Numbers, across: Numbers, whole: FloatArray, units: FloatArray
-) -> Group:
+def _least(group: Group, across: Numbers, whole: FloatArray, units: FloatArray) -> Group:
     """The last group, whose equations and sums hold by least squares, each in units not below those given."""
     scale = 1.0 / np.maximum(np.max(np.abs(whole), axis=1), np.maximum(units, 1e-300))
     q, upper = np.linalg.qr(scale[:, None] * whole)
     size = np.abs(np.diagonal(upper))
     if not np.min(size) > SINGULAR * np.max(size):
         raise unglued()
-    none = np.zeros((len(inner), 0))
-    return Group(children, -1, inner, outer, across, np.arange(0), None, (q, upper, scale), none, none.T)
+    none = np.zeros((len(group.inner), 0))
+    return replace(group, across=across, sums=np.arange(0), least=(q, upper, scale), down=none, up=none.T)
 
 
 def unglued() -> SingularGramError:

@@ -127,6 +127,7 @@ class Leaves:
         space: PartsSpace,
         functionals: Functionals,
         part_rows: Sequence[PartRows],
+        *,
         crossing: Exchange | None,
         traces: Sequence[Trace],
         owned: Sequence[Sequence[tuple[int, int]]],

@@ -113,7 +113,7 @@ class Rows:
             found[k * m : (k + 1) * m] = 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Leaf:
     """All that a part is learned from.
 

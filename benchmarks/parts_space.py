@@ -1,0 +1,118 @@
+"""Boxes in space: −Δu = 1 in a cube, whose edges are singular; a ball in a cube, at which a coefficient jumps.
+
+The cube is made of parts that are graded to its edges; the ball by one space for each side. ``cube`` or ``ball`` on the
+command line runs one of the tables. Seconds are processor time; set OPENBLAS_NUM_THREADS=1.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from common import save, table
+
+import kernop as ko
+
+#: Cells along a side before grading, degree and levels.
+SIZES = ((2, 8, 0), (2, 8, 1), (2, 8, 2), (2, 8, 3), (2, 8, 4))
+#: The conductivity of the ball, its radius, and sizes of the spaces.
+INSIDE, RADIUS, FUNCTIONS = 10.0, 0.5, (500, 1000, 2000)
+
+
+def centre_of_cube() -> float:
+    """u at the centre of the unit cube: that of a square, and a series that converges like exp(−4.4 n)."""
+    m = 2.0 * np.arange(60) + 1.0
+    sign = (-1.0) ** np.arange(60)
+    square = 0.125 - 4.0 / np.pi**3 * np.sum(sign / (m**3 * np.cosh(np.minimum(0.5 * np.pi * m, 600.0))))
+    i, j = np.meshgrid(m, m, indexing="ij")
+    g = np.pi * np.hypot(i, j)
+    terms = 16.0 * np.outer(sign, sign) / (np.pi**2 * i * j * g**2 * np.cosh(np.minimum(0.5 * g, 600.0)))
+    return float(square - np.sum(terms))
+
+
+def cube() -> None:
+    """u at the centre against parts, with the memory of the process."""
+    truth, box = centre_of_cube(), ko.Box([0, 0, 0], [1, 1, 1])
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=box), ko.Dirichlet(on=box.boundary))
+    rows: list[list[str]] = []
+    for cells, degree, levels in SIZES:
+        started = time.process_time()
+        T = ko.learn(problem, method=ko.Partition(cells=cells, degree=degree, levels=levels))
+        learned = time.process_time() - started
+        error = abs(float(quietly(T, 1.0, 0.0)(np.full((1, 3), 0.5))[0]) / truth - 1.0)
+        parts, functions = len(T.factorisation.locals), len(T.factorisation.expansion)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        sizes = [str(value) for value in (degree, levels, parts, functions)]
+        rows.append([*sizes, f"{learned:.1f}", f"{memory:.1f}", f"{error:.1e}"])
+        print(" · ".join(rows[-1]), flush=True)
+        del T
+    header = ["degree", "levels", "parts", "functions", "learn, s", "memory at most, GB", "error at the centre"]
+    table(f"−Δu = 1 in a cube: u = {truth:.12f} at the centre", header, rows)
+    save("parts_cube", {"truth": truth, "header": header, "rows": rows})
+
+
+def quietly(T: Any, *data: Any) -> Any:
+    """Data that are not satisfied at edges are no news."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return T(*data)
+
+
+def smooth(x: np.ndarray) -> np.ndarray:
+    """w = (r² − R²) s with s = cos(x + y/2) exp(z/2); u = w / a is continuous, and so is its flux."""
+    return (np.sum(x**2, axis=-1) - RADIUS**2) * np.cos(x[..., 0] + 0.5 * x[..., 1]) * np.exp(0.5 * x[..., 2])
+
+
+def source(x: np.ndarray) -> np.ndarray:
+    """−Δw = −6 s − 4 x·∇s + (r² − R²) s."""
+    angle, grows = x[..., 0] + 0.5 * x[..., 1], np.exp(0.5 * x[..., 2])
+    s = np.cos(angle) * grows
+    along = -angle * np.sin(angle) * grows + 0.5 * x[..., 2] * s
+    return -6.0 * s - 4.0 * along + (np.sum(x**2, axis=-1) - RADIUS**2) * s
+
+
+def held(x: np.ndarray) -> np.ndarray:
+    return smooth(x) / np.where(np.sum(x**2, axis=-1) < RADIUS**2, INSIDE, 1.0)
+
+
+def uniform_field(x: np.ndarray) -> np.ndarray:
+    """3z / (k + 2) inside, z (1 − (k − 1) / (k + 2) R³ / r³) outside."""
+    r = np.maximum(np.linalg.norm(x, axis=-1), 1e-3)
+    around = x[..., 2] * (1.0 - (INSIDE - 1.0) / (INSIDE + 2.0) * (RADIUS / r) ** 3)
+    return np.where(r < RADIUS, 3.0 / (INSIDE + 2.0) * x[..., 2], around)
+
+
+def ball() -> None:
+    """Two exact solutions: one that is entire on either side, and that of a uniform field, with a pole in the ball."""
+    box, inner = ko.Box([-1, -1, -1], [1, 1, 1]), ko.Ball([0, 0, 0], RADIUS)
+    a = ko.Piecewise({inner: INSIDE}, otherwise=1.0)
+    problem = ko.Problem(ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=box), ko.Dirichlet(on=box.boundary))
+    x = box.sample(3000, "uniform", seed=2).x
+    rows: list[list[str]] = []
+    for number in FUNCTIONS:
+        started = time.process_time()
+        T = ko.learn(problem, method=ko.Subspace(number), points=3 * number)
+        learned = time.process_time() - started
+        pairs = ((source, held), (0.0, uniform_field))
+        errors = [np.max(np.abs(quietly(T, f, exact)(x) - exact(x))) / np.max(np.abs(exact(x))) for f, exact in pairs]
+        rows.append([str(number), f"{learned:.1f}", *(f"{error:.1e}" for error in errors)])
+        print(" · ".join(rows[-1]), flush=True)
+    header = ["functions", "learn, s", "entire on either side", "uniform field"]
+    table("A ball of conductivity 10 in a cube of 1: largest relative errors", header, rows)
+    save("parts_ball", {"header": header, "rows": rows})
+
+
+TABLES = {"cube": cube, "ball": ball}
+
+
+def main() -> None:
+    for name in sys.argv[1:] or TABLES:
+        TABLES[name]()
+
+
+if __name__ == "__main__":
+    main()
