@@ -26,21 +26,25 @@ DRUM = ko.SpaceTime(ko.Ball([0, 0], 1.0), (0, 2))
 SQUARE = ko.Box([0, 0], [1, 1])
 
 
+@jax.jit
 def a(x):
     """Diffusion that depends on place and time."""
     return jnp.exp(0.4 * x[..., 0] - 0.3 * x[..., -1]) + x[..., -1] ** 2
 
 
+@jax.jit
 def wind(x):
     """As many parts as space has coordinates."""
     return jnp.stack([jnp.sin(x[..., -1]) + k * x[..., 0] for k in range(x.shape[-1] - 1)], axis=-1)
 
 
+@jax.jit
 def stiffness(x):
     unit = jnp.eye(x.shape[-1] - 1)
     return unit * a(x)[..., None, None] + 0.1
 
 
+@jax.jit
 def smooth(x):
     k = jnp.arange(1, x.shape[-1] + 1)
     return jnp.sin(jnp.sum(k * x, axis=-1)) + 0.5 * jnp.exp(-x[..., -1]) * x[..., 0] ** 3
