@@ -118,8 +118,10 @@ def refused(kind, message, function, *arguments, **named):
     assert isinstance(caught.value, KernopError)
 
 
-def test_complex_data_of_a_real_solution_are_refused_by_their_name():
-    refused(ArgumentTypeError, "g: got complex data", operator()(sine, 0.0).error_estimate, sine, 1j)
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
+@pytest.mark.parametrize("value", [1j, [[1.0], [1.0, 2.0]], RIM])
+def test_data_of_an_estimate_are_refused_by_their_name(value):
+    refused(ArgumentTypeError, "g: got", operator()(sine, 0.0).error_estimate, sine, value)
 
 
 @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")

@@ -147,8 +147,12 @@ def checked_values(condition: Condition, value: object, n: int | None, layout: L
 
 def known_everywhere(condition: Condition, value: Any, layout: Layout) -> bool:
     """Is data known at all points: a function, a number, numbers for a vector, or the value of an integral?"""
+    if callable(value) or condition.integral:
+        return True
     numbers = () if layout.components is None else (layout.components,)
-    return callable(value) or condition.integral or np.shape(value) in ((), numbers)
+    remedy = "give a function of x, numbers, or values at the points"
+    shaped = value if hasattr(value, "shape") else as_array(condition.name, value, remedy)
+    return np.shape(shaped) in ((), numbers)
 
 
 def _wanted(condition: Condition, n: int | None, k: int | None) -> str:
