@@ -103,12 +103,15 @@ def exactly(name: str, a: Any, exact: Any, domain: Any, **options: Any) -> list[
 
 
 def changing(name: str, a: Any, finer: ko.Partition, **options: Any) -> tuple[list[str], Any, Any]:
-    """By a tolerance, against an operator of other cells, degree and depth."""
+    """Against an operator of other cells, degree and depth."""
     T, seconds = learned(a, **options)
     values, other = T(1.0, 0.0)(PLACES), learned(a, method=finer)[0](1.0, 0.0)(PLACES)
     change = float(np.max(np.abs(values - other)) / np.max(np.abs(values)))
-    depth = "" if finer.levels is None else f", {finer.levels} levels"
-    return row(name, T, seconds, change, f"{finer.cells} cells, degree {finer.degree}{depth}"), values, T
+    return row(name, T, seconds, change, described(finer)), values, T
+
+
+def described(method: ko.Partition) -> str:
+    return f"{method.cells} cells, degree {method.degree}, {method.levels} levels"
 
 
 def strong(T: Any) -> None:
@@ -160,9 +163,9 @@ def triangle() -> Rows:
 
 
 def board() -> Rows:
-    a, finer = checkerboard(10.0), ko.Partition(cells=4, degree=11)
-    options = {"method": ko.Partition(degree=13), "tol": 1e-6, "budget": 5000}
-    found, values, T = changing("checkerboard 1 : 10, degree 13, at most 5000 parts", a, finer, **options)
+    method, finer = ko.Partition(cells=4, degree=13, levels=22), ko.Partition(cells=4, degree=11, levels=26)
+    name = f"checkerboard 1 : 10, {described(method)}"
+    found, values, T = changing(name, checkerboard(10.0), finer, method=method)
     yield found
     coarse, fine = (elements(10.0, k) for k in (14, 20))
     off = float(np.max(np.abs(values - fine)) / np.max(np.abs(values)))

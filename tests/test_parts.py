@@ -1,5 +1,7 @@
 """Operators made of parts: corners, jumps, curved boundaries, waves, against exact solutions and known values."""
 
+from pathlib import Path
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -128,6 +130,23 @@ def test_a_line_and_a_cube():
     source = lambda x: 4.0 * exact(x)
     T = ko.learn(poisson(cube), method=ko.Partition(cells=2, degree=8))
     assert off(T(source, exact), exact, cube.sample(300, "uniform", seed=1).x) < 1e-5
+
+
+def test_a_gear_has_no_value_that_its_boundary_does_not_allow():
+    """Δu = 0, 0 at the teeth, heat enters at the bore: u is largest there, and nowhere below 0."""
+    outline = np.loadtxt(Path(__file__).parents[1] / "examples" / "data" / "gear.csv", delimiter=",", skiprows=1)
+    wheel, bore = ko.Polygon(outline), ko.Ball([0, 0], 0.3)
+    gear = wheel - bore
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.laplacian(u), on=gear),
+        ko.Dirichlet(on=gear.boundary.of(wheel), name="g"),
+        ko.Neumann(on=gear.boundary.of(bore), name="q"),
+    )
+    with pytest.warns(ko.errors.AccuracyWarning):
+        u = ko.learn(problem, method=ko.Partition(cells=2, degree=9, levels=3))(0.0, 0.0, 1.0)
+    found, rim = u(gear.sample(6000, "uniform", seed=1).x), u(gear.boundary.of(bore).sample(300).x)
+    assert -1e-3 < np.min(found) < np.max(found) < np.max(rim) + 1e-3
+    assert np.max(rim) == pytest.approx(0.299, abs=5e-3)
 
 
 def test_the_edges_of_a_cube():

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -63,6 +64,16 @@ def test_a_steep_front_of_the_inputs_is_solved_in_parts_without_a_tolerance():
     assert "where one space missed" in str(T.report)
     x = disk.sample(400, "uniform", seed=1).x
     assert np.max(np.abs(T(source, front)(x) - front(x))) < 1e-6
+
+
+def test_a_coefficient_that_only_parts_resolve_is_no_reason_for_a_warning():
+    """a varies over 1/60 of the side: too fast for a few thousand points, not for 64 parts of degree 15."""
+    a = lambda x: 1.0 + 0.9 * jnp.sin(60.0 * x[..., 0]) * jnp.sin(60.0 * x[..., 1])
+    problem = ko.Problem(ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=SQUARE), ko.Dirichlet(on=SQUARE.boundary))
+    T = ko.learn(problem, method=ko.Partition(cells=8, degree=15, levels=0))
+    assert not T.diagnosis.roughness.unresolved
+    with pytest.warns(ko.AccuracyWarning, match="not resolved"):
+        ko.learn(problem, method=ko.Partition(cells=2, degree=6, levels=0))
 
 
 @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")

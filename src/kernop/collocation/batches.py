@@ -225,7 +225,7 @@ def stream(problem: Problem, points: Any, scheme: str, seed: int, size: int) -> 
     return _Sliced(problem, {**rest, **lazy}, size)
 
 
-def check_whole(points: Any, method: Any) -> None:
+def check_whole(points: object, method: object) -> None:
     """Refuse points that come in batches, for a method that needs all rows at once."""
     if isinstance(points, Batches) or _passes_once(points):
         remedy = "use method=ko.Subspace(batch=2000), or give numbers or arrays"
@@ -234,7 +234,7 @@ def check_whole(points: Any, method: Any) -> None:
         )
 
 
-def _passes_once(points: Any) -> bool:
+def _passes_once(points: object) -> bool:
     return isinstance(points, Iterator) or hasattr(points, "__next__")
 
 
@@ -248,7 +248,7 @@ def chain(first: Stream, points: Mapping[str, Points], size: int) -> Stream:
     return _Chain(first, _Sliced(first.problem, dict(points), size))
 
 
-def _has_rows(a: Any) -> bool:
+def _has_rows(a: object) -> bool:
     shape = getattr(a, "shape", ())
     return not isinstance(a, Points) and isinstance(shape, tuple) and len(shape) > 0 and hasattr(a, "__getitem__")
 

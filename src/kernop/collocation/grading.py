@@ -99,7 +99,8 @@ def cells_of(
     Arguments:
         number: about so many along the longest side.
         target: the error at which the grading aims.
-        depth: how often cells are halved there; None chooses. In a box in space, how often the outermost layers of
+        depth: how often cells are halved at the most singular place, and at others less often, so that errors are
+            alike; None chooses. In a box in space, how often the outermost layers of
             cells are, None for never: grid lines crowd at its sides, so that cells at its edges are small across them.
         halved: other cells that are halved, by their corners.
     """
@@ -107,7 +108,8 @@ def cells_of(
     low, high = domain.bounds
     places, exponents = singular_places(problem, pieces)
     rates = _rates(problem, pieces, places, exponents)
-    levels = np.ceil(np.log2(1.0 / target) / rates) if depth is None else np.full(len(places), depth)
+    wanted = np.log2(1.0 / target) if depth is None else depth * np.min(rates, initial=np.inf)
+    levels = np.ceil(wanted / rates)
     levels = np.minimum(levels, DEEPEST)
     marks = [np.array([a, b]) for a, b in zip(low, high, strict=True)]
     for j in range(problem.dim if len(places) else 0):

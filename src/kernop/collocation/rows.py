@@ -165,7 +165,7 @@ class StreamedRows:
         """With more points after these, in batches of ``size``; without inputs."""
         return StreamedRows(chain(self.stream, points, size), self.ansatz)
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         """A function, a number or those of a vector, or values at all points, (N_k, …)."""
         k = self.names.index(name)
         condition, layout = self.stream.problem.conditions[k], self.layouts[k]

@@ -225,7 +225,9 @@ def by_slab(
     return found
 
 
-def _parts(condition: Condition, value: Any, points: Points, layout: Layout, steps: int, duration: float) -> list[Any]:
+def _parts(
+    condition: Condition, value: object, points: Points, layout: Layout, steps: int, duration: float
+) -> list[Any]:
     """The data of one condition in each slab."""
     if callable(value):
         return [Later(value, k * duration) for k in range(steps)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -136,7 +135,7 @@ class Stream:
             remedy = remedy or "give arrays or ko.Batches to learn, or this input in learn(inputs=[…]), for T.solutions"
             raise fail(ArgumentError, "T", "an operator whose points have passed (they came from an iterator)", remedy)
 
-    def _adopted(self, given: Any) -> Batch:
+    def _adopted(self, given: object) -> Batch:
         if not isinstance(given, Mapping):
             remedy = "a batch is a dictionary from names of conditions to points"
             raise fail(ArgumentTypeError, "points", f"a batch that is {describe(given)}", remedy)

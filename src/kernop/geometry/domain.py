@@ -50,7 +50,7 @@ class Domain(Patchwork):
     def boundary(self) -> Patchwork:
         """The boundary, with normals that point outward."""
 
-    def distance(self, x: Any) -> FloatArray:
+    def distance(self, x: object) -> FloatArray:
         """The signed distance of each row of x (n, d) from the boundary, negative inside, (n,).
 
         Where the domain is a combination, or is known by a function, it is right to first order near the boundary.
@@ -72,13 +72,13 @@ class Domain(Patchwork):
             raise fail(ArgumentError, "corners", f"a domain in {self.dim} dimensions", "ask a domain of the plane")
         return plane_corners(self.boundary.patches, float(np.max(np.subtract(*self.bounds[::-1]))))
 
-    def __or__(self, other: Any) -> SetOperation:
+    def __or__(self, other: object) -> SetOperation:
         return _combined("|", self, other)
 
-    def __and__(self, other: Any) -> SetOperation:
+    def __and__(self, other: object) -> SetOperation:
         return _combined("&", self, other)
 
-    def __sub__(self, other: Any) -> SetOperation:
+    def __sub__(self, other: object) -> SetOperation:
         return _combined("-", self, other)
 
 
@@ -371,7 +371,7 @@ class BoundaryPieces(Patchwork):
 _REMEDY = "combine domains such as Box, Ball, Polygon, Implicit or Solid; for a part of one, D & Implicit(…)"
 
 
-def _combined(operation: Literal["|", "&", "-"], first: Domain, second: Any) -> SetOperation:
+def _combined(operation: Literal["|", "&", "-"], first: Domain, second: object) -> SetOperation:
     if not isinstance(second, Domain):
         raise fail(ArgumentTypeError, "domains", describe(second), _REMEDY)
     return SetOperation(operation, first, second)

@@ -87,7 +87,7 @@ class Kernel(ABC):
             self.check_dim(one.shape[-1])
             return _value(self, one, other)
 
-    def __add__(self, other: Any) -> Kernel:
+    def __add__(self, other: object) -> Kernel:
         return Sum(self, _kernel(other))
 
     def __mul__(self, other: Any) -> Kernel:
@@ -143,13 +143,13 @@ def _unflatten(cls: type[Kernel], aux: tuple[tuple[str, Any], ...], children: It
     return kernel
 
 
-def _kernel(value: Any) -> Kernel:
+def _kernel(value: object) -> Kernel:
     if not isinstance(value, Kernel):
         raise fail(ArgumentTypeError, "kernel", describe(value), "add kernels to kernels only")
     return value
 
 
-def check_lengthscale(value: Any) -> FloatArray:
+def check_lengthscale(value: object) -> FloatArray:
     """A positive number, or one for each axis."""
     lengths = check_array("lengthscale", value, remedy="give a positive number, or one for each axis")
     if lengths.ndim > 1 or lengths.size == 0:

@@ -33,7 +33,7 @@ Function = Callable[[Any], Any]
 ROWS = (512, 2048, 8192)
 
 
-def evaluate(name: str, function: Function, x: Any, shape: tuple[int, ...] | None = None) -> Any:
+def evaluate(name: str, function: Function, x: object, shape: tuple[int, ...] | None = None) -> Any:
     """Values of a user's function at x (n, d), in float64 or complex128: (n, *shape); without ``shape``, (n, …).
 
     One number stands for a constant. A function that forgets ``...`` (``x[0]``) or an axis (``jnp.sum(x**2)``) mixes
@@ -115,7 +115,7 @@ def _call(name: str, function: Function, x: Any) -> Any:
     return array.astype(jnp.complex128 if jnp.iscomplexobj(array) else jnp.float64)
 
 
-def _not_for_jax(name: str, x: Any) -> KernopError:
+def _not_for_jax(name: str, x: object) -> KernopError:
     """For a function that hands what JAX traces to NumPy: x, when we differentiate it, or what a user traces."""
     if not isinstance(x, Tracer):
         got = "a function that hands values which JAX traces to NumPy or SciPy"

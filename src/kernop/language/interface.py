@@ -96,7 +96,7 @@ class Interface(Compound):
                 got = f"{describe(own)} at {place}, where {other.name!r} says what it is"
                 raise fail(ArgumentError, what, got, "state one interface on each part of a surface")
 
-    def _condition(self, op: Operator, on: Region, what: str, data: Any) -> Condition:
+    def _condition(self, op: Operator, on: Region, what: str, data: object) -> Condition:
         """One of the two, with data that are fixed, or an input of that name."""
         name, fixed = (data, None) if isinstance(data, str) else (f"{self.name}_{what}", data)
         return Condition(op, on, name, data=fixed, of=self.of, across=True)
@@ -160,7 +160,7 @@ def flux_of(op: Operator) -> Operator:
     """The flux of one equation, as an operator."""
 
     @wraps(op)
-    def flux(*fields: Any, **named: Any) -> Any:
+    def flux(*fields: object, **named: object) -> Any:
         with collecting_fluxes() as found:
             op(*fields, **named)
         if len(found) != 1:

@@ -45,7 +45,7 @@ _RETURN = "return a scalar field, such as -laplacian(u), or a vector of them"
 
 
 @stored("identity")
-def itself(u: Any, /) -> Any:
+def itself(u: object, /) -> Any:
     """The operator u ↦ u."""
     return u
 
@@ -103,7 +103,7 @@ def flattened_rows(op: Operator) -> Operator:
     """The operator that makes a vector field of the entries of the matrix field that ``op`` makes, row by row."""
 
     @wraps(op)  # its parameters name the unknowns
-    def flat(*fields: Any, **named: Any) -> VectorField:
+    def flat(*fields: object, **named: object) -> VectorField:
         return VectorField(op(*fields, **named).scalars)
 
     return flat
@@ -265,7 +265,7 @@ def _components(u: Mapping[str, Function], unknowns: Unknowns, points: Points) -
     return component
 
 
-def _known(values: Any) -> NumberArray:
+def _known(values: object) -> NumberArray:
     if isinstance(values, Tracer):
         remedy = "learn outside of jit, grad and vmap, where all coefficients are known"
         raise fail(OperatorError, "coefficient", "values that JAX traces", remedy)

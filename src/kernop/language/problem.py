@@ -120,7 +120,7 @@ class Problem:
                 return condition
         raise fail(InputNameError, "name", describe(name), "the conditions are " + ", ".join(map(repr, self.names)))
 
-    def contains(self, x: Any) -> NDArray[np.bool_]:
+    def contains(self, x: object) -> NDArray[np.bool_]:
         """For each row of x (n, d): does it lie in the region of any condition?"""
         return self.inside(check_coordinates("x", x, self.dim))
 
@@ -133,7 +133,7 @@ class Problem:
             found = found | condition.on.inside(x)
         return found
 
-    def manufacture(self, u: Any, points: Mapping[str, Any]) -> dict[str, NumberArray]:
+    def manufacture(self, u: object, points: Mapping[str, Any]) -> dict[str, NumberArray]:
         """Data that makes ``u`` the exact solution: {name: (P_k u)(points[name])} for every input of T.
 
         ``u`` maps x (n, d) to (n,), or to (n, B) for B solutions at once; with several unknowns it is a dictionary of
@@ -171,7 +171,7 @@ class Problem:
             raise fail(ArgumentError, f"points[{name!r}]", "points without weights for an integral", remedy)
         return np.tensordot(places.weight, found, axes=1)[None]
 
-    def plot(self, *, points: Any = None, ax: Any = None) -> Any:
+    def plot(self, *, points: object = None, ax: object = None) -> Any:
         """Draw the domain, the pieces where conditions hold in colours with what they say, points, and normals.
 
         Returns the axes of matplotlib. Needs ``kernop[plot]``.

@@ -43,6 +43,8 @@ from kernop.trust.resolution import open_jumps, with_interfaces
 
 #: Points by which the sizes of conditions are compared.
 FEW = 200
+#: At most so many evenly spread points show whether parts resolve the coefficients.
+MANY = 100_000
 
 
 def learn(
@@ -164,7 +166,10 @@ def _examined(operator: SolutionOperator, task: Task, stage: Stages) -> Solution
         if isinstance(operator.method, Partition):  # whose points crowd at corners
             placed = sample(task.problem, None, task.sampling, task.seed)
             ansatz, rows = fitted(task.problem, placed, task.frame)
-            found = replace(found, roughness=task.roughness(placed))
+            rough = task.roughness(placed)
+            if rough.unresolved:  # by a few points; by as many as the parts have?
+                rough = task.roughness(sample(task.problem, min(operator.n_points, MANY), task.sampling, task.seed))
+            found = replace(found, roughness=rough)
         stable = task.stability(rows, ansatz)
     found = replace(found, stability=stable)
     _warn(found, operator.report, level=4, prior=states_noise(task.problem))

@@ -6,7 +6,6 @@ import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,7 +195,7 @@ class Factorisation(ABC):
         """The same map, which needs no more passes: itself if it needs none."""
         return self
 
-    def with_client(self, client: Any) -> Factorisation:
+    def with_client(self, client: object) -> Factorisation:
         """The same map, whose passes run on the workers of a Dask client, or in this process if it is None."""
         if client is not None:
             remedy = "leave it out, or learn with method=ko.Subspace(batch=…)"

@@ -53,7 +53,7 @@ def states_noise(problem: Problem) -> bool:
     return any(condition.noise is not None for condition in problem.conditions)
 
 
-def read_noise(noise: Any, problem: Problem, sizes: Callable[[], tuple[float, ...]]) -> Noise:
+def read_noise(noise: object, problem: Problem, sizes: Callable[[], tuple[float, ...]]) -> Noise:
     """The noise that `learn` is told, and that the conditions of a problem state.
 
     What a condition states holds for it. For the others: a number is the standard deviation for all of them, a

@@ -48,8 +48,9 @@ class Partition(Method):
     Arguments:
         cells: about so many along the longest side before corners are graded; None chooses.
         degree: total degree of the polynomials on a cell; None chooses.
-        levels: how often cells at corners are halved; None chooses by the angles. In space: how often those at the
-            sides of a box are, towards the sides, so that its edges are resolved; None for never.
+        levels: how often cells are halved at the corner, or the crossing of jumps, at which u is most singular, and at
+            others less often, by their angles; None chooses. In space: how often those at the sides of a box are,
+            towards the sides, so that its edges are resolved; None for never.
         gluing: what is exchanged between parts: "values" of u for fluxes, or both mixed, "robin" with real factors and
             "impedance" with imaginary ones, for which parts have no resonances; None chooses.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -113,7 +113,7 @@ class Runner(Protocol):
         """`Regression.moments` over all batches."""
         ...
 
-    def with_client(self, client: Any) -> Runner:
+    def with_client(self, client: object) -> Runner:
         """One that passes on the workers of a Dask client, or in this process if it is None."""
         ...
 

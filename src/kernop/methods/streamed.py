@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -140,7 +139,7 @@ class StreamedFactorisation(KeptOfRows):
             method=self.method,
         )
 
-    def with_client(self, client: Any) -> StreamedFactorisation:
+    def with_client(self, client: object) -> StreamedFactorisation:
         return replace(self, runner=self.runner.with_client(client))
 
 

@@ -60,7 +60,7 @@ class Balance:
 Weights = tuple[float, ...] | Balance | None
 
 
-def read_weights(weights: Any, problem: Problem) -> Weights:
+def read_weights(weights: object, problem: Problem) -> Weights:
     """The user's ``weights``: "unit", "balanced", or a positive number for each condition by name (1 if not named)."""
     if isinstance(weights, Mapping):
         named: Mapping[str, Any] = weights

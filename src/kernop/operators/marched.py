@@ -162,17 +162,17 @@ class MarchedSolution(Evaluated[OneUnknown]):
             raise fail(ArgumentError, "u", got, "look at u.slabs[k], each in the time of T")
         return scene(wholes)
 
-    def _valued(self, x: Any, outside: str) -> Any:
+    def _valued(self, x: object, outside: str) -> Any:
         _, own, numbers = self._places(x, outside)
         found = self._values(self.ansatz.evaluations(own.x), numbers)
         return self._blank(by_unknown(found, self.problem.unknowns), own, outside)
 
-    def _derived(self, name: str, x: Any, outside: str) -> FloatArray:
+    def _derived(self, name: str, x: object, outside: str) -> FloatArray:
         _, own, numbers = self._places(x, outside)
         found = self._each(numbers, lambda k, rows: self.slabs[k].gradient(name, own[rows], "extrapolate"))
         return self._blank(found, own, outside)
 
-    def _applied(self, op: Operator, x: Any, outside: str, of: str | None) -> FloatArray:
+    def _applied(self, op: Operator, x: object, outside: str, of: str | None) -> FloatArray:
         points, own, numbers = self._places(x, outside)
         found = self._each(numbers, lambda k, rows: self._applied_in(op, of, points[rows], own[rows], k))
         return self._blank(found, own, outside)
@@ -211,7 +211,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
 
         return self._each(numbers, at)
 
-    def error_estimate(self, *values: Any, search: int | None = None, **named: Any) -> ChainEstimate:
+    def error_estimate(self, *values: object, search: int | None = None, **named: object) -> ChainEstimate:
         """How wrong u is on all slabs together, and on each: what each adds, and what the following make of it.
 
         Arguments:

@@ -320,7 +320,7 @@ class SolutionOperator(Answering):
             self, points=points, factorisation=factorisation, stats=stage.seconds, report=None, functionals=functionals
         )
 
-    def plot(self, *, ax: Any = None) -> Any:
+    def plot(self, *, ax: object = None) -> Any:
         """Draw T: its points, or its parts; the error of every level of learning; and its answer to a point source.
 
         Returns axes of matplotlib, one for each panel: ``ax`` can give them. Needs ``kernop[plot]``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from kernop.basics.errors import ArgumentError, describe, fail
 from kernop.basics.stored import Extended, stored
@@ -112,7 +112,7 @@ class Report:
         """The misfit up to which data resemble those on which the tolerance was measured."""
         return MARGIN * max(self.tol, self.best.misfit)
 
-    def draw(self, axis: Any) -> None:
+    def draw(self, axis: object) -> None:
         """The error of each level against its number of functions, on axes of matplotlib."""
         errors = [level.error for level in self.levels]
         plot_levels(

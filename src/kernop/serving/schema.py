@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
+from kernop.basics.storage import JsonObject
 from kernop.basics.versions import VERSION
 from kernop.serving.hosted import Hosted
 from kernop.serving.named import KINDS
@@ -21,7 +22,7 @@ _ERROR = {
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
 
 
-def schema(hosted: Iterable[Hosted], limits: Limits) -> dict[str, Any]:
+def schema(hosted: Iterable[Hosted], limits: Limits) -> JsonObject:
     """The OpenAPI description of a server of these operators."""
     names = [own.name for own in hosted]
     operator = {"name": "operator", "in": "path", "required": True, "schema": {"type": "string", "enum": names}}
@@ -61,12 +62,12 @@ def schema(hosted: Iterable[Hosted], limits: Limits) -> dict[str, Any]:
     }
 
 
-def _get(summary: str, found: str, parameters: list[Any] | None = None, *errors: int) -> dict[str, Any]:
+def _get(summary: str, found: str, parameters: list[Any] | None = None, *errors: int) -> JsonObject:
     answers = {"200": {"description": found}, **{str(code): _ERROR for code in (401, *errors)}}
     return {"summary": summary, "parameters": parameters or [], "responses": answers}
 
 
-def _solve(operator: dict[str, Any]) -> dict[str, Any]:
+def _solve(operator: JsonObject) -> JsonObject:
     answers = {str(code): _ERROR for code in (400, 401, 404, 408, 413, 415, 422, 429, 503)}
     answers["200"] = {
         "description": "u, its gradient and its error, as they were asked for",
@@ -130,7 +131,7 @@ _REFUSAL = {
 }
 
 
-def _value() -> dict[str, Any]:
+def _value() -> JsonObject:
     """The data of one input."""
     functions = [
         {
@@ -154,7 +155,7 @@ def _value() -> dict[str, Any]:
     }
 
 
-def _schemas() -> dict[str, Any]:
+def _schemas() -> JsonObject:
     inputs = {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Value"}}
     grid = {
         "type": "object",
@@ -183,7 +184,7 @@ def _schemas() -> dict[str, Any]:
     }
 
 
-def schema_page(found: dict[str, Any]) -> str:
+def schema_page(found: JsonObject) -> str:
     """The description as a page for people."""
     parts = [f"<p>{_text(found['info']['description'])}</p>"]
     for path, methods in found["paths"].items():

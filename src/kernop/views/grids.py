@@ -31,7 +31,7 @@ POINTS = 10_000
 PIECE = 2**16
 
 
-def read_shape(own: Scene, shape: Any) -> tuple[int, ...]:
+def read_shape(own: Scene, shape: object) -> tuple[int, ...]:
     """The numbers of coordinates along each axis: those of the user, one number for all axes, or about 10⁴ points."""
     remedy = f"give {own.dim} numbers, of ({', '.join(own.names)}), or one for all axes"
     if shape is None:
@@ -62,7 +62,7 @@ def on_grid(sight: Sight, shape: tuple[int, ...]) -> tuple[tuple[FloatArray, ...
     return lines, values.reshape(*shape, *found.shape[1:])
 
 
-def to_xarray(sights: Sequence[Sight], shape: Any) -> Any:
+def to_xarray(sights: Sequence[Sight], shape: object) -> Any:
     """A DataArray, or a Dataset of several unknowns; see ``u.to_xarray``."""
     xarray = needed("xarray", "xarray", "to_xarray")
     sizes = read_shape(sights[0].scene, shape)
@@ -86,7 +86,7 @@ def _labelled(xarray: Any, sight: Sight, shape: tuple[int, ...]) -> Any:
     )
 
 
-def to_pandas(sights: Sequence[Sight], shape: Any) -> Any:
+def to_pandas(sights: Sequence[Sight], shape: object) -> Any:
     """A DataFrame with a row for each point of a grid inside the domain; see ``u.to_pandas``."""
     pandas = needed("pandas", "pandas", "to_pandas")
     scene = sights[0].scene

@@ -59,7 +59,7 @@ def _over(integrand: Integrand, region: Region, what: str) -> Any:
     return found
 
 
-def read_region(scene: Scene, region: Any) -> list[Region]:
+def read_region(scene: Scene, region: object) -> list[Region]:
     """Where to integrate: the user's region, or the whole domain in parts that do not overlap."""
     if region is None:
         return _apart(scene.regions)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 
@@ -55,7 +54,7 @@ class Panel:
         return ", ".join(filter(None, (self.label, self.sight.scene.where, self.note)))
 
 
-def cuts(sight: Sight, axis: Any, at: Any) -> list[Sight]:
+def cuts(sight: Sight, axis: object, at: object) -> list[Sight]:
     """Cuts of a function that are lines or planes: what is asked for, else some through the middle."""
     own = sight.alone("plot").fixed(read_cut(sight.scene, axis, at))
     scene = own.scene

@@ -51,7 +51,7 @@ class Sight:
             raise fail(ArgumentError, "at", "values of all coordinates", "leave at least one free, or call u(x)")
         whole = self.scene
 
-        def evaluate(op: Any, points: Points, outside: str) -> NumberArray:
+        def evaluate(op: object, points: Points, outside: str) -> NumberArray:
             normal = None
             if points.normal is not None:
                 normal = embedded(points.normal, free, dict.fromkeys(at, 0.0))

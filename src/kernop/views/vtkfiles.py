@@ -31,7 +31,7 @@ POINTS, MOMENTS = 20_000, 51
 CELLS = {1: "line", 2: "triangle", 3: "tetra"}
 
 
-def to_vtk(sights: Sequence[Sight], path: str | os.PathLike[str], points: Any = None, times: Any = None) -> Path:
+def to_vtk(sights: Sequence[Sight], path: str | os.PathLike[str], points: object = None, times: object = None) -> Path:
     """Write functions of space to one file, or of space and time to a series; see ``u.to_vtk``."""
     meshio = needed("meshio", "vtk", "to_vtk")
     check_path(path)
@@ -57,7 +57,7 @@ def to_vtk(sights: Sequence[Sight], path: str | os.PathLike[str], points: Any = 
         raise fail(FileError, "path", f"{str(path)!r}, which cannot be written ({error})", "give another") from error
 
 
-def read_times(sight: Sight, times: Any, usual: int) -> FloatArray:
+def read_times(sight: Sight, times: object, usual: int) -> FloatArray:
     """Moments of a function of time: so many, or those that are given."""
     first, last = sight.moments.tolist()
     if times is None or isinstance(times, int):
@@ -100,7 +100,7 @@ def _written(meshio: Any, path: Path, mesh: Mesh, values: Mapping[str, NumberArr
     return path
 
 
-def _series(meshio: Any, sights: Sequence[Sight], path: Path, points: int, times: FloatArray) -> Path:
+def _series(meshio: object, sights: Sequence[Sight], path: Path, points: int, times: FloatArray) -> Path:
     """One file for each moment in a folder beside the one that lists them."""
     last = sights[0].scene.dim - 1
     mesh, folder = mesh_of(sights[0].fixed({last: float(times[0])}).scene, points), path.with_suffix("")
