@@ -1,7 +1,8 @@
 """What every kernel must pass, in 1, 2 and 3 dimensions; the kernels and the oracle are in conftest.py.
 
-Derivatives are compared for all |α|, |β| ≤ 4 with |α| + |β| within the smoothness (a custom kernel, which is
-differentiated automatically in kernop too, up to 2, 2 and 1 in each argument for d = 1, 2 and 3).
+Derivatives are compared for all |α|, |β| ≤ 4 with |α| + |β| within the smoothness; up to 3 for kernels whose profile is
+compared up to 4 under another name, and for products; for a custom kernel, which is differentiated automatically in
+kernop too, up to 2, 2 and 1 in each argument for d = 1, 2 and 3.
 """
 
 from __future__ import annotations
