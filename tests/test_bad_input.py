@@ -12,9 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.sparse
-from fuzzing.calls import INSIDE, N_F, N_G, PROBLEM, RIM, SQUARE, Call, X, catalogue, learned, operator, sine
+from fuzzing.calls import catalogue
 from fuzzing.judge import Case, cases_of, judge, numbers
 from fuzzing.mutations import Mutation, TheirError, raises
+from fuzzing.setting import INSIDE, N_F, N_G, PROBLEM, RIM, SQUARE, Call, X, learned, operator, sine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,7 +60,8 @@ def test_invalid_calls_are_refused_as_documented(name, tmp_path, monkeypatch):
 def test_every_public_name_is_called():
     """Classes that only come back from a call, and the abstract ones, have no call of their own."""
     results = {"Report", "Solution", "SolutionOperator", "ToleranceWarning", "Tuned"}
-    text = (Path(__file__).parents[1] / "benchmarks" / "fuzzing" / "calls.py").read_text()
+    folder = Path(__file__).parents[1] / "benchmarks" / "fuzzing"
+    text = "".join((folder / name).read_text() for name in ("setting.py", "stating.py", "asking.py"))
     called = {name for name in ko.__all__ if re.search(rf"ko\.{name}\b", text)}
     silent = set(ko.__all__) - called - results - {"Kernel", "Region", "errors"}
     assert {name for name in silent if callable(getattr(ko, name)) and not isinstance(getattr(ko, name), type)} == set()
@@ -95,6 +97,12 @@ class TestTheJudge:
 
         assert self.verdict(run) == outcome
 
+    @pytest.mark.parametrize(("value", "outcome"), [(np.inf, "works"), (np.nan, "not finite")])
+    def test_infinite_answers_of_calls_that_may_give_them(self, value, outcome):
+        case = Case(Call("f", lambda x: value, {"x": 1.0}, infinite=True), "x", Mutation("kind", "two", lambda _: 2.0))
+        assert judge(case, [np.array(1.0)]).outcome == outcome
+        assert self.verdict(lambda x: value) == "not finite"
+
     def test_wrong_answers(self):
         assert self.verdict(lambda x: x, same=1e-9) == "wrong"
         assert self.verdict(lambda x: 1.0, same=1e-9) == "works"
@@ -108,6 +116,12 @@ def refused(kind, message, function, *arguments, **named):
         with pytest.raises(kind, match=message) as caught:
             function(*arguments, **named)
     assert isinstance(caught.value, KernopError)
+
+
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
+@pytest.mark.parametrize("value", [1j, [[1.0], [1.0, 2.0]], RIM])
+def test_data_of_an_estimate_are_refused_by_their_name(value):
+    refused(ArgumentTypeError, "g: got", operator()(sine, 0.0).error_estimate, sine, value)
 
 
 @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")

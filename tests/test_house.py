@@ -1,9 +1,15 @@
-"""What holds for all files of the source: how constructors are called."""
+"""What holds for all of the source: how constructors are called, and what CONTRIBUTING says of rooms and steps."""
 
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterator
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
 
 import kernop
 
@@ -50,3 +56,93 @@ def test_constructors_with_many_arguments_take_them_by_name() -> None:
     seen = [own for own in classes() if not issubclass(own, BaseException)]
     assert len(seen) > 200
     assert [f"{own.__module__}.{own.__qualname__}" for own in seen if too_many(own)] == []
+
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "CONTRIBUTING.md").read_text()
+ROOMS = dict(re.findall(r"^\| `(\w+)/` \|[^|]*\|([^|]*)\|$", TEXT, re.MULTILINE))
+
+
+def test_the_map_has_every_room():
+    source = ROOT / "src" / "kernop"
+    assert set(ROOMS) == {path.name for path in source.iterdir() if (path / "__init__.py").exists()}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_map_has_every_file_of_a_room_and_no_other(room):
+    folder = ROOT / "src" / "kernop" / room
+    named = {word.removesuffix("/") for word in re.findall(r"`([\w/]+)`", ROOMS[room])}
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    folders = {path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith("__")}
+    assert named == files | folders
+
+
+#: The steps of one call: a function, and the class of what it returns, in each phase in their order.
+STEPS = {
+    "learn": [
+        (2, "sample", "dict"),
+        (3, "collocate", "Functionals"),
+        (3, "fitted", "tuple"),
+        (4, "stability", "Stability"),
+        (4, "roughness", "Roughness"),
+        (4, "Task.examined", "Diagnosis"),
+        (5, "Subspace.factorise", "QRFactorisation"),
+        (6, "Task.factorised", "SolutionOperator"),
+        (1, "learn", "SolutionOperator"),
+    ],
+    "T(f, g)": [
+        (7, "all_values", "ndarray"),
+        (7, "QRFactorisation.answer_again", "Answer"),
+        (7, "answered", "Solution"),
+    ],
+    "u(x)": [
+        (8, "Ansatz.evaluations", "Functionals"),
+        (8, "Combination.apply", "ndarray"),
+        (8, "values_of", "ndarray"),
+    ],
+    "error_estimate": [
+        (9, "from_fresh_points", "Fresh"),
+        (10, "concentrated", "ndarray"),
+        (10, "error_estimate", "ErrorEstimate"),
+    ],
+}
+LINES = {int(number): line for number, line in re.findall(r"^(\d+)\. (.*)$", TEXT, re.MULTILINE)}
+
+
+def returns_of(run: Callable[[], object]) -> tuple[object, list[tuple[str, str]]]:
+    """The result, and all functions of kernop that returned meanwhile, each with the class of what it returned."""
+    seen: list[tuple[str, str]] = []
+
+    def note(frame, event, value):
+        if event == "return" and frame.f_globals.get("__name__", "").startswith("kernop."):
+            seen.append((frame.f_code.co_qualname, type(value).__name__))
+
+    sys.setprofile(note)
+    try:
+        return run(), seen
+    finally:
+        sys.setprofile(None)
+
+
+def in_order(wanted: list[tuple[str, str]], seen: list[tuple[str, str]]) -> bool:
+    """Is the one a subsequence of the other?"""
+    rest = iter(seen)
+    return all(step in rest for step in wanted)
+
+
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
+def test_one_call_step_by_step():
+    square = kernop.Box([0, 0], [1, 1])
+    f = kernop.Equation(lambda u: -kernop.laplacian(u), on=square, name="f")
+    problem = kernop.Problem(f, kernop.Dirichlet(on=square.boundary, name="g"))
+    seen = dict[str, list[tuple[str, str]]]()
+    operator, seen["learn"] = returns_of(lambda: kernop.learn(problem, method=kernop.Subspace(60)))
+    u, seen["T(f, g)"] = returns_of(lambda: operator(1.0, 0.0))
+    _, seen["u(x)"] = returns_of(lambda: u(np.array([[0.5, 0.5]])))
+    _, seen["error_estimate"] = returns_of(u.error_estimate)
+    for phase, steps in STEPS.items():
+        assert in_order([(name, found) for _, name, found in steps], seen[phase]), phase
+    assert not in_order([("answered", "Solution"), ("all_values", "ndarray")], seen["T(f, g)"])
+    assert sorted({number for steps in STEPS.values() for number, _, _ in steps}) == list(range(1, 11)) == sorted(LINES)
+    for number, name, _ in (step for steps in STEPS.values() for step in steps):
+        assert re.search(rf"`{re.escape(name)}[`(]", LINES[number]), f"step {number} does not name {name}"

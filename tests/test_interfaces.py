@@ -37,7 +37,7 @@ def off(u, truth, x=X):
 
 @pytest.fixture(scope="module")
 def ten():
-    return ko.learn(inclusion(10.0), method=ko.Subspace(1100), points=3300)
+    return ko.learn(inclusion(10.0), method=ko.Subspace(700), points=2100)
 
 
 def test_two_layers_of_a_bar_to_rounding():

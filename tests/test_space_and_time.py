@@ -1,5 +1,6 @@
 """On a SpaceTime grad, div, laplacian and normal_derivative are spatial and dt is ∂/∂t, wherever operators are read."""
 
+import functools
 import pickle
 import sys
 
@@ -25,21 +26,25 @@ DRUM = ko.SpaceTime(ko.Ball([0, 0], 1.0), (0, 2))
 SQUARE = ko.Box([0, 0], [1, 1])
 
 
+@jax.jit
 def a(x):
     """Diffusion that depends on place and time."""
     return jnp.exp(0.4 * x[..., 0] - 0.3 * x[..., -1]) + x[..., -1] ** 2
 
 
+@jax.jit
 def wind(x):
     """As many parts as space has coordinates."""
     return jnp.stack([jnp.sin(x[..., -1]) + k * x[..., 0] for k in range(x.shape[-1] - 1)], axis=-1)
 
 
+@jax.jit
 def stiffness(x):
     unit = jnp.eye(x.shape[-1] - 1)
     return unit * a(x)[..., None, None] + 0.1
 
 
+@jax.jit
 def smooth(x):
     k = jnp.arange(1, x.shape[-1] + 1)
     return jnp.sin(jnp.sum(k * x, axis=-1)) + 0.5 * jnp.exp(-x[..., -1]) * x[..., 0] ** 3
@@ -112,21 +117,28 @@ def test_words_against_nested_differentiation(word, place):
     (op, by_hand), points = WORDS[word], PLACES[place]
     with float64():
         x = jnp.asarray(points.x)
-        wanted = np.asarray(jax.jit(jax.vmap(lambda z: by_hand(smooth, z)))(x))
+        wanted = np.asarray(_compiled(by_hand)(x))
         form = normal_form(op, points)
         found = sum(
-            c * np.asarray(jax.jit(jax.vmap(_derivative(smooth, alpha)))(x))
-            for alpha, c in zip(form.alphas, form.coefficients.T, strict=True)
+            c * np.asarray(_derivative(alpha)(x)) for alpha, c in zip(form.alphas, form.coefficients.T, strict=True)
         )
     np.testing.assert_allclose(ko.apply_operator(op, smooth, points), wanted, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-10)
 
 
-def _derivative(u, alpha):
+@functools.cache
+def _compiled(by_hand):
+    return jax.jit(jax.vmap(lambda z: by_hand(smooth, z)))
+
+
+@functools.cache
+def _derivative(alpha):
+    """∂^α of the smooth function, compiled once for all words."""
+    u = smooth
     for axis, times in enumerate(alpha):
         for _ in range(times):
             u = lambda z, u=u, axis=axis: jax.grad(u)(z)[axis]
-    return u
+    return jax.jit(jax.vmap(u))
 
 
 @pytest.mark.parametrize("region", [PLATE, PLATE.walls, PLATE.initial, DRUM.final, ROD.boundary])

@@ -15,7 +15,7 @@ import pytest
 import kernop as ko
 from kernop.basics.linalg.threads import _threads, one_thread
 
-THREADS, ROUNDS, FEW = 8, 6, 2
+THREADS, ROUNDS, FEW = 8, 3, 2
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(
     ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE, name="f"), ko.Dirichlet(on=SQUARE.boundary, name="g")

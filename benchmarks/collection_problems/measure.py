@@ -107,10 +107,10 @@ class Line:
         """Is the default within ten times of the best by hand?"""
         return self.ratio <= ROOM
 
-    @property
-    def beats(self) -> bool:
-        """Is the default better than the published figure?"""
-        return self.entry.published is not None and self.default.error < self.entry.published.error
+    def beats(self, found: Run | None) -> bool:
+        """Is a run better than the published figure?"""
+        published = self.entry.published
+        return published is not None and found is not None and found.error < published.error
 
 
 #: The settings of each column.
@@ -130,7 +130,8 @@ class Summary:
     def __str__(self) -> str:
         known = [line for line in self.lines if line.hand is not None]
         rivals = [line for line in self.lines if line.entry.published is not None]
-        worse = [line.entry.name for line in rivals if not line.beats]
+        worse = [line.entry.name for line in rivals if not line.beats(line.default)]
+        beaten = sum(line.beats(line.default) or line.beats(line.known) for line in rivals)
         parts = [line.entry.name for line in self.lines if line.entry.needs_parts]
         close = sum(line.within for line in known)
         told = [line for line in known if line.known is not None]
@@ -139,6 +140,7 @@ class Summary:
             f"within ten times of the best by hand on {close} of {len(known)}"
             + (f" (with inputs= on {knowing} of {len(told)}); " if told else "; ")
             + f"others: {', '.join(line.entry.name for line in known if not line.within) or 'none'}; "
-            f"better than the published figure on {len(rivals) - len(worse)} of {len(rivals)}; "
-            f"those that are not: {', '.join(worse) or 'none'}; need parts: {', '.join(parts) or 'none'}"
+            f"better than the published figure on {len(rivals) - len(worse)} of {len(rivals)}"
+            + (f" (with inputs= on {beaten}); " if told else "; ")
+            + f"those that are not: {', '.join(worse) or 'none'}; need parts: {', '.join(parts) or 'none'}"
         )

@@ -15,8 +15,8 @@ import numpy as np
 
 import kernop as ko
 from fuzzing import mutations
-from fuzzing.calls import Call
 from fuzzing.mutations import Mutation, mutations_of
+from fuzzing.setting import Call
 from kernop.basics.errors import KernopError
 
 #: A call that takes longer, or more memory, than this has tried what it should have refused.
@@ -114,8 +114,9 @@ def _named(case: Case, error: KernopError) -> Verdict:
 
 
 def _right(case: Case, found: list[Any], expected: list[Any]) -> Verdict:
-    if not all(np.all(np.isfinite(array)) for array in found):
-        return Verdict(case, "not finite", f"{[array[~np.isfinite(array)][:2] for array in found]}")
+    if not all(np.all(np.isfinite(array)) or (case.call.infinite and not np.any(np.isnan(array))) for array in found):
+        wrong = ", ".join(str(value) for array in found for value in array[~np.isfinite(array)][:2])
+        return Verdict(case, "not finite", wrong)
     if case.mutation.same is None:
         return Verdict(case, "works")
     for one, other in zip(found, expected, strict=True):

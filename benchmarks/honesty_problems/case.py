@@ -87,10 +87,11 @@ class Case:
 
 def exact(function: Function) -> Function:
     """A function that is written with jax.numpy, in float64 and with NumPy outside."""
+    compiled = jax.jit(function)
 
     def values(x: Any) -> FloatArray:
         with jax.enable_x64(True):
-            return np.asarray(function(jnp.asarray(x, dtype=jnp.float64)))
+            return np.asarray(compiled(jnp.asarray(x, dtype=jnp.float64)))
 
     return values
 

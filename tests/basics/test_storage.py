@@ -256,12 +256,10 @@ class TestRefusals:
 
     def test_cut_short_at_every_byte(self, path):
         write(path, "test", HEADER, ARRAYS)
-        whole = path.read_bytes()
-        for size in range(len(whole)):
-            path.write_bytes(whole[:size])
-            refused(path, "damaged")
-        path.write_bytes(whole)
         read(path, "test")
+        for size in reversed(range(path.stat().st_size)):
+            os.truncate(path, size)
+            refused(path, "damaged")
 
     @pytest.mark.parametrize("more", [b"\0", b" ", bytes(8), b"\n" * 100])
     def test_more_at_the_end(self, path, more):
@@ -269,25 +267,37 @@ class TestRefusals:
         path.write_bytes(path.read_bytes() + more)
         refused(path, "damaged")
 
-    def test_a_changed_bit_is_noticed_or_harmless(self, written):
-        path, contents = written
+    def test_a_changed_bit_is_noticed_or_harmless(self, path):
+        write(path, "test", HEADER, ARRAYS)
+        contents = path.read_bytes()
         for place in range(len(contents)):
             for bit in range(8):
                 self.check_changed(path, contents, place, 1 << bit)
+        assert read(path, "test")[0] == HEADER  # each was changed back
 
     @settings(max_examples=200, deadline=None)
     @given(place=st.integers(0, 10**6), flip=st.integers(1, 255))
     def test_a_changed_byte_is_noticed_or_harmless(self, written, place, flip):
         path, contents = written
+        path.write_bytes(contents)
         self.check_changed(path, contents, place % len(contents), flip)
+
+    @staticmethod
+    def put(path, place, byte):
+        """One byte, in place: to write the file anew would wait for the disk each time."""
+        with path.open("r+b") as file:
+            file.seek(place)
+            file.write(bytes([byte]))
 
     def check_changed(self, path, contents, place, flip):
         """Harmless are blanks that became other blanks, and digits of \\u00fc in the other case: JSON says the same."""
-        path.write_bytes(contents[:place] + bytes([contents[place] ^ flip]) + contents[place + 1 :])
         try:
+            self.put(path, place, contents[place] ^ flip)
             header, found = read(path, "test")
         except FileError:
             return
+        finally:
+            self.put(path, place, contents[place])
         assert place < len(contents) - sum(array.nbytes for array in ARRAYS.values())
         assert header == HEADER
         assert found.keys() == ARRAYS.keys()

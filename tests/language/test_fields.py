@@ -21,7 +21,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.precision import float64
 from kernop.language.coefficients import Coefficient
-from kernop.language.fields import AffineError, Known, ProductError, Unknown, VectorField
+from kernop.language.fields import AffineError, KnownField, ProductError, Unknown, VectorField
 from kernop.language.functions import evaluate, evaluate_at
 
 X = np.random.default_rng(0).uniform(0.2, 1.2, (5, 2))
@@ -38,7 +38,7 @@ def values(coefficient, x=X, normal=None):
 
 
 def known(function, d=2):
-    return Known(d, False, lambda x, _: evaluate("u", function, x))
+    return KnownField(d, False, lambda x, _: evaluate("u", function, x))
 
 
 # ---- tables of constant coefficients

@@ -73,7 +73,7 @@ def test_jax_maps_compiles_and_differentiates_it():
     with jax.enable_x64(True):
         x = jnp.asarray(INSIDE)
         assert np.allclose(jax.jit(own)(x), own(INSIDE), atol=1e-14)
-        assert np.allclose(jax.vmap(own)(x), own(INSIDE), atol=1e-14)
+        assert np.allclose(jax.jit(jax.vmap(own))(x), own(INSIDE), atol=1e-14)
         hessian = jax.jit(jax.vmap(jax.hessian(own)))(x)
     assert np.allclose(hessian[:, 0, 0], -9 * wave(INSIDE), atol=2e-3)
     assert own(INSIDE.reshape(20, 20, 2)).shape == (20, 20)
@@ -99,8 +99,8 @@ def darcy(a, **fixed):
 
 def test_as_a_coefficient_under_div_it_is_the_function_that_it_interpolates():
     grid = nodes(np.linspace(0, 1, 65), np.linspace(0, 1, 65))
-    smooth = lambda x: jnp.exp(jnp.sin(2 * x[..., 0]) + x[..., 1])
-    u = lambda x: jnp.sin(2 * x[..., 0] + x[..., 1])
+    smooth = jax.jit(lambda x: jnp.exp(jnp.sin(2 * x[..., 0]) + x[..., 1]))
+    u = jax.jit(lambda x: jnp.sin(2 * x[..., 0] + x[..., 1]))
     T = ko.learn(darcy(ko.GridFunction(np.exp(np.sin(2 * grid[..., 0]) + grid[..., 1]), SQUARE)), points=1500)
     data = darcy(smooth).manufacture(u, T.points)  # of the function, not of its interpolant
     x = SQUARE.sample(300, "uniform").x

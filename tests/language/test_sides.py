@@ -5,7 +5,7 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError
-from kernop.language.sides import between, sides
+from kernop.language.sides import between_domains, sides
 
 BALL = ko.Ball([1.0, 2.0], 0.5)
 
@@ -34,7 +34,7 @@ def test_what_lies_between():
     box = ko.Box([0, 0], [1, 1])
     inner = ko.Box([0, 0], [1, 0.5])
     points = inner.boundary.sample(200)
-    found = between(inner.boundary, points, [box])
+    found = between_domains(inner.boundary, points, [box])
     np.testing.assert_array_equal(found, np.abs(points.x[:, 1] - 0.5) < 1e-9)
 
 

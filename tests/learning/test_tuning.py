@@ -246,6 +246,7 @@ def test_likelihood_finds_that_one_axis_is_longer():
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.filterwarnings("ignore::kernop.AccuracyWarning")
 def test_waves_of_the_equation_are_among_the_probes(criterion):
     problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u) - 1600.0 * u, on=LINE), ko.Dirichlet(on=LINE.boundary))
     operator = tune(problem, ko.Gaussian(1.0), points=70, criterion=criterion).learn()

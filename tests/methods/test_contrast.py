@@ -8,7 +8,7 @@ import kernop as ko
 from kernop.collocation.sampling import sample
 from kernop.collocation.scales import fitted
 from kernop.collocation.units import frame_of
-from kernop.methods.contrast import by_rows, contrast
+from kernop.methods.contrast import contrast, entries
 
 BAR = ko.Interval(0, 1)
 
@@ -24,7 +24,7 @@ def rows_of(left, right, *ends):
     ansatz, rows = fitted(problem, points, frame_of(problem))
     squares = np.concatenate([np.sum(block.coefficients**2, axis=1) for block in rows.blocks])
     found = contrast(ansatz, rows, squares)
-    shares, factors = (by_rows(ansatz, rows, table, range(len(rows.blocks))) for table in (found.shares, found.factors))
+    shares, factors = (entries(ansatz, rows, table, range(len(rows.blocks))) for table in (found.shares, found.factors))
     return shares, factors, rows, points["f"].x[:, 0] < 0.5, squares
 
 

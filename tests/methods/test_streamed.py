@@ -211,6 +211,7 @@ class TestColumns:
             ((waves, 2.0), [(wave, 2.0), (lambda x: ramp(x) * wave(x), 2.0)]),
         ],
     )
+    @pytest.mark.filterwarnings("ignore::kernop.AccuracyWarning")
     def test_columns_of_one_input_meet_one_column_of_another(self, line, given, columns):
         expected = np.stack([evaluated(line(*values)) for values in columns], axis=1)
         np.testing.assert_allclose(evaluated(line(*given)), expected, rtol=1e-10)
@@ -282,6 +283,7 @@ class TestAccuracy:
         assert apart(evaluated(t(wave, ramp)), expected) < 1e-6
         assert apart(evaluated(t.materialize()(wave, ramp)), expected) < 1e-6
 
+    @pytest.mark.filterwarnings("ignore::kernop.AccuracyWarning")
     def test_fewer_points_than_functions(self):
         t = learn("line, no λ", points={"f": 5, "g": 2}, batch=3)
         u = t(wave, ramp)

@@ -68,4 +68,5 @@ def test_another_problem_is_refused(path, other, match):
 
 
 def test_rounding_is_no_difference(path):
-    ko.load(path, problem=problem(a=lambda x: jnp.exp(0.5 * x[..., 0]) ** 2))
+    same = problem(a=lambda x: jnp.exp(0.5 * x[..., 0]) ** 2)
+    assert ko.load(path, problem=same).problem is same

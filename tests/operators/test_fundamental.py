@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kernop.basics.errors import ArgumentError
-from kernop.operators.fundamental import Fundamental, applied, fundamental, remainder
+from kernop.operators.fundamental import Fundamental, fundamental, operator_on, remainder
 
 RNG = np.random.default_rng(0)
 
@@ -64,7 +64,7 @@ def test_the_equation_holds_away_from_the_source(case: str) -> None:
     phi, table, x = phi_of(case)
     coefficients = {alpha: np.full(len(x), value) for alpha, value in table.items()}
     terms = sum(np.abs(value * phi.derivative(alpha, x)) for alpha, value in table.items())
-    assert np.all(np.abs(applied(phi, coefficients, x)) <= 1e-10 * terms + 1e-14)
+    assert np.all(np.abs(operator_on(phi, coefficients, x)) <= 1e-10 * terms + 1e-14)
     np.testing.assert_array_equal(remainder(phi, coefficients, x), 0.0)
 
 
@@ -73,7 +73,7 @@ def test_the_source_has_strength_one(case: str) -> None:
     """The flux of the highest derivatives out of a small sphere round y: −A∇Φ·n, or a ∂ₙΔΦ."""
     d, table = CASES[case]
     phi, _, _ = phi_of(case)
-    n = RNG.normal(size=(200_000 if d > 1 else 2, d)) if d > 1 else np.array([[-1.0], [1.0]])
+    n = RNG.normal(size=(20_000 if d > 1 else 2, d)) if d > 1 else np.array([[-1.0], [1.0]])
     n /= np.linalg.norm(n, axis=1, keepdims=True)
     radius, units = 1e-4, np.eye(d, dtype=int)
     x = phi.y + radius * n

@@ -28,6 +28,7 @@ WAYS += [f"{what} edited, fresh digest" for what in ("header", "array", "text of
 
 
 @pytest.mark.parametrize("name", ["QR, updated twice", "polynomials", "stream", "disk, parts, sum of kernels"])
+@pytest.mark.filterwarnings("ignore::kernop.AccuracyWarning")
 def test_a_mutated_file_is_refused_or_harmless(fuzz, made, path, name):
     assert list(fuzz.WAYS) == WAYS
     operator, inputs = made(name).operator, made(name).inputs
@@ -46,6 +47,7 @@ def test_a_mutated_file_is_refused_or_harmless(fuzz, made, path, name):
             assert found == "same answers" or way != "comment edited, fresh digest"
 
 
+@pytest.mark.filterwarnings("ignore::kernop.AccuracyWarning")
 def test_the_judge_is_not_blind(fuzz, made, path):
     """Another operator behind a right digest is seen to give other answers."""
     operator = made("QR").operator

@@ -140,9 +140,12 @@ def of_plate(x: Any, y: Any) -> Any:
     return (near * np.log(near / far) + rims[0][:, None] * rims[1]) / (16 * np.pi)
 
 
-def learned(op: Any, *others: ko.Condition, domain: Any = DISK, **settings: Any) -> ko.SolutionOperator:
+def learned(
+    op: Any, *others: ko.Condition, domain: Any = DISK, functions: int = 400, **settings: Any
+) -> ko.SolutionOperator:
     conditions = others or (ko.Dirichlet(on=domain.boundary),)
-    return ko.learn(ko.Problem(ko.Equation(op, on=domain), *conditions), **settings)
+    problem = ko.Problem(ko.Equation(op, on=domain), *conditions)
+    return ko.learn(problem, **{"method": ko.Subspace(functions)} | settings)
 
 
 @pytest.fixture(scope="module")
@@ -209,6 +212,7 @@ def test_anisotropic() -> None:
             -2.0 * ko.partial(u, 0, 2) - 1.2 * ko.partial(ko.partial(u, 0), 1) - 0.5 * ko.partial(u, 1, 2) + 900.0 * u
         ),
         domain=SQUARE,
+        functions=1000,
     )
     y = np.array([[0.5, 0.5]])
     x = y + np.array([[0.05, 0.02], [0.0, 0.06], [-0.1, 0.0]])
@@ -232,7 +236,10 @@ def test_variable_coefficient() -> None:
 
 def test_plate() -> None:
     bilaplace = learned(
-        lambda u: ko.laplacian(ko.laplacian(u)), ko.Dirichlet(on=DISK.boundary), ko.Neumann(on=DISK.boundary)
+        lambda u: ko.laplacian(ko.laplacian(u)),
+        ko.Dirichlet(on=DISK.boundary),
+        ko.Neumann(on=DISK.boundary),
+        functions=700,
     )
     x = np.concatenate([around(IN_DISK), IN_DISK[:1]])  # finite at the source
     truth = of_plate(x[:-1], IN_DISK)

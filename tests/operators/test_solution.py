@@ -53,6 +53,7 @@ def test_positional_and_named_inputs_agree(operator, data, solution):
     np.testing.assert_array_equal(operator(data["f"], q=data["q"], g=data["g"])(X), solution(X))
 
 
+@pytest.mark.filterwarnings("ignore::kernop.AccuracyWarning")
 def test_functions_numbers_and_arrays_agree(operator):
     constants = operator(lambda x: jnp.sin(x[..., 0]), 2.0, 0)
     arrays = operator(np.sin(operator.points["f"].x[:, 0]), np.full(len(operator.points["g"]), 2.0), lambda x: 0.0)

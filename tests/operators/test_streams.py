@@ -9,7 +9,7 @@ import kernop as ko
 from kernop.basics.errors import ArgumentError, FileError
 from kernop.basics.storage import read, write
 from kernop.collocation.batches import chain, recorded, stream
-from kernop.operators.operator import closed
+from kernop.operators.operator import without_functions
 from kernop.operators.streams import StreamRecord
 
 LINE = ko.Interval(0.0, 1.0)
@@ -53,7 +53,7 @@ def test_batches_are_the_same(name):
     ],
 )
 def test_batches_that_cannot_be_are_refused(starts, operator):
-    record = closed(operator).factorisation
+    record = without_functions(operator).factorisation
     assert isinstance(record, StreamRecord)
     with pytest.raises(ArgumentError):
         replace(record, starts=np.array(starts)).check()
@@ -65,7 +65,8 @@ def operator():
     return ko.learn(PROBLEM, points=points, method=ko.Subspace(3, batch=4))
 
 
-def streamed():
+@pytest.fixture(scope="module")
+def learned():
     problem = ko.Problem(
         ko.Equation(lambda u: -ko.laplacian(u), on=LINE, name="f"), ko.Dirichlet(on=LINE.boundary, name="g")
     )
@@ -74,10 +75,6 @@ def streamed():
 
 
 class TestFromFiles:
-    @pytest.fixture(scope="class")
-    def learned(self):
-        return streamed()
-
     @pytest.fixture
     def path(self, learned, tmp_path):
         learned.save(tmp_path / "file")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernop.paper.figures import convergence, curves
+from kernop.paper.figures import convergence, error_curves
 
 
 def test_convergence_shows_every_line_and_the_slopes(tmp_path, monkeypatch):
@@ -29,7 +29,7 @@ def test_curves_show_solutions_and_errors(tmp_path, monkeypatch):
     monkeypatch.setattr("kernop.paper.figures.save", lambda figure, path: drawn.append(figure) or path)
     x = np.linspace(0.0, 1.0, 5)
     rows = {"one": (x, x, {"a": x + 0.1, "b": x}), "two": (x, -x, {"a": 0.0 * x})}
-    curves(rows, tmp_path / "c.png", title="t")
+    error_curves(rows, tmp_path / "c.png", title="t")
     axes = drawn[0].axes
     assert [axis.get_title() for axis in axes[::2]] == ["one: solution", "two: solution"]
     np.testing.assert_allclose(axes[1].get_lines()[0].get_ydata(), 0.1)

@@ -117,4 +117,5 @@ def test_jumps_beyond_the_domain_do_not_matter() -> None:
     a = lambda x: jnp.where(x[..., 0] < 1.5, 1.0, 10.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ko.AccuracyWarning)
-        ko.learn(flux(a, LINE), points=100, method=ko.Subspace(30))
+        u = ko.learn(flux(a, LINE), points=100, method=ko.Subspace(30))(2.0, 0.0)
+    assert u([[0.25], [0.5]]) == pytest.approx([0.1875, 0.25], abs=1e-10)  # x (1 − x)

@@ -257,7 +257,7 @@ def _number(value: object) -> bool:
 
 
 @cache
-def _taken_apart(hint: Any) -> tuple[Any, tuple[Any, ...], str | None]:
+def _taken_apart(hint: object) -> tuple[Any, tuple[Any, ...], str | None]:
     """The origin and the arguments of an annotation, and how its values are written."""
     return get_origin(hint), get_args(hint), _form(hint)
 

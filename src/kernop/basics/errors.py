@@ -21,6 +21,10 @@ from numpy.typing import NDArray
 from kernop.basics.memory import available_memory
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+#: float64 or complex128: the types of NumPy cannot say that a result is real if its arguments are.
+NumberArray = NDArray[Any]
 
 #: Arrays of more numbers than this are copied only after a look at the memory that is free.
 LARGE = 2**22
@@ -152,7 +156,7 @@ def check_memory(name: str, doubles: int, what: str, remedy: str) -> None:
         raise fail(MemoryLimitError, name, got, remedy)
 
 
-def as_array(name: str, value: object, remedy: str, source: str = "") -> NDArray[Any]:
+def as_array(name: str, value: object, remedy: str, source: str = "") -> NumberArray:
     """``value`` as an array of whatever it holds, without a copy if it is one; nothing of it is masked.
 
     ``source`` says in a message where it comes from, if not from the caller.
@@ -174,7 +178,7 @@ def as_array(name: str, value: object, remedy: str, source: str = "") -> NDArray
 
 def check_array(
     name: str, value: object, *, remedy: str, copy: bool = True, complex_too: bool = False, units: str | None = None
-) -> NDArray[Any]:
+) -> NumberArray:
     """A finite float64 copy of ``value``, complex128 if that is allowed; never objects. ``copy=False`` copies only if
     it must. With ``units``, the remedy for values whose squares overflow, those are refused too."""
     array = as_array(name, value, remedy)
@@ -194,7 +198,7 @@ def check_array(
     return array
 
 
-def _doubles(array: NDArray[Any], copy: bool) -> NDArray[Any]:
+def _doubles(array: NumberArray, copy: bool) -> NumberArray:
     wanted = np.complex128 if array.dtype.kind == "c" else np.float64
     if array.dtype == wanted:
         return np.array(array) if copy else array
@@ -202,14 +206,14 @@ def _doubles(array: NDArray[Any], copy: bool) -> NDArray[Any]:
         return np.array(array, dtype=wanted)
 
 
-def finite_squares(array: NDArray[Any]) -> bool:
+def finite_squares(array: NumberArray) -> bool:
     """Is the sum of the squares finite? All that is done with numbers needs that much room."""
     flat = array.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
         return math.isfinite(np.vdot(flat, flat).real)
 
 
-def check_squares(name: str, array: NDArray[Any], remedy: str) -> NDArray[Any]:
+def check_squares(name: str, array: NumberArray, remedy: str) -> NumberArray:
     """The array, if the sum of its squares is finite: all that is done with it needs that much room."""
     if finite_squares(array):
         return array
@@ -292,7 +296,7 @@ def check_flag(name: str, value: object) -> bool:
 
 
 def called(name: str, function: Callable[..., Any], *arguments: object, remedy: str) -> Any:
-    """What a user's function says.
+    """The result of a user's function.
 
     What it raises passes as it is: it is the user's, and the traceback shows the line. A call that does not even begin,
     because the function takes other arguments, is reported by us; and so is StopIteration, which a loop around us would

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, describe, fail
+from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, ShapeError, describe, fail
 
 REMEDY = "write the file again"
 
 
-def check_shape(name: str, array: NDArray[Any], *shape: int | None) -> None:
+def check_shape(name: str, array: NumberArray, *shape: int | None) -> None:
     """Raise unless an array has this shape; None stands for any size but 0."""
     fits = array.ndim == len(shape) and all(n if m is None else n == m for n, m in zip(array.shape, shape, strict=True))
     if not fits:

@@ -25,7 +25,7 @@ class Held:
         return self._array[rows]
 
     def check_date(self) -> None:
-        """An array in memory has none."""
+        """Nothing to check: an array in memory cannot change on disk."""
 
 
 class Mapped(Held):

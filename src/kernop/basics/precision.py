@@ -46,7 +46,7 @@ def eagerly() -> Generator[None]:
 
 
 def _begin() -> None:
-    """Raise where JAX would hang."""
+    """Raise where JAX would hang or could not start: after a fork, or with too little memory."""
     global _begun
     if _begun == "before a fork":
         got = "a call in a process that was forked from one in which JAX had begun to work, where it would hang"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, fail
+from kernop.basics.errors import ArgumentError, NumberArray, fail
 from kernop.basics.fitting import REMEDY
 from kernop.basics.stored import stored
 
@@ -28,8 +27,8 @@ class Ragged:
     lengths: NDArray[np.int64]
 
     @classmethod
-    def of(cls, arrays: Sequence[NDArray[Any]]) -> Ragged:
-        """Those of some arrays."""
+    def of(cls, arrays: Sequence[NumberArray]) -> Ragged:
+        """The stored form of arrays of different lengths."""
         return cls(np.concatenate(arrays), np.array([len(own) for own in arrays], dtype=np.int64))
 
     def check(self) -> None:
@@ -42,6 +41,6 @@ class Ragged:
         return len(self.lengths)
 
     @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        """Each of them, (n_k,)."""
+    def arrays(self) -> tuple[NumberArray, ...]:
+        """The K arrays, (n_k,) each."""
         return tuple(np.split(self.values, np.cumsum(self.lengths)[:-1]))

@@ -8,13 +8,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, OperatorError, fail
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FloatArray,
+    IntArray,
+    NumberArray,
+    OperatorError,
+    fail,
+)
 from kernop.basics.fitting import check_positive
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import stored
-from kernop.collocation.functionals import Block, Functionals, Indices, Layout, evaluations, tabulated, together
+from kernop.collocation.functionals import Block, Functionals, Layout, evaluations, tabulated, together
 from kernop.collocation.parts import Parts
 from kernop.geometry import Points
 from kernop.language.conditions import Condition
@@ -27,7 +34,7 @@ from kernop.language.sides import LIMIT, Side, sides
 from kernop.language.unknowns import Operator, Unknowns
 
 #: (k, α) ↦ φ_{k,α}(x_i), arrays (n,), real or complex.
-Table = Mapping[Term, NDArray[Any]]
+TermTable = Mapping[Term, NumberArray]
 
 
 class Tabulated(ABC):
@@ -48,7 +55,7 @@ class Tabulated(ABC):
 
     @abstractmethod
     def jumps(self, sides: tuple[Side, Side], ansatz: Ansatz, of: str | None, name: str) -> Functionals:
-        """See `Ansatz.jumps`; likewise."""
+        """The jump of the operator across a surface, as `Ansatz.jumps` gives it, from what is tabulated."""
 
 
 @stored("ansatz")
@@ -116,9 +123,9 @@ class Ansatz:
         (plus, vector), (minus, _) = (self.one_sided(op, side, of, name) for side in sides)
         return self.difference(sides, plus, minus, vector)
 
-    def one_sided(self, op: Operator, side: Side, of: str | None, name: str) -> tuple[list[Table], bool]:
+    def one_sided(self, op: Operator, side: Side, of: str | None, name: str) -> tuple[list[TermTable], bool]:
         """The coefficients of P at points of a surface, as limits from one side; and whether P makes a vector."""
-        found, vector = list[dict[Term, NDArray[Any]]](), False
+        found, vector = list[dict[Term, NumberArray]](), False
         for own, here in choices(op, side.near[0], name):
             with eagerly():
                 forms, vector = linear_forms(own, side.points, self.unknowns, of=of, envelope=self.envelope, name=name)
@@ -129,7 +136,9 @@ class Ansatz:
                 table |= {t: np.where(here, values, table.get(t, 0.0)) for t, values in limits.items()}
         return list(found), vector
 
-    def difference(self, sides: tuple[Side, Side], plus: list[Table], minus: list[Table], vector: bool) -> Functionals:
+    def difference(
+        self, sides: tuple[Side, Side], plus: list[TermTable], minus: list[TermTable], vector: bool
+    ) -> Functionals:
         """Functionals of the v_k from tables of coefficients on the two sides of a surface."""
         over, under = (
             [self._placed(table, side.near[0].x) for table in tables]
@@ -167,7 +176,7 @@ class Ansatz:
             rows += [tabulated(x, self._imaginary(table)) for table in tables]
         return Functionals(tuple(rows), (Layout(len(tables) if vector else None, found),))
 
-    def _placed(self, table: Table, x: FloatArray) -> dict[Term, NDArray[Any]]:
+    def _placed(self, table: TermTable, x: FloatArray) -> dict[Term, NumberArray]:
         """A table of coefficients of the u_k as one of the v_k of those parts in which the points x lie."""
         scaled = {t: self._scale(t[0]) * values for t, values in table.items()}
         if self.parts is None:
@@ -182,12 +191,12 @@ class Ansatz:
     def _scale(self, k: int) -> float:
         return self.scales[k] if self.scales else 1.0
 
-    def _real(self, table: Table) -> dict[Term, FloatArray]:
+    def _real(self, table: TermTable) -> dict[Term, FloatArray]:
         """Of (a + i b)(v + i w): a v − b w."""
         own = {term: np.real(values) for term, values in table.items()}
         return {**own, **{self._twin(t): -np.imag(v) for t, v in table.items() if np.iscomplexobj(v) and self.complex}}
 
-    def _imaginary(self, table: Table) -> dict[Term, FloatArray]:
+    def _imaginary(self, table: TermTable) -> dict[Term, FloatArray]:
         """Of (a + i b)(v + i w): b v + a w."""
         own = {term: np.imag(values) for term, values in table.items() if np.iscomplexobj(values)}
         return {**own, **{self._twin(t): np.real(v) for t, v in table.items() if self.complex}}
@@ -197,7 +206,7 @@ class Ansatz:
         return (term[0] + self.count // 2, term[1])
 
 
-def _subtracted(one: Table, other: Table) -> dict[Term, NDArray[Any]]:
+def _subtracted(one: TermTable, other: TermTable) -> dict[Term, NumberArray]:
     """The difference of two tables; a term that one of them lacks is 0 there."""
     return {t: np.asarray(one.get(t, 0.0)) - np.asarray(other.get(t, 0.0)) for t in (*one, *other)}
 
@@ -263,7 +272,7 @@ def condition_functionals(condition: Condition, points: Points, ansatz: Ansatz) 
     return Functionals(tuple(block.integrated(points.weight) for block in found.blocks), found.layouts)
 
 
-def places_of(condition: Condition, points: Points) -> tuple[FloatArray, Indices | None]:
+def places_of(condition: Condition, points: Points) -> tuple[FloatArray, IntArray | None]:
     """Where the functionals of a condition stand, and where sums of them begin, as in a `Block`."""
     if condition.paired:
         both = np.stack([points.x, condition.partners(points).x], axis=1)
@@ -281,3 +290,8 @@ def collocate(problem: Problem, points: Mapping[str, Points], ansatz: Ansatz = P
                 remedy = "leave out what the envelope ensures"
             raise fail(OperatorError, condition.name, "an operator that is zero at all points", remedy)
     return together([own for _, own in found])
+
+
+def functionals_of(op: Operator | None, points: Points, ansatz: Ansatz) -> Functionals:
+    """op(u) at points; u itself, with all of its components, if there is no op."""
+    return ansatz.evaluations(points.x) if op is None else ansatz.functionals(op, points)

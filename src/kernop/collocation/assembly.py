@@ -84,7 +84,7 @@ def _tiles(kernel: Kernel, left: list[_Strips], right: list[_Strips], *, upper: 
     yield from waiting
 
 
-def _tile(kernel: Kernel, x: Any, phi: Part, y: Any, psi: Part) -> Any:
+def _tile(kernel: Kernel, x: object, phi: Part, y: object, psi: Part) -> Any:
     """Σ_k P_i^(1) Q_j^(2) K over the components that both sides have; components are independent of each other."""
     values = None
     for k, (alphas, coefficients) in phi.items():

@@ -20,7 +20,7 @@ RowNumbers = NDArray[np.intp]
 
 
 def added(
-    problem: Problem, held: Mapping[str, Points], layouts: Sequence[Layout], points: Any
+    problem: Problem, held: Mapping[str, Points], layouts: Sequence[Layout], points: object
 ) -> tuple[dict[str, Points], RowNumbers]:
     """The points of each condition, old then new; and which rows are new when all conditions follow one another.
 
@@ -35,14 +35,14 @@ def added(
     return together, _rows(problem, masks, layouts)
 
 
-def new_points(problem: Problem, points: Any) -> dict[str, Points]:
+def new_points(problem: Problem, points: object) -> dict[str, Points]:
     """New points for some conditions, by name and in their order, checked."""
     given = _by_name(problem, points, "`Points` or an array (n, d)")
     return {n: problem[n].on.adopt(given[n], f"points[{n!r}]") for n in problem.names if n in given}
 
 
 def removed(
-    problem: Problem, held: Mapping[str, Points], layouts: Sequence[Layout], points: Any
+    problem: Problem, held: Mapping[str, Points], layouts: Sequence[Layout], points: object
 ) -> tuple[dict[str, Points], RowNumbers]:
     """The points of each condition that stay; and which rows leave when all conditions follow one another.
 
@@ -64,7 +64,7 @@ def removed(
     return {name: old[~gone[name]] if np.any(gone[name]) else old for name, old in held.items()}, rows
 
 
-def _by_name(problem: Problem, points: Any, wanted: str) -> Mapping[str, Any]:
+def _by_name(problem: Problem, points: object, wanted: str) -> Mapping[str, Any]:
     remedy = f"give a dictionary from names of conditions to {wanted}"
     if not isinstance(points, Mapping):
         raise fail(ArgumentTypeError, "points", describe(points), remedy)

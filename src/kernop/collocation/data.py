@@ -16,6 +16,7 @@ from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     InputNameError,
+    NumberArray,
     OutsideDomainError,
     ShapeError,
     as_array,
@@ -57,7 +58,7 @@ def named_inputs(
     return {name: given[name] for name in names}
 
 
-def listed_inputs(problem: Problem, inputs: Any, argument: str = "inputs") -> list[dict[str, Any]]:
+def listed_inputs(problem: Problem, inputs: object, argument: str = "inputs") -> list[dict[str, Any]]:
     """A list of inputs, each a tuple in the order of T or a dictionary, as dictionaries by name."""
     remedy = f"give a list of inputs, each a tuple ({', '.join(problem.inputs)}) or a dictionary"
     if isinstance(inputs, str) or not isinstance(inputs, Sequence):
@@ -72,7 +73,7 @@ def listed_inputs(problem: Problem, inputs: Any, argument: str = "inputs") -> li
     return found
 
 
-def inputs_in_advance(problem: Problem, inputs: Any) -> list[dict[str, Any]]:
+def inputs_in_advance(problem: Problem, inputs: object) -> list[dict[str, Any]]:
     """Inputs that are given to `learn`: functions and numbers, which are known wherever there are points."""
     found = listed_inputs(problem, inputs)
     remedy = "give a function or a number, which is known at all points"
@@ -112,14 +113,14 @@ def number_of_values(condition: Condition, points: Points) -> int:
     return 1 if condition.integral else len(points)
 
 
-def values_at(condition: Condition, value: Any, points: Points, layout: Layout) -> Any:
+def values_at(condition: Condition, value: object, points: Points, layout: Layout) -> Any:
     """Data of one condition at its points: (n,), or (n, k) of vectors, and (…, B) for B inputs at once."""
     if callable(value) and not condition.integral:
         value = evaluate_at(condition.name, value, points.x)
     return checked_values(condition, value, number_of_values(condition, points), layout)
 
 
-def checked_values(condition: Condition, value: Any, n: int | None, layout: Layout) -> Any:
+def checked_values(condition: Condition, value: object, n: int | None, layout: Layout) -> Any:
     """Data of one condition, of which there are n values; none fit if their number is not known."""
     name, k = condition.name, layout.components
     remedy = _wanted(condition, n, k)
@@ -146,8 +147,12 @@ def checked_values(condition: Condition, value: Any, n: int | None, layout: Layo
 
 def known_everywhere(condition: Condition, value: Any, layout: Layout) -> bool:
     """Is data known at all points: a function, a number, numbers for a vector, or the value of an integral?"""
+    if callable(value) or condition.integral:
+        return True
     numbers = () if layout.components is None else (layout.components,)
-    return callable(value) or condition.integral or np.shape(value) in ((), numbers)
+    remedy = "give a function of x, numbers, or values at the points"
+    shaped = value if hasattr(value, "shape") else as_array(condition.name, value, remedy)
+    return np.shape(shaped) in ((), numbers)
 
 
 def _wanted(condition: Condition, n: int | None, k: int | None) -> str:
@@ -168,19 +173,19 @@ def _spread(column: Any, n: int | None, k: int | None, library: Any) -> Any:
     return column
 
 
-def concrete(name: str, values: Any, remedy: str = "call it outside jit, grad and vmap") -> NDArray[Any]:
+def concrete(name: str, values: object, remedy: str = "call it outside jit, grad and vmap") -> NumberArray:
     """Data as numbers; values that JAX traces are refused."""
     if isinstance(values, Tracer):
         raise fail(ArgumentTypeError, name, "traced JAX values, as data inside jit, grad or vmap", remedy)
     return np.asarray(values)
 
 
-def split_pairs(rows: NDArray[Any]) -> NDArray[np.float64]:
+def split_pairs(rows: NumberArray) -> NDArray[np.float64]:
     """Complex data (N, B) of a real operator as real data (N, 2 B): real parts, then imaginary parts."""
     return np.hstack([np.real(rows), np.imag(rows)])
 
 
-def real_columns(rows: NDArray[Any]) -> NDArray[np.float64]:
+def real_columns(rows: NumberArray) -> NDArray[np.float64]:
     """Data (N,) or (N, B), perhaps complex, as real columns."""
     columns = rows.reshape(len(rows), -1)
     return split_pairs(columns) if np.iscomplexobj(columns) else columns
@@ -197,7 +202,7 @@ def _stacked(columns: Sequence[Any], library: Any) -> Any:
     )
 
 
-def check_untraced(name: str, x: Any) -> None:
+def check_untraced(name: str, x: object) -> None:
     """Raise if JAX traces the places at which u is asked for: u is computed in NumPy."""
     if isinstance(x, Tracer):
         remedy = (
@@ -207,7 +212,7 @@ def check_untraced(name: str, x: Any) -> None:
         raise fail(ArgumentTypeError, name, "coordinates that JAX traces, as inside jit, grad or vmap", remedy)
 
 
-def flattened(name: str, x: Any, dim: int) -> tuple[Any, tuple[int, ...]]:
+def flattened(name: str, x: object, dim: int) -> tuple[Any, tuple[int, ...]]:
     """Points of shape (…, d) in a row, (n, d), and the shape (…) of what belongs to them.
 
     One point is (d,). On a line also a number, or (n,). What does not fit is left to those who check it.
@@ -232,7 +237,7 @@ def reshaped(values: Any, shape: tuple[int, ...]) -> Any:
     return values.reshape((*shape, *values.shape[1:]))[()]
 
 
-def some_places(problem: Problem, x: Any, outside: str | None, name: str = "x") -> Points:
+def some_places(problem: Problem, x: object, outside: str | None, name: str = "x") -> Points:
     """Points of the space of a problem, checked: shape, finite; inside the domain or not."""
     if outside is not None:
         check_choice("outside", outside, ("raise", "nan", "extrapolate"))
@@ -244,7 +249,7 @@ def some_places(problem: Problem, x: Any, outside: str | None, name: str = "x") 
     return x.placed(problem.timed)
 
 
-def places(problem: Problem, x: Any, outside: str | None, name: str = "x") -> Points:
+def places(problem: Problem, x: object, outside: str | None, name: str = "x") -> Points:
     """Evaluation points, checked: as `some_places`, and inside the domain unless told otherwise (None: no choice)."""
     points = some_places(problem, x, outside, name)
     if outside in ("raise", None):

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernop.basics.errors import NumberArray
 from kernop.basics.frozen import Kept
 from kernop.basics.precision import eagerly
 from kernop.geometry import Points
@@ -26,7 +25,7 @@ from kernop.language.problem import Problem
 PLACES, DIRECTIONS, VANISHES = 16, 96, 1e-12
 
 #: (k, α) ↦ φ_{k,α}(x_i), (n,), real or complex.
-Table = dict[Term, NDArray[Any]]
+Table = dict[Term, NumberArray]
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Kind:
 
 
 def equations_of(problem: Problem) -> list[Condition]:
-    """The conditions that hold inside."""
+    """The equations: conditions on regions of full dimension that are no integrals."""
     return [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim and not c.integral]
 
 

@@ -10,12 +10,12 @@ problems of Stokes flow that determine their pressures, σ = ∓i local problems
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, OperatorError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, OperatorError, fail
 from kernop.basics.precision import eagerly
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.elliptic import Kind, Table, condition_tables, equations_of, kind_of, tables_of
@@ -64,7 +64,7 @@ class Exchange:
 
 
 def exchange(problem: Problem, found: Mosaic, ansatz: Ansatz, gluing: Gluing) -> Exchange:
-    """What crosses the seams."""
+    """The traces and fluxes that neighbouring parts exchange across seams, as functionals."""
     kind = kind_of(problem)
     assert isinstance(kind, Kind)
     nodes = _Nodes.of(problem, found)
@@ -122,7 +122,7 @@ class _Nodes:
         thickness = np.minimum.reduceat(along, np.cumsum([0, *counts[:-1]]))
         return cls(x=x, normal=normal, seam=number, thickness=np.repeat(thickness, counts), below=below, above=above)
 
-    def mean(self, values: NDArray[Any]) -> NDArray[Any]:
+    def mean(self, values: NumberArray) -> NumberArray:
         """The mean over the nodes of each seam, given to each of them: (n, …)."""
         first = np.flatnonzero(np.diff(self.seam, prepend=-1))
         counts = np.diff(np.append(first, len(self.seam)))
@@ -253,7 +253,7 @@ def _of_plates(problem: Problem, kind: Kind, points: Points) -> list[Table]:
     return [*third, *second]
 
 
-def _add(table: Table, term: Term, values: NDArray[Any]) -> None:
+def _add(table: Table, term: Term, values: NumberArray) -> None:
     table[term] = table.get(term, 0.0) + values
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.stored import stored
 from kernop.language.fields import MultiIndex, Term
@@ -24,8 +24,6 @@ from kernop.language.fields import MultiIndex, Term
 FEW = 32
 #: The highest derivative, and the most components, of functionals in a file.
 HIGHEST, MOST = 32, 1000
-#: Numbers of rows.
-Indices = NDArray[np.intp]
 
 
 @stored("block")
@@ -43,7 +41,7 @@ class Block:
     x: FloatArray
     terms: tuple[Term, ...]
     coefficients: FloatArray
-    starts: Indices | None = None
+    starts: IntArray | None = None
 
     def check(self) -> None:
         """Raise unless there is a coefficient for each point and each of sorted terms, and no sum is empty."""
@@ -255,7 +253,7 @@ class Functionals:
         """Functional i multiplied by factors[i]."""
         return replace(self, blocks=tuple(block.scaled(factors[rows]) for rows, block in self))
 
-    def take(self, rows: Indices) -> Functionals:
+    def take(self, rows: IntArray) -> Functionals:
         """The functionals of sorted ``rows``, each block for itself; blocks that lose all of theirs are left out."""
         kept = [(block, rows[(rows >= part.start) & (rows < part.stop)] - part.start) for part, block in self]
         return Functionals(tuple(block[own] for block, own in kept if len(own)))
@@ -308,12 +306,12 @@ def together(parts: list[Functionals]) -> Functionals:
     return Functionals(blocks, tuple(layout for part in parts for layout in part.layouts))
 
 
-def evenly(n: int, number: int) -> Indices:
+def evenly(n: int, number: int) -> IntArray:
     """``number`` of the numbers below n, evenly spread; all of them if there are no more."""
     return np.unique(np.linspace(0, n - 1, min(number, n)).round().astype(np.intp))
 
 
-def some(n: int, part: float) -> Indices:
+def some(n: int, part: float) -> IntArray:
     """A part of the numbers below n, at least one: one from each of equal intervals, drawn at random.
 
     Every second point of a quasi-random sequence lies in one half of the domain, so even steps will not do.

@@ -40,7 +40,7 @@ class Seam:
 @stored("seams", by_value=False)
 @dataclass(frozen=True, eq=False)
 class Seams:
-    """All seams, nodes after nodes.
+    """All seams of a mosaic in a few arrays, the nodes of one seam after those of another.
 
     Arguments:
         x, normal: of all nodes, (n, d).
@@ -57,7 +57,7 @@ class Seams:
 
     @classmethod
     def of(cls, seams: Sequence[Seam], dim: int) -> Seams:
-        """Those of some seams in d dimensions."""
+        """The stored form of seams in d dimensions."""
         none = np.empty((0, dim))
         return cls(
             np.concatenate([none, *(seam.x for seam in seams)]),
@@ -78,7 +78,7 @@ class Seams:
 
     @cached_property
     def split(self) -> tuple[Seam, ...]:
-        """Each of them."""
+        """The seams one by one."""
         ends = np.cumsum(self.counts)[:-1]
         nodes = zip(np.split(self.x, ends), np.split(self.normal, ends), strict=True) if len(self.counts) else ()
         about = zip(*self.sides.T.tolist(), self.degrees.tolist(), strict=True)
@@ -136,7 +136,7 @@ class Mosaic:
 
     @property
     def seams(self) -> tuple[Seam, ...]:
-        """Between two parts."""
+        """The seams, each between two parts."""
         return self.sewn.split
 
     @cached_property

@@ -7,7 +7,7 @@ components of several unknowns have the same waves with other phases, and bumps 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,7 +36,7 @@ ROWS = 8192
 
 @dataclass(frozen=True, eq=False)
 class Probes:
-    """B random fields.
+    """B random smooth fields whose derivatives are known, with which operators are probed.
 
     Arguments:
         k: wave vectors, (B, J, d).
@@ -55,7 +55,7 @@ class Probes:
         for start in range(0, len(block.x), ROWS):
             rows = slice(start, start + ROWS)
             for k, columns in block.components.items():
-                turns = self._quarter_turns(block.x[rows], k)
+                turns = self._quarter_turns(block.x[rows], [block.terms[column][1] for column in columns], k)
                 for column in columns:
                     derivative = self._derivative(block.terms[column][1], turns)
                     total[rows] += block.coefficients[rows, column, None] * derivative
@@ -63,14 +63,16 @@ class Probes:
 
     def derivative(self, alpha: tuple[int, ...], x: FloatArray) -> FloatArray:
         """∂^α u at x (n, d) for each probe: (n, B)."""
-        return self._derivative(alpha, self._quarter_turns(x))
+        return self._derivative(alpha, self._quarter_turns(x, [alpha]))
 
-    def _quarter_turns(self, x: FloatArray, component: int = 0) -> tuple[FloatArray, FloatArray]:
-        """cos and sin of the phases k·x + b, (n, B, J): all derivatives of the waves are multiples of these."""
+    def _quarter_turns(
+        self, x: FloatArray, alphas: Sequence[tuple[int, ...]], component: int = 0
+    ) -> dict[int, FloatArray]:
+        """cos (0) and sin (1) of the phases k·x + b, (n, B, J), as far as derivatives ∂^α of the waves need them."""
         angle = np.einsum("nd,bjd->nbj", x, self.k) + (self.b + GOLDEN_ANGLE * component)
-        return np.cos(angle), np.sin(angle)
+        return {odd: (np.cos, np.sin)[odd](angle) for odd in {sum(alpha) % 2 for alpha in alphas}}
 
-    def _derivative(self, alpha: tuple[int, ...], turns: tuple[FloatArray, FloatArray]) -> FloatArray:
+    def _derivative(self, alpha: tuple[int, ...], turns: Mapping[int, FloatArray]) -> FloatArray:
         weights = np.prod(self.k ** np.asarray(alpha), axis=-1) / np.sqrt(self.k.shape[1])
         quarter = sum(alpha) % 4  # cos, −sin, −cos, sin
         sign = 1.0 if quarter in (0, 3) else -1.0

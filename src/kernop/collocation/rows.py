@@ -8,13 +8,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, check_array, fail
+from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, ShapeError, check_array, fail
 from kernop.collocation.ansatz import PLAIN, Ansatz, condition_functionals, condition_layouts
-from kernop.collocation.batches import Batch, Stream, chain
+from kernop.collocation.batches import chain
 from kernop.collocation.data import checked_values, concrete, known_everywhere, split_pairs, values_at
 from kernop.collocation.functionals import Functionals, Layout, together
+from kernop.collocation.stream import Batch, Stream
 from kernop.geometry import Points
 
 #: One input: for each name a function, a number, or values at all points.
@@ -82,7 +82,7 @@ class StreamedRows:
         return self.at(self.stream[k], k)
 
     def sampled(self) -> list[Rows]:
-        """A few batches that stand for all."""
+        """A few batches, spread over the stream, as a sample of all."""
         return [self.at(batch) for batch in self.stream.sampled()]
 
     def look(self) -> Rows:
@@ -165,7 +165,7 @@ class StreamedRows:
         """With more points after these, in batches of ``size``; without inputs."""
         return StreamedRows(chain(self.stream, points, size), self.ansatz)
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         """A function, a number or those of a vector, or values at all points, (N_k, …)."""
         k = self.names.index(name)
         condition, layout = self.stream.problem.conditions[k], self.layouts[k]
@@ -192,7 +192,7 @@ class StreamedRows:
 
     def _columns(self, batch: Batch, given: Input, columns: Columns, k: int | None) -> FloatArray:
         """The data of one input in batch k, (n, B). Values at all points are cut where the batch starts."""
-        parts: list[NDArray[Any]] = []
+        parts: list[NumberArray] = []
         width = columns.width or 1
         for condition, layout in zip(self.stream.problem.conditions, self.layouts, strict=True):
             if condition.name in batch:
@@ -208,7 +208,7 @@ class StreamedRows:
         together = np.concatenate(parts)
         return split_pairs(together) if columns.paired else np.real(together)
 
-    def _cut(self, name: str, values: NDArray[Any], n: int, k: int | None) -> NDArray[Any]:
+    def _cut(self, name: str, values: NumberArray, n: int, k: int | None) -> NumberArray:
         start = None if k is None else self.stream.start(k)
         if start is None:
             remedy = "give a function or a number: how many points came before in the stream is not known"

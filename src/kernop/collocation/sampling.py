@@ -137,7 +137,7 @@ def check_conditions(argument: str, named: Iterable[object], problem: Problem, *
         raise fail(InputNameError, argument, got, f"give {each} for each of {known}")
 
 
-def _points_of(condition: Condition, wanted: Any, scheme: str, seed: int, problem: Problem) -> Points:
+def _points_of(condition: Condition, wanted: object, scheme: str, seed: int, problem: Problem) -> Points:
     name = f"points[{condition.name!r}]"
     if isinstance(wanted, bool | str) or wanted is None:
         raise fail(ArgumentTypeError, name, describe(wanted), "give a number, Points, or an array (n, d)")

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from kernop.basics.errors import (
     ArgumentError,
     FloatArray,
+    IntArray,
     KernopError,
     MissingFunctionError,
+    NumberArray,
     ShapeError,
     as_array,
     check_array,
@@ -23,7 +25,7 @@ from kernop.basics.errors import (
 )
 from kernop.collocation.ansatz import Ansatz, condition_functionals
 from kernop.collocation.data import all_values, concrete, number_of_values, split_pairs
-from kernop.collocation.functionals import Functionals, Indices, Layout, evenly, together
+from kernop.collocation.functionals import Functionals, Layout, evenly, together
 from kernop.geometry import Points, Region, SpaceTime
 from kernop.geometry.region import Subregion
 from kernop.geometry.spacetime import Cylinder
@@ -44,7 +46,7 @@ class Later:
     shift: float
 
     def __call__(self, x: Any) -> Any:
-        """Its values at x (n, d)."""
+        """The values of the function, shifted in time, at x (n, d)."""
         return self.function(x + self.shift * np.eye(x.shape[-1])[-1])
 
 
@@ -69,7 +71,7 @@ class Slab:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The conditions at t0."""
+        """The initial conditions of the slab, at t = t0."""
         return tuple(self.problem[name] for name in self.initial)
 
     def at_end(self, condition: Condition, points: Points, ansatz: Ansatz) -> Functionals:
@@ -82,7 +84,7 @@ class Slab:
         """All conditions at t0, at t1: what a solution hands on to the points of the next slab, (n₀ rows)."""
         return together([self.at_end(c, points[c.name], ansatz) for c in self.conditions])
 
-    def rows(self, functionals: Functionals) -> Indices:
+    def rows(self, functionals: Functionals) -> IntArray:
         """The numbers of the rows of the conditions at t0 among those of all conditions, (n₀,)."""
         own = zip(self.problem.names, functionals.slices, strict=True)
         return np.concatenate([np.arange(r.start, r.stop) for name, r in own if name in self.initial])
@@ -168,7 +170,7 @@ def check_repeatable(slab: Slab, points: Mapping[str, Points], ansatz: Ansatz, s
                     raise _refusal(condition.name, "are not the same in later slabs")
 
 
-def _functionals_at(slab: Slab, condition: Condition, some: Points, ansatz: Ansatz, shifts: Indices) -> Functionals:
+def _functionals_at(slab: Slab, condition: Condition, some: Points, ansatz: Ansatz, shifts: IntArray) -> Functionals:
     """A condition at points in later slabs, slab by slab."""
     x = np.concatenate([some.x + k * slab.duration * np.eye(some.dim)[-1] for k in shifts.tolist()])
     normal = None if some.normal is None else np.tile(some.normal, (len(shifts), 1))
@@ -223,7 +225,9 @@ def by_slab(
     return found
 
 
-def _parts(condition: Condition, value: Any, points: Points, layout: Layout, steps: int, duration: float) -> list[Any]:
+def _parts(
+    condition: Condition, value: object, points: Points, layout: Layout, steps: int, duration: float
+) -> list[Any]:
     """The data of one condition in each slab."""
     if callable(value):
         return [Later(value, k * duration) for k in range(steps)]
@@ -237,7 +241,7 @@ def _parts(condition: Condition, value: Any, points: Points, layout: Layout, ste
         raise fail(ArgumentError, condition.name, describe(value), remedy)
     if as_array(condition.name, value, remedy).shape in ((), () if k is None else (k,)):
         return [value] * steps
-    array: NDArray[Any] = check_array(condition.name, value, remedy=remedy, copy=False, complex_too=True)
+    array: NumberArray = check_array(condition.name, value, remedy=remedy, copy=False, complex_too=True)
     wanted = (steps, n) if k is None else (steps, n, k)
     if array.shape[: len(wanted)] != wanted or array.ndim > len(wanted) + 1 or array.size == 0:
         raise fail(ShapeError, condition.name, f"an array of shape {array.shape}", remedy)
@@ -267,7 +271,7 @@ def data_of_slabs(
     return np.stack([split_pairs(stacked[:, k]) for k in range(stacked.shape[1])], axis=1), single, True
 
 
-def slab_numbers(times: FloatArray, slab: Slab, steps: int) -> tuple[Indices, FloatArray, NDArray[np.bool_]]:
+def slab_numbers(times: FloatArray, slab: Slab, steps: int) -> tuple[IntArray, FloatArray, NDArray[np.bool_]]:
     """For times of the chain: the number of the slab, the time in it, and whether it is one of the chain, to rounding.
 
     Where two slabs meet, the later one.

@@ -21,6 +21,8 @@ from kernop.geometry.patch import Patch
 from kernop.geometry.sequences import gauss
 from kernop.language.problem import Problem
 
+#: Cells with a longest side of more than so many shortest ones have scattered points.
+LONG = 4.0
 #: How far from a line, in units of a cell, it is looked what is on its sides; and the shortest seam.
 ASIDE, SHORTEST = 1e-8, 1e-5
 #: The degree of traces on the shortest seams.
@@ -97,9 +99,11 @@ class _Builder:
         unit, _ = gauss((1.0,) * low.shape[1], along ** low.shape[1])
         reach = 0.5 * np.linalg.norm(high - low, axis=1)
         heights = [self._pieces.height(0.5 * (low + high), piece).tolist() for piece in range(len(self._pieces))]
+        # Gauss points crowd at corners, where no polynomial of a part at a singularity satisfies an equation; and in a
+        # long cell the derivatives along it count for little, so that a grid does not determine polynomials along it.
+        scattered = self._singular | (self._size > LONG * np.min(high - low, axis=1))
         for cell in range(len(low)):
-            # Gauss points crowd at corners, where no polynomial of a part at a singularity satisfies an equation.
-            x = low[cell] + (first[:inside] if self._singular[cell] else unit) * (high - low)[cell]
+            x = low[cell] + (first[:inside] if scattered[cell] else unit) * (high - low)[cell]
             for piece in range(len(self._pieces)):
                 height = heights[piece][cell]
                 if height < -reach[cell] * (1.0 - 1e-9) or not self._plane:

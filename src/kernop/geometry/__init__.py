@@ -3,8 +3,8 @@
 from kernop.geometry.ball import Ball
 from kernop.geometry.box import Box, Interval
 from kernop.geometry.cloud import PointCloud
-from kernop.geometry.corners import Corners
-from kernop.geometry.domain import Combination, Domain
+from kernop.geometry.corners import PlaneCorners
+from kernop.geometry.domain import Domain, SetOperation
 from kernop.geometry.implicit import Implicit
 from kernop.geometry.points import Points
 from kernop.geometry.polygon import Polygon
@@ -15,15 +15,15 @@ from kernop.geometry.spacetime import SpaceTime
 __all__ = [
     "Ball",
     "Box",
-    "Combination",
-    "Corners",
     "Domain",
     "Implicit",
     "Interval",
+    "PlaneCorners",
     "PointCloud",
     "Points",
     "Polygon",
     "Region",
+    "SetOperation",
     "Solid",
     "SpaceTime",
 ]

@@ -26,7 +26,7 @@ from kernop.geometry.extents import check_extent, slack
 from kernop.geometry.patch import Patch, box_patch
 from kernop.geometry.region import Patchwork
 
-Face = tuple[int, int]  # axis, side (0: low, 1: high)
+BoxFace = tuple[int, int]  # axis, side (0: low, 1: high)
 
 _NAMES: dict[int, tuple[tuple[str, str], ...]] = {
     1: (("left", "right"),),
@@ -99,7 +99,7 @@ class Box(Domain):
             raise fail(ArgumentError, "face", "no name", "name at least one of " + ", ".join(known))
         return Faces(self, tuple(dict.fromkeys(chosen)))
 
-    def _face_names(self) -> dict[str, Face]:
+    def _face_names(self) -> dict[str, BoxFace]:
         spoken = {
             name: (axis, side) for axis, pair in enumerate(_NAMES.get(self.dim, ())) for side, name in enumerate(pair)
         }
@@ -148,7 +148,7 @@ class Faces(Patchwork):
     """
 
     box: Box
-    faces: tuple[Face, ...]
+    faces: tuple[BoxFace, ...]
 
     def __post_init__(self) -> None:
         known = all(0 <= axis < self.box.dim and side in (0, 1) for axis, side in self.faces)
@@ -164,7 +164,7 @@ class Faces(Patchwork):
     def enclosed(self) -> Box:
         return self.box
 
-    def _corners(self, face: Face) -> tuple[FloatArray, FloatArray]:
+    def _corners(self, face: BoxFace) -> tuple[FloatArray, FloatArray]:
         low, high = self.box.bounds
         axis, side = face
         low[axis] = high[axis] = (low, high)[side][axis]
@@ -174,7 +174,7 @@ class Faces(Patchwork):
     def patches(self) -> tuple[Patch, ...]:
         return tuple(box_patch(*self._corners(face), self._normal(face)) for face in self.faces)
 
-    def _normal(self, face: Face) -> FloatArray:
+    def _normal(self, face: BoxFace) -> FloatArray:
         normal = np.zeros(self.dim)
         normal[face[0]] = 1.0 if face[1] else -1.0
         return normal

@@ -174,7 +174,7 @@ class Cells:
 
     @classmethod
     def of(cls, root: Cell) -> Cells:
-        """Those of a tree."""
+        """The leaves of a tree of cells."""
         corners, parents = list[FloatArray](), list[int]()
         waiting = [(root, -1)]
         while waiting:

@@ -6,18 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
-
-Indices = NDArray[np.intp]
+from kernop.basics.errors import BoolArray, FloatArray, IntArray
 
 #: Pairs of a point and a triangle that are looked at together.
 PAIRS = 2**20
 
 
 @dataclass(kw_only=True, frozen=True, eq=False)
-class Columns:
+class TriangleColumns:
     """Triangles by the columns of a grid that they stand over, seen along a direction in which nothing is aligned.
 
     Arguments:
@@ -32,11 +29,11 @@ class Columns:
     low: FloatArray
     cell: FloatArray
     count: int
-    starts: Indices
-    numbers: Indices
+    starts: IntArray
+    numbers: IntArray
 
     @classmethod
-    def of(cls, corners: FloatArray) -> Columns:
+    def of(cls, corners: FloatArray) -> TriangleColumns:
         turn, _ = np.linalg.qr(np.random.default_rng(7).standard_normal((3, 3)))
         corners = corners @ turn
         flat = corners[..., :2]
@@ -55,7 +52,7 @@ class Columns:
         starts = np.searchsorted(column[order], np.arange(count * count + 1))
         return cls(turn=turn, corners=corners, low=low, cell=cell, count=count, starts=starts, numbers=number[order])
 
-    def inside(self, x: FloatArray) -> NDArray[np.bool_]:
+    def inside(self, x: FloatArray) -> BoolArray:
         x = x @ self.turn
         place = np.floor((x[:, :2] - self.low) / self.cell)
         over = np.all((place >= 0) & (place < self.count), axis=1)
@@ -72,7 +69,7 @@ class Columns:
         return odd
 
 
-def _above(x: FloatArray, corners: FloatArray) -> NDArray[np.bool_]:
+def _above(x: FloatArray, corners: FloatArray) -> BoolArray:
     """Does the upward ray from x (n, 3) cross its triangle (n, 3, 3)? Neighbours agree on the edge between them."""
     flat = corners[..., :2] - x[:, None, :2]
     a, b = flat, np.roll(flat, -1, axis=1)
@@ -89,7 +86,7 @@ def _above(x: FloatArray, corners: FloatArray) -> NDArray[np.bool_]:
     return hit & (total != 0.0) & (height > x[:, 2])
 
 
-def _groups(counts: Indices) -> Iterator[slice]:
+def _groups(counts: IntArray) -> Iterator[slice]:
     """Slices of rows that together have not too many pairs."""
     total, start = np.cumsum(counts), 0
     while start < len(counts):
@@ -99,6 +96,6 @@ def _groups(counts: Indices) -> Iterator[slice]:
         start = stop
 
 
-def _counted(counts: Indices) -> Indices:
+def _counted(counts: IntArray) -> IntArray:
     """0, 1, …, n − 1 for each n of the counts, one after the other."""
     return np.arange(int(np.sum(counts))) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -18,7 +18,7 @@ STRAIGHT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Corners:
+class PlaneCorners:
     """The corners of a plane domain.
 
     Arguments:
@@ -33,7 +33,7 @@ class Corners:
         return len(self.angle)
 
 
-def corners_of(patches: Sequence[Patch], extent: float) -> Corners:
+def plane_corners(patches: Sequence[Patch], extent: float) -> PlaneCorners:
     """The corners between lines with outward normals that bound a plane domain of this extent."""
     ends = [_ends(patch) for patch in patches]
     x = np.concatenate([own[0] for own in ends])
@@ -49,7 +49,7 @@ def corners_of(patches: Sequence[Patch], extent: float) -> Corners:
             if abs(own - np.pi) > STRAIGHT:
                 places.append(x[first])
                 angles.append(own)
-    return Corners(np.array(places).reshape(-1, 2), np.array(angles))
+    return PlaneCorners(np.array(places).reshape(-1, 2), np.array(angles))
 
 
 def _ends(patch: Patch) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:

@@ -20,6 +20,7 @@ import numpy as np
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
+    BoolArray,
     FloatArray,
     check_coordinates,
     check_integer,
@@ -28,13 +29,13 @@ from kernop.basics.errors import (
 )
 from kernop.basics.stored import stored
 from kernop.geometry import moments
-from kernop.geometry.corners import Corners, corners_of
+from kernop.geometry.corners import PlaneCorners, plane_corners
 from kernop.geometry.cutting import Signs, cut
 from kernop.geometry.extents import ROUNDINGS, around, check_thickness, short, slack
 from kernop.geometry.patch import Patch, box_patch
 from kernop.geometry.points import Points
 from kernop.geometry.region import Patchwork, Region
-from kernop.geometry.sides import Mask, Sides
+from kernop.geometry.sides import Sides
 
 
 class Domain(Patchwork):
@@ -49,35 +50,35 @@ class Domain(Patchwork):
     def boundary(self) -> Patchwork:
         """The boundary, with normals that point outward."""
 
-    def distance(self, x: Any) -> FloatArray:
+    def distance(self, x: object) -> FloatArray:
         """The signed distance of each row of x (n, d) from the boundary, negative inside, (n,).
 
         Where the domain is a combination, or is known by a function, it is right to first order near the boundary.
         """
         return self.height(check_coordinates("x", x, self.dim))
 
-    def _contains(self, x: FloatArray) -> Mask:
+    def _contains(self, x: FloatArray) -> BoolArray:
         return self.height(x) <= np.max(slack(*self.bounds))
 
-    def holds(self, x: FloatArray) -> Mask:
+    def holds(self, x: FloatArray) -> BoolArray:
         """Is each row of x (n, d) inside, to rounding, (n,)? `contains` is more tolerant, and pieces share points."""
         scale = max(float(np.max(np.abs(own))) for own in self.bounds)
         return self.height(x) <= ROUNDINGS * np.finfo(np.float64).eps * scale
 
     @cached_property
-    def corners(self) -> Corners:
+    def corners(self) -> PlaneCorners:
         """The corners of a plane domain: places (k, 2), and the angle of the domain at each, (k,)."""
         if self.dim != 2:
             raise fail(ArgumentError, "corners", f"a domain in {self.dim} dimensions", "ask a domain of the plane")
-        return corners_of(self.boundary.patches, float(np.max(np.subtract(*self.bounds[::-1]))))
+        return plane_corners(self.boundary.patches, float(np.max(np.subtract(*self.bounds[::-1]))))
 
-    def __or__(self, other: Any) -> Combination:
+    def __or__(self, other: object) -> SetOperation:
         return _combined("|", self, other)
 
-    def __and__(self, other: Any) -> Combination:
+    def __and__(self, other: object) -> SetOperation:
         return _combined("&", self, other)
 
-    def __sub__(self, other: Any) -> Combination:
+    def __sub__(self, other: object) -> SetOperation:
         return _combined("-", self, other)
 
 
@@ -106,7 +107,7 @@ class Carved(Domain):
     def _patches(self) -> tuple[Patch, ...]:
         box = box_patch(*self.bounds)
 
-        def keeps(t: FloatArray) -> Mask:
+        def keeps(t: FloatArray) -> BoolArray:
             return self._contains(box.place(t).x)
 
         return (Patch(self._size, box.sides, box.place, keeps=keeps, part=self._size / box.measure),)
@@ -117,7 +118,7 @@ class Carved(Domain):
         if self.dim != 2 or n < moments.FEWEST or not self.boundary.whole:
             return super().quadrature(n)
         candidates = np.concatenate([self.sample(moments.candidates(n)).x, self._just_inside()])
-        kept, weight = moments.rule(candidates, n, self.boundary.patches, *self.bounds)
+        kept, weight = moments.positive_rule(candidates, n, self.boundary.patches, *self.bounds)
         return Points(candidates[kept], None, False, weight) if len(kept) else super().quadrature(n)
 
     def _just_inside(self) -> FloatArray:
@@ -135,7 +136,7 @@ class Carved(Domain):
 
 @stored("combination")
 @dataclass(frozen=True, eq=False, repr=False)
-class Combination(Carved):
+class SetOperation(Carved):
     """A union, an intersection or a difference of two domains of one dimension. Made by A | B, A & B, A − B.
 
     Arguments:
@@ -178,7 +179,7 @@ class Combination(Carved):
     def _fold(self, values: Iterator[Any], union: Any, intersection: Any, complement: Any) -> Any:
         """What the operations make of one value for each leaf."""
         one, other = (
-            side._fold(values, union, intersection, complement) if isinstance(side, Combination) else next(values)
+            side._fold(values, union, intersection, complement) if isinstance(side, SetOperation) else next(values)
             for side in (self.first, self.second)
         )
         if self.operation == "|":
@@ -188,7 +189,7 @@ class Combination(Carved):
     def height(self, x: FloatArray) -> FloatArray:
         return self._fold((leaf.height(x) for leaf in self.leaves), np.minimum, np.maximum, np.negative)
 
-    def _holds(self, sides: Sequence[Mask]) -> Mask:
+    def _holds(self, sides: Sequence[BoolArray]) -> BoolArray:
         """Whether points are in the combination, from whether they are in each leaf."""
         return self._fold(iter(sides), np.logical_or, np.logical_and, np.logical_not)
 
@@ -198,13 +199,13 @@ class Combination(Carved):
         return Sides(self.leaves, self._holds)
 
     @property
-    def boundary(self) -> Pieces:
+    def boundary(self) -> BoundaryPieces:
         """The boundary; `of` gives the piece of it that comes from one of the domains."""
         return self._boundary
 
     @cached_property
-    def _boundary(self) -> Pieces:
-        return Pieces(self, tuple((number, leaf.boundary) for number, leaf in enumerate(self.leaves)))
+    def _boundary(self) -> BoundaryPieces:
+        return BoundaryPieces(self, tuple((number, leaf.boundary) for number, leaf in enumerate(self.leaves)))
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
@@ -245,7 +246,7 @@ class Combination(Carved):
 
 @stored("pieces")
 @dataclass(frozen=True, eq=False, repr=False)
-class Pieces(Patchwork):
+class BoundaryPieces(Patchwork):
     """Pieces of the boundary of a combination: what is left of the boundaries of its leaves.
 
     Arguments:
@@ -253,7 +254,7 @@ class Pieces(Patchwork):
         sources: numbers of leaves, each with its boundary or a part of it.
     """
 
-    domain: Combination
+    domain: SetOperation
     sources: tuple[tuple[int, Region], ...]
 
     def __post_init__(self) -> None:
@@ -263,7 +264,7 @@ class Pieces(Patchwork):
             raise fail(ArgumentError, "sources", describe(self.sources), "give numbers of leaves, and their boundaries")
 
     @property
-    def enclosed(self) -> Combination:
+    def enclosed(self) -> SetOperation:
         return self.domain
 
     @cached_property
@@ -307,7 +308,7 @@ class Pieces(Patchwork):
             return np.maximum(low, self.domain.bounds[0]), np.minimum(high, self.domain.bounds[1])
         return around(self.patches)
 
-    def _outward(self, x: FloatArray) -> tuple[Mask, FloatArray]:
+    def _outward(self, x: FloatArray) -> tuple[BoolArray, FloatArray]:
         """Which points lie on these pieces, and their normals there, (n, d)."""
         found, normal = np.zeros(len(x), dtype=bool), np.zeros_like(x)
         for number, piece in self.sources:
@@ -321,7 +322,7 @@ class Pieces(Patchwork):
             found[own], normal[own] = True, signs[kept, None] * outward[kept]
         return found, normal
 
-    def _contains(self, x: FloatArray) -> Mask:
+    def _contains(self, x: FloatArray) -> BoolArray:
         return self._outward(x)[0]
 
     def normals(self, x: FloatArray) -> FloatArray | None:
@@ -342,7 +343,7 @@ class Pieces(Patchwork):
         rise = self.domain.height(x + step * normal) - self.domain.height(x - step * normal)
         return np.where(rise[:, None] >= 0.0, normal, -normal)
 
-    def of(self, source: Region) -> Pieces:
+    def of(self, source: Region) -> BoundaryPieces:
         """The piece of the boundary that comes from ``source``: a domain of the combination, or a part of its boundary.
 
         ``D.boundary.of(hole)``, ``D.boundary.of(box.face("left"))``, ``D.boundary.of(polygon.edge(2))``.
@@ -352,7 +353,7 @@ class Pieces(Patchwork):
             sources = tuple(own for own in self.sources if own[0] in numbers)
         else:
             sources = tuple((number, source) for number, piece in self.sources if _is_part(source, piece))[:1]
-        found = Pieces(self.domain, sources) if sources else None
+        found = BoundaryPieces(self.domain, sources) if sources else None
         if found is None or not found.patches:
             made = ", ".join(map(repr, self.domain.leaves))
             why = f"{source!r}, of which no part is a boundary of {self.domain!r}"
@@ -370,21 +371,21 @@ class Pieces(Patchwork):
 _REMEDY = "combine domains such as Box, Ball, Polygon, Implicit or Solid; for a part of one, D & Implicit(…)"
 
 
-def _combined(operation: Literal["|", "&", "-"], first: Domain, second: Any) -> Combination:
+def _combined(operation: Literal["|", "&", "-"], first: Domain, second: object) -> SetOperation:
     if not isinstance(second, Domain):
         raise fail(ArgumentTypeError, "domains", describe(second), _REMEDY)
-    return Combination(operation, first, second)
+    return SetOperation(operation, first, second)
 
 
 def _leaves(domain: Domain) -> tuple[Domain, ...]:
-    return domain.leaves if isinstance(domain, Combination) else (domain,)
+    return domain.leaves if isinstance(domain, SetOperation) else (domain,)
 
 
 def _numbers(domain: Domain, source: Region, first: int = 0) -> set[int] | None:
     """The numbers of the leaves of a part of a tree that is, or equals, the source; None if there is none."""
     if domain is source or domain == source:
         return set(range(first, first + len(_leaves(domain))))
-    if not isinstance(domain, Combination):
+    if not isinstance(domain, SetOperation):
         return None
     left = _numbers(domain.first, source, first)
     right = _numbers(domain.second, source, first + len(_leaves(domain.first)))

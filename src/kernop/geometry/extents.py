@@ -89,5 +89,5 @@ def _least(patch: Patch, t: FloatArray, values: FloatArray, axis: int, sign: flo
 
 
 def short(x: FloatArray) -> str:
-    """A point in a message."""
+    """A point as text for a message, with few digits."""
     return "(" + ", ".join(f"{value:.3g}" for value in x) + ")"

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import Delaunay, KDTree, QhullError
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import BoolArray, FloatArray
 from kernop.geometry.extents import slack
-
-Mask = NDArray[np.bool_]
 
 #: Beyond so many dimensions there are too many simplices.
 HIGHEST = 3
@@ -58,7 +56,7 @@ class Filled:
         return distance[:, 1:].mean(axis=1) if k > 1 else np.zeros(len(self.x))
 
     @cached_property
-    def _net(self) -> tuple[Delaunay, Mask] | None:
+    def _net(self) -> tuple[Delaunay, BoolArray] | None:
         """The simplices, and which of them are filled; None where there are none."""
         d = self.x.shape[1]
         if not 2 <= d <= HIGHEST or len(self.x) < d + 2:
@@ -69,7 +67,7 @@ class Filled:
             return None
         return net, self._kept(np.asarray(net.simplices))
 
-    def _kept(self, simplices: NDArray[np.int32]) -> Mask:
+    def _kept(self, simplices: NDArray[np.int32]) -> BoolArray:
         corners = self._places[simplices]
         pairs = corners[:, :, None, :] - corners[:, None, :, :]
         longest = np.sqrt(np.max(np.sum(np.square(pairs), axis=3), axis=(1, 2)))
@@ -82,7 +80,7 @@ class Filled:
         behind = self._behind(middle)
         return np.where(rim, behind & (longest <= WIDE * usual), kept & (behind | (longest <= 2.0 * usual)))
 
-    def _behind(self, places: FloatArray) -> Mask:
+    def _behind(self, places: FloatArray) -> BoolArray:
         """Do points lie behind the boundary point that is nearest?"""
         assert self.normal is not None
         rim = self._places[self.inner :]
@@ -90,7 +88,7 @@ class Filled:
         outward = self.normal[nearest] * self._scale[1]  # the normal as a direction in these units
         return np.sum((places - rim[nearest]) * outward, axis=1) <= 0.0
 
-    def inward(self) -> Mask:
+    def inward(self) -> BoolArray:
         """Which normals point, within 60°, to the points of the inside that are nearest? (n − inner,)"""
         near = 2 * self.x.shape[1]
         if self.normal is None or self.inner <= near:
@@ -102,7 +100,7 @@ class Filled:
         length = np.linalg.norm(away, axis=1) * np.linalg.norm(outward, axis=1)
         return np.sum(away * outward, axis=1) > 0.5 * length
 
-    def contains(self, x: FloatArray) -> Mask:
+    def contains(self, x: FloatArray) -> BoolArray:
         """Which rows of x (m, d) lie in what is filled, or are points of the cloud?"""
         low, units = self._scale
         places = (x - low) / units
@@ -117,7 +115,7 @@ class Filled:
         simplex = net.find_simplex(places, tol=1e-9)
         return found | ((simplex >= 0) & kept[simplex])
 
-    def _between(self, places: FloatArray) -> Mask:
+    def _between(self, places: FloatArray) -> BoolArray:
         """On a line: between two neighbours that are not too far apart."""
         order = np.argsort(self._places[:, 0], kind="stable")
         line = self._places[order, 0]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import FloatArray
-from kernop.geometry.columns import Columns, Indices
+from kernop.basics.errors import FloatArray, IntArray
+from kernop.geometry.columns import TriangleColumns
 from kernop.geometry.triangles import Triangles
 
 #: Triangles are looked for by points on them that are at most this part of the extent apart.
@@ -24,7 +24,7 @@ FIRST = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh:
+class TriangleMesh:
     """A closed surface of triangles with outward normals.
 
     Arguments:
@@ -33,7 +33,7 @@ class Mesh:
     """
 
     vertices: FloatArray
-    faces: Indices
+    faces: IntArray
 
     @cached_property
     def triangles(self) -> Triangles:
@@ -42,7 +42,7 @@ class Mesh:
 
     @cached_property
     def normals(self) -> FloatArray:
-        """Of the faces, (m, 3)."""
+        """The unit normals of the faces, (m, 3)."""
         return self.triangles.crosses / (2.0 * self.triangles.areas[:, None])
 
     @cached_property
@@ -56,13 +56,13 @@ class Mesh:
         return float(np.max(np.ptp(self.vertices, axis=0)))
 
     @cached_property
-    def _net(self) -> tuple[KDTree, Indices, float]:
+    def _net(self) -> tuple[KDTree, IntArray, float]:
         """Points on the triangles, the triangle of each, and how far any point of a triangle is from one at most."""
         spacing = NET * self._extent
         corners = self.triangles.corners
         longest = np.max(np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2), axis=1)
         parts = np.maximum(1, np.ceil(longest / spacing)).astype(int)
-        found, own = list[FloatArray](), list[Indices]()
+        found, own = list[FloatArray](), list[IntArray]()
         for number in np.unique(parts):
             rows = np.flatnonzero(parts == number)
             weights = _centroids(int(number))
@@ -70,7 +70,7 @@ class Mesh:
             own.append(np.repeat(rows, len(weights)))
         return KDTree(np.concatenate(found)), np.concatenate(own), 2.0 / 3.0 * float(np.max(longest / parts))
 
-    def nearest(self, x: FloatArray) -> tuple[FloatArray, Indices]:
+    def nearest(self, x: FloatArray) -> tuple[FloatArray, IntArray]:
         """The distance of each row of x (n, 3) from the surface, and a triangle that is nearest.
 
         Far from the surface the distance is a lower bound.
@@ -83,7 +83,7 @@ class Mesh:
         left, count = np.flatnonzero(bound <= reach), FIRST
         while len(left):  # all points of the net that may belong to a nearer triangle, or as many as there are
             count = min(count, tree.n)
-            open_ = list[Indices]()
+            open_ = list[IntArray]()
             for rows in np.array_split(left, 1 + len(left) * count // PAIRS):
                 apart, places = (np.asarray(part).reshape(len(rows), -1) for part in tree.query(x[rows], k=count))
                 candidate = own[places]
@@ -103,8 +103,8 @@ class Mesh:
         return found
 
     @cached_property
-    def _columns(self) -> Columns:
-        return Columns.of(self.triangles.corners)
+    def _columns(self) -> TriangleColumns:
+        return TriangleColumns.of(self.triangles.corners)
 
     def inside(self, x: FloatArray) -> NDArray[np.bool_]:
         """Does a ray from each row of x (n, 3) cross the surface an odd number of times?"""

@@ -13,7 +13,7 @@ from kernop.basics.errors import FileError, FloatArray, MissingExtraError, fail
 SUFFIXES = (".stl", ".ply", ".obj", ".off")
 
 
-def read(path: Path) -> tuple[FloatArray, FloatArray]:
+def read_mesh(path: Path) -> tuple[FloatArray, FloatArray]:
     """The vertices (n, 3) and the triangles (m, 3), numbers of vertices, of a file."""
     if path.suffix.lower() not in SUFFIXES:
         remedy = f"give a file of one of the kinds {', '.join(SUFFIXES)}"

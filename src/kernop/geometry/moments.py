@@ -56,7 +56,7 @@ def candidates(n: int) -> int:
     return CHOICE * _number(_degree(n))
 
 
-def rule(
+def positive_rule(
     x: FloatArray, n: int, patches: Sequence[Patch], low: FloatArray, high: FloatArray
 ) -> tuple[NDArray[np.intp], FloatArray]:
     """The numbers of at most n of the points x (k, 2), and positive weights; none where there is no such rule.

@@ -101,13 +101,13 @@ def subset(points: Points, n: int, scheme: str, rng: np.random.Generator) -> Poi
     return points[np.sort(rng.permutation(len(points))[:n])]
 
 
-def _timed(value: Any, dim: int) -> bool | None:
+def _timed(value: object, dim: int) -> bool | None:
     if value is not None and check_flag("Points.timed", value) and dim == 1:
         raise fail(ArgumentError, "Points.timed", "True for one coordinate", "give coordinates (x_1, …, t), at least 2")
     return False if dim == 1 else None if value is None else bool(value)
 
 
-def _unit_normals(value: Any, shape: tuple[int, ...]) -> FloatArray:
+def _unit_normals(value: object, shape: tuple[int, ...]) -> FloatArray:
     normal = check_array("Points.normal", value, remedy="give unit vectors")
     if normal.shape != shape:
         got = f"an array of shape {normal.shape}"

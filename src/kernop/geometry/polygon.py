@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,7 +170,7 @@ class Edges(Patchwork):
 _REMEDY = "give the vertices of a line that closes and does not cross or touch itself, and holes inside it"
 
 
-def _ring(name: str, value: Any) -> FloatArray:
+def _ring(name: str, value: object) -> FloatArray:
     """The vertices of a closed line, (n, 2); a last one that repeats the first is left out."""
     x = check_coordinates(name, value, 2)
     if len(x) > 1 and np.array_equal(x[0], x[-1]):

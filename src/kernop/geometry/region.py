@@ -88,7 +88,7 @@ class Region(ABC):
     def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
         """Points of the region, uniform by measure."""
 
-    def contains(self, x: Any) -> NDArray[np.bool_]:
+    def contains(self, x: object) -> NDArray[np.bool_]:
         """For each row of x (n, d): does it lie in the closed region, to rounding?"""
         return self.inside(check_coordinates("x", x, self.dim))
 
@@ -116,7 +116,7 @@ class Region(ABC):
         """Raise before drawing points that would not fit in memory: they are copied once or twice."""
         check_memory("n", 3 * n * self.dim, f"{describe(n)} points", "ask for fewer, or use Subspace(batch=…)")
 
-    def adopt(self, x: Any, name: str = "points") -> Points:
+    def adopt(self, x: object, name: str = "points") -> Points:
         """The user's own points as points of this region: checked to lie in it, with normals, and with its time."""
         given = x if isinstance(x, Points) else None
         coordinates = check_coordinates(name, x.x if isinstance(x, Points) else x, self.dim)

@@ -6,15 +6,14 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
-from kernop.geometry.columns import Indices
-from kernop.geometry.mesh import Mesh
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, fail
+from kernop.geometry.mesh import TriangleMesh
 
 #: Vertices that are nearer than this part of the extent are one.
 SAME = 1e-9
 
 
-def closed(vertices: FloatArray, faces: Indices) -> Mesh:
+def closed_surface(vertices: FloatArray, faces: IntArray) -> TriangleMesh:
     """The surface with vertices at one place joined, triangles without area left out, and normals turned outward.
 
     An error says where it is open, or where more than two triangles meet at an edge.
@@ -24,7 +23,7 @@ def closed(vertices: FloatArray, faces: Indices) -> Mesh:
     return _outward(vertices, _wound(vertices, faces))
 
 
-def _joined(vertices: FloatArray, faces: Indices) -> tuple[FloatArray, Indices]:
+def _joined(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, IntArray]:
     low = vertices.min(axis=0)
     extent = float(np.max(np.ptp(vertices, axis=0)))
     cells = np.round((vertices - low) / (SAME * extent))
@@ -36,14 +35,14 @@ def _joined(vertices: FloatArray, faces: Indices) -> tuple[FloatArray, Indices]:
     return vertices[first][used], faces.reshape(-1, 3)
 
 
-def _edges(faces: Indices) -> tuple[Indices, Indices]:
+def _edges(faces: IntArray) -> tuple[IntArray, IntArray]:
     """For each of the 3m sides of triangles the number of its edge, and whether it runs from the lower vertex."""
     sides = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2)
     _, number = np.unique(np.sort(sides, axis=1), axis=0, return_inverse=True)
     return number.reshape(-1), (sides[:, 0] < sides[:, 1]).astype(np.intp)
 
 
-def _check_edges(vertices: FloatArray, faces: Indices) -> None:
+def _check_edges(vertices: FloatArray, faces: IntArray) -> None:
     number, _ = _edges(faces)
     counts = np.bincount(number)
     for wrong, what, remedy in (
@@ -58,7 +57,7 @@ def _check_edges(vertices: FloatArray, faces: Indices) -> None:
             raise fail(ArgumentError, "surface", got, f"{remedy}, as with trimesh.repair or your CAD program")
 
 
-def _wound(vertices: FloatArray, faces: Indices) -> Indices:
+def _wound(vertices: FloatArray, faces: IntArray) -> IntArray:
     """Triangles turned so that neighbours agree: each edge runs one way in one of them, and back in the other.
 
     In a graph of all triangles, each both as it is and turned, those that agree are joined.
@@ -81,9 +80,9 @@ def _wound(vertices: FloatArray, faces: Indices) -> Indices:
     return np.where(turned[:, None], faces[:, ::-1], faces)
 
 
-def _outward(vertices: FloatArray, faces: Indices) -> Mesh:
+def _outward(vertices: FloatArray, faces: IntArray) -> TriangleMesh:
     """Each piece of the surface turned so that its normals point to where a ray says outside."""
-    mesh = Mesh(vertices, faces)
+    mesh = TriangleMesh(vertices, faces)
     number, _ = _edges(faces)
     order = np.argsort(number, kind="stable")
     f, g = order[::2] // 3, order[1::2] // 3
@@ -97,4 +96,4 @@ def _outward(vertices: FloatArray, faces: Indices) -> Mesh:
         if np.mean(mesh.inside(middle + 1e-7 * extent * mesh.normals[largest])) > 0.5:
             faces = faces.copy()
             faces[rows] = faces[rows, ::-1]
-    return Mesh(vertices, faces)
+    return TriangleMesh(vertices, faces)

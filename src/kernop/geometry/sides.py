@@ -8,21 +8,18 @@ from functools import cached_property, reduce
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import BoolArray, FloatArray
 from kernop.geometry.cutting import Signs
 from kernop.geometry.points import Points
 from kernop.geometry.region import Region
-
-Mask = NDArray[np.bool_]
 
 #: Surfaces that are nearer than this part of a domain's extent coincide, if the cosine of their normals differs from 1
 #: by less than this.
 COINCIDENT, ALIGNED = 1e-12, 1e-6
 
 
-class Leaf(Protocol):
+class Primitive(Protocol):
     """A domain of which others are made."""
 
     def height(self, x: FloatArray) -> FloatArray:
@@ -49,8 +46,8 @@ class Sides:
         holds: whether points are in the combination, (n,), from whether they are in each leaf.
     """
 
-    leaves: Sequence[Leaf]
-    holds: Callable[[Sequence[Mask]], Mask]
+    leaves: Sequence[Primitive]
+    holds: Callable[[Sequence[BoolArray]], BoolArray]
 
     @cached_property
     def room(self) -> float:
@@ -63,7 +60,7 @@ class Sides:
         that of another leaf; +1 where it has the same normal, −1 where it has the opposite one."""
         assert points.normal is not None
         here = np.ones(len(points), dtype=bool)
-        within, beyond, mine = list[Mask](), list[Mask](), here.copy()
+        within, beyond, mine = list[BoolArray](), list[BoolArray](), here.copy()
         for number, other in enumerate(self.leaves):
             if number == leaf:
                 within.append(here)
@@ -79,7 +76,7 @@ class Sides:
         back, front = self.holds(within), self.holds(beyond)
         return np.where(mine & (back != front), np.where(back, 1, -1), 0).astype(np.int8)
 
-    def _aligned(self, other: Leaf, points: Points, near: Mask) -> Signs:
+    def _aligned(self, other: Primitive, points: Points, near: BoolArray) -> Signs:
         """Where points lie on the boundary of another leaf: +1 if it has the same normal there, −1 if the opposite."""
         found = np.zeros(len(points), dtype=np.int8)
         if near.any() and points.normal is not None:

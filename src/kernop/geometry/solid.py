@@ -15,12 +15,12 @@ from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
 from kernop.geometry.domain import Carved
 from kernop.geometry.extents import check_extent, slack
-from kernop.geometry.mesh import Mesh
-from kernop.geometry.meshfiles import read
+from kernop.geometry.mesh import TriangleMesh
+from kernop.geometry.meshfiles import read_mesh
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
 from kernop.geometry.region import Patchwork
-from kernop.geometry.repair import closed
+from kernop.geometry.repair import closed_surface
 from kernop.geometry.triangles import Triangles
 
 #: Points at which a surface is looked at from both sides, so far away as a part of its extent; at a few of them a ray
@@ -45,7 +45,7 @@ class Solid(Carved):
         if isinstance(source, str | Path):
             if faces is not None:
                 raise fail(ArgumentError, "faces", "some with a file", "leave them out: the file has them")
-            source, faces = read(Path(source))
+            source, faces = read_mesh(Path(source))
         vertices = check_coordinates("vertices", source, 3)
         numbers = check_array("faces", faces, remedy="give the numbers of three vertices for each triangle")
         if numbers.ndim != 2 or numbers.shape[1] != 3 or len(numbers) < 4:
@@ -55,7 +55,7 @@ class Solid(Carved):
             got = f"numbers from {numbers.min():g} to {numbers.max():g}"
             raise fail(ArgumentError, "faces", got, f"give whole numbers of vertices, 0 to {len(vertices) - 1}")
         check_extent("vertices", vertices.min(axis=0), vertices.max(axis=0))
-        self._mesh = closed(vertices, numbers.astype(np.intp))
+        self._mesh = closed_surface(vertices, numbers.astype(np.intp))
         self.check_thickness("surface")
         self._check_simple()
 
@@ -76,7 +76,7 @@ class Solid(Carved):
             raise fail(ArgumentError, "surface", got, remedy)
 
     @property
-    def mesh(self) -> Mesh:
+    def mesh(self) -> TriangleMesh:
         """The surface, with outward normals."""
         return self._mesh
 

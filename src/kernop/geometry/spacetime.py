@@ -20,7 +20,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.stored import stored
 from kernop.geometry.box import Interval
-from kernop.geometry.domain import Domain, Pieces
+from kernop.geometry.domain import BoundaryPieces, Domain
 from kernop.geometry.extents import check_extent
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
@@ -192,8 +192,8 @@ class Cylinder(Patchwork):
         if self.parts != ("walls",):
             raise fail(ArgumentError, "source", f"a piece of {self!r}", "ask the walls for it: spacetime.walls.of(…)")
         rim = self._rim
-        if isinstance(rim, Pieces) and not (isinstance(source, Where) and _whole(source) == rim):
-            source = source if isinstance(source, Pieces) and source.domain == rim.domain else rim.of(source)
+        if isinstance(rim, BoundaryPieces) and not (isinstance(source, Where) and _whole(source) == rim):
+            source = source if isinstance(source, BoundaryPieces) and source.domain == rim.domain else rim.of(source)
         return Wall(self.spacetime, source)
 
     def __repr__(self) -> str:

@@ -33,7 +33,7 @@ class Triangles:
 
     @cached_property
     def areas(self) -> FloatArray:
-        """(m,)."""
+        """The areas of the triangles, (m,)."""
         return 0.5 * np.linalg.norm(self.crosses, axis=1)
 
     @cached_property

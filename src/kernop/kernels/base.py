@@ -84,13 +84,10 @@ class Kernel(ABC):
             if one.shape[-1:] != other.shape[-1:] or not _together(one.shape, other.shape):
                 got = f"points of shapes {one.shape} and {other.shape}"
                 raise fail(ShapeError, "x, y", got, "give points with the same number of coordinates, shape (..., d)")
-            d = one.shape[-1]
-            self.check_dim(d)
-            z, index = joint(self, [one[..., k] for k in range(d)], [other[..., k] for k in range(d)])
-            gamma, _ = index((0,) * d, (0,) * d)
-            return self.partials(z, [gamma])[gamma]
+            self.check_dim(one.shape[-1])
+            return _value(self, one, other)
 
-    def __add__(self, other: Any) -> Kernel:
+    def __add__(self, other: object) -> Kernel:
         return Sum(self, _kernel(other))
 
     def __mul__(self, other: Any) -> Kernel:
@@ -102,6 +99,15 @@ class Kernel(ABC):
     def __repr__(self) -> str:
         shown = ", ".join(f"{k.lstrip('_')}={_short(v)}" for k, v in vars(self).items())
         return f"{type(self).__name__}({shown})"
+
+
+@jax.jit
+def _value(kernel: Kernel, x: Array, y: Array) -> Array:
+    """K(x, y), compiled as a whole: operation by operation, each new number of points would wait for a dozen."""
+    d = x.shape[-1]
+    z, index = joint(kernel, [x[..., k] for k in range(d)], [y[..., k] for k in range(d)])
+    gamma, _ = index((0,) * d, (0,) * d)
+    return kernel.partials(z, [gamma])[gamma]
 
 
 def _places(name: str, value: Any) -> Array:
@@ -137,13 +143,13 @@ def _unflatten(cls: type[Kernel], aux: tuple[tuple[str, Any], ...], children: It
     return kernel
 
 
-def _kernel(value: Any) -> Kernel:
+def _kernel(value: object) -> Kernel:
     if not isinstance(value, Kernel):
         raise fail(ArgumentTypeError, "kernel", describe(value), "add kernels to kernels only")
     return value
 
 
-def check_lengthscale(value: Any) -> FloatArray:
+def check_lengthscale(value: object) -> FloatArray:
     """A positive number, or one for each axis."""
     lengths = check_array("lengthscale", value, remedy="give a positive number, or one for each axis")
     if lengths.ndim > 1 or lengths.size == 0:
@@ -188,7 +194,7 @@ def joint(
 
 
 def add(alpha: MultiIndex, beta: MultiIndex) -> MultiIndex:
-    """α + β."""
+    """The sum α + β of two multi-indices."""
     return tuple(a + b for a, b in zip(alpha, beta, strict=True))
 
 

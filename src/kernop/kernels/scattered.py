@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import jax
@@ -30,7 +30,8 @@ from kernop.basics.frozen import frozen
 from kernop.basics.precision import eagerly, float64
 from kernop.basics.stored import ComplexArray, stored
 from kernop.geometry.extents import slack
-from kernop.kernels.base import Kernel, add, check_smoothness, joint
+from kernop.kernels.base import Kernel, add, check_smoothness
+from kernop.kernels.derivatives import pairwise
 from kernop.kernels.matern import Matern
 from kernop.language.fields import MultiIndex
 
@@ -133,10 +134,7 @@ class ScatteredFunction:
 
     def _differentiable(self, gamma: MultiIndex) -> Callable[[Any], Any]:
         def rows(x: Any) -> Any:
-            y = self.x.T[:, None, :]
-            z, index = joint(self.kernel, [*x.T[:, :, None]], [jnp.asarray(own) for own in y])
-            own, _ = index(gamma, (0,) * self.dim)
-            return self.kernel.partials(z, [own])[own] @ self._weights
+            return _combined(self.kernel, x, gamma, self.x, self._weights)
 
         @jax.custom_jvp
         def total(x: Any) -> Any:
@@ -160,6 +158,13 @@ class ScatteredFunction:
     def __repr__(self) -> str:
         noise = "" if self.noise is None else f", noise={self.noise:g}"
         return f"ScatteredFunction(n={len(self.x)}, d={self.dim}, {self.kernel!r}{noise})"
+
+
+@partial(jax.jit, static_argnums=(2,))
+def _combined(kernel: Kernel, x: Any, gamma: MultiIndex, y: Any, weights: Any) -> Any:
+    """Σ_j c_j ∂^γ K(x_i, y_j) for x (n, d), y (m, d) and c (m, columns): (n, columns)."""
+    none = ((0,) * x.shape[1],)
+    return pairwise(kernel, x.T, jnp.ones((1, len(x))), (gamma,), y.T, jnp.ones((1, len(y))), none) @ weights
 
 
 def _check_enough(x: FloatArray) -> None:

@@ -49,7 +49,7 @@ def collecting_fluxes() -> Generator[list[Any]]:
         _fluxes.reset(token)
 
 
-def partial(u: Any, /, axis: int, order: int = 1) -> Any:
+def partial(u: object, /, axis: int, order: int = 1) -> Any:
     """∂^order u / ∂x_axis^order along any coordinate; in space–time the last axis is time, see `dt`."""
     return _each("partial(u)", u, lambda field: _partial(field, axis, order))
 
@@ -61,7 +61,7 @@ def _partial(field: Field, axis: int, order: int) -> Field:
     return field
 
 
-def dt(u: Any, /, order: int = 1) -> Any:
+def dt(u: object, /, order: int = 1) -> Any:
     """∂^order u / ∂t^order, on a SpaceTime."""
 
     def derivative(field: Field) -> Field:
@@ -75,7 +75,7 @@ def dt(u: Any, /, order: int = 1) -> Any:
     return _each("dt(u)", u, derivative)
 
 
-def check_order(order: Any) -> int:
+def check_order(order: object) -> int:
     """How often to differentiate along an axis."""
     number = check_integer("order", order, least=0)
     if number > HIGHEST_ORDER:
@@ -111,7 +111,7 @@ def _rows(name: str, v: Any, axes: Sequence[int] | None, rule: Callable[[Field, 
     return _sum([rule(part, axis) for part, axis in zip(parts, along, strict=True)])
 
 
-def laplacian(u: Any, /, axes: Sequence[int] | None = None) -> Any:
+def laplacian(u: object, /, axes: Sequence[int] | None = None) -> Any:
     """Δu over the spatial coordinates, or over ``axes``."""
     if (fluxes := _fluxes.get()) is not None:
         fluxes.append(normal_derivative(u, axes))
@@ -119,7 +119,7 @@ def laplacian(u: Any, /, axes: Sequence[int] | None = None) -> Any:
 
 
 @stored("normal derivative")
-def normal_derivative(u: Any, /, axes: Sequence[int] | None = None) -> Any:
+def normal_derivative(u: object, /, axes: Sequence[int] | None = None) -> Any:
     """∂u/∂n = n·∇u with the outward unit normal n; only on boundaries.
 
     In space–time it is spatial, and belongs on walls: the normal of an initial or final slice is along time, which
@@ -134,7 +134,7 @@ def normal_derivative(u: Any, /, axes: Sequence[int] | None = None) -> Any:
     return _each("normal_derivative(u)", u, derivative)
 
 
-def tangential_derivative(u: Any, /) -> Any:
+def tangential_derivative(u: object, /) -> Any:
     """∂u/∂t = t·∇u along the boundary of a domain in the plane; t is the outward normal turned left, (−n_y, n_x).
 
     So t runs counter-clockwise around the domain, and clockwise around a hole. In space–time the plane is space.
@@ -168,7 +168,7 @@ def normal_component(v: VectorField, /) -> Any:
     return _sum([part.times(_normal_part(axis, walls, "normal_component")) for axis, part in enumerate(parts)])
 
 
-def dot(b: Any, v: VectorField) -> Any:
+def dot(b: object, v: VectorField) -> Any:
     """b·v for a vector b with as many parts as v: numbers, functions, or one function from (n, d) to (n, parts).
 
     For a matrix field M it is M b: dot(b, grad(u)) = (b·∇) u.
@@ -179,7 +179,7 @@ def dot(b: Any, v: VectorField) -> Any:
     return _sum([part * c for part, c in zip(parts, _entries("b", b, (len(parts),)), strict=True)])
 
 
-def matvec(a: Any, v: VectorField) -> VectorField:
+def matvec(a: object, v: VectorField) -> VectorField:
     """A v for a matrix A, for anisotropic diffusion: m × m numbers for the m parts of v, or a function of x.
 
     A function maps (n, d) to (n, m, m); for v = grad(u), m is the number of spatial coordinates.
@@ -207,7 +207,7 @@ def sym(m: VectorField) -> VectorField:
     return 0.5 * (_square("sym(m)", m) + transpose(m))
 
 
-def identity(m: Any) -> FloatArray:
+def identity(m: object) -> FloatArray:
     """The identity matrix with as many rows as a matrix or vector field has, or as a number says.
 
     A scalar field times it is a matrix field: ``trace(e) * identity(e)``.
@@ -215,27 +215,27 @@ def identity(m: Any) -> FloatArray:
     return np.eye(len(m) if isinstance(m, VectorField) else check_integer("identity(m)", m, least=1))
 
 
-def _matrix(name: str, value: Any) -> VectorField:
+def _matrix(name: str, value: object) -> VectorField:
     if not isinstance(value, VectorField) or not value.is_matrix:
         raise fail(OperatorError, name, described(value), "give a matrix field, such as grad(u) of a vector u")
     return value
 
 
-def _square(name: str, value: Any) -> VectorField:
+def _square(name: str, value: object) -> VectorField:
     m = _matrix(name, value)
     if m.shape[0] != m.shape[1]:
         raise fail(OperatorError, name, described(m), "give a square one")
     return m
 
 
-def _each(name: str, u: Any, rule: Callable[[Field], Field]) -> Any:
+def _each(name: str, u: object, rule: Callable[[Field], Field]) -> Any:
     """A rule for scalar fields applied to a field, or to every part of a vector or matrix field."""
     if isinstance(u, VectorField):
         return VectorField(tuple(_each(name, part, rule) for part in u.parts))
     return rule(scalar(name, u))
 
 
-def _axes(name: str, axes: Any, field: Field) -> tuple[int, ...]:
+def _axes(name: str, axes: object, field: Field) -> tuple[int, ...]:
     """The axes that a user named, or those of space."""
     if axes is None:
         with naming(name):
@@ -249,7 +249,7 @@ def _axes(name: str, axes: Any, field: Field) -> tuple[int, ...]:
     return chosen
 
 
-def _entries(name: str, value: Any, shape: tuple[int, ...]) -> list[Any]:
+def _entries(name: str, value: object, shape: tuple[int, ...]) -> list[Any]:
     """What multiplies the parts of a vector: coefficients or, where u multiplies u, fields."""
     indices = list(np.ndindex(*shape))
     if callable(value):

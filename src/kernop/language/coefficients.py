@@ -35,7 +35,7 @@ class Coefficient:
     functions: tuple[Function, ...] = ()
 
     @staticmethod
-    def of(value: Any) -> Coefficient:
+    def of(value: object) -> Coefficient:
         """Read a user's coefficient: a number or a function of x."""
         if isinstance(value, Coefficient):
             return value

@@ -90,17 +90,17 @@ class Compound(ABC):
         """The conditions that it stands for, beside the others of a problem, and those that came before it."""
 
 
-def Equation(op: Operator, on: Region, name: str = "f", data: Any = None) -> Condition:
+def Equation(op: Operator, on: Region, name: str = "f", data: object = None) -> Condition:
     """The differential equation P u = f inside a domain."""
     return Condition(op, on, name, data=data)
 
 
-def Dirichlet(on: Region, name: str = "g", data: Any = None, of: str | None = None) -> Condition:
+def Dirichlet(on: Region, name: str = "g", data: object = None, of: str | None = None) -> Condition:
     """u = g on a boundary; ``of`` names the unknown if there are several."""
     return Condition(itself, on, name, data=data, of=of)
 
 
-def Neumann(on: Region, name: str = "q", data: Any = None, of: str | None = None) -> Condition:
+def Neumann(on: Region, name: str = "q", data: object = None, of: str | None = None) -> Condition:
     """∂u/∂n = q on a boundary; n is the outward unit normal. ``of`` names the unknown if there are several."""
     return Condition(normal_derivative, on, name, data=data, of=of)
 
@@ -121,7 +121,7 @@ class Mixed:
         return u * self.alpha + normal_derivative(u) * self.beta
 
 
-def _read_coefficients(op: Any, *names: str) -> None:
+def _read_coefficients(op: object, *names: str) -> None:
     """Turn attributes of an operator into numbers, or into coefficients where they are functions."""
     for name in names:
         with naming(name):
@@ -129,12 +129,14 @@ def _read_coefficients(op: Any, *names: str) -> None:
         object.__setattr__(op, name, found if found.constant is None else found.constant)
 
 
-def Robin(alpha: Any, beta: Any, on: Region, name: str = "r", data: Any = None, of: str | None = None) -> Condition:
+def Robin(
+    alpha: object, beta: object, on: Region, name: str = "r", data: object = None, of: str | None = None
+) -> Condition:
     """α u + β ∂u/∂n = r on a boundary; α and β are numbers, real or complex, or functions of x."""
     return Condition(Mixed(alpha, beta), on, name, data=data, of=of)
 
 
-def Initial(on: Region, name: str = "u0", order: int = 0, data: Any = None, of: str | None = None) -> Condition:
+def Initial(on: Region, name: str = "u0", order: int = 0, data: object = None, of: str | None = None) -> Condition:
     """∂^order u / ∂t^order = u0 on the initial slice of a space–time domain; time is the last coordinate."""
     order = check_order(order)
     if isinstance(on, SpaceTime):
@@ -159,7 +161,7 @@ class Weighted:
         return u * self.weight
 
 
-def Mean(on: Region, name: str = "mean", of: str | None = None, data: Any = None) -> Condition:
+def Mean(on: Region, name: str = "mean", of: str | None = None, data: object = None) -> Condition:
     """The mean of u over a region, ∫ u dx / |D|: one number, which pure Neumann data, or a pressure, leave open.
 
     On a `PointCloud` it is the average over its points.
@@ -169,7 +171,9 @@ def Mean(on: Region, name: str = "mean", of: str | None = None, data: Any = None
     return Condition(Weighted(1.0 / on.measure), on, name, data=data, of=of, integral=True)
 
 
-def Integral(weight: Any, on: Region, name: str = "integral", of: str | None = None, data: Any = None) -> Condition:
+def Integral(
+    weight: object, on: Region, name: str = "integral", of: str | None = None, data: object = None
+) -> Condition:
     """∫ w u dx over a region: one number; the weight w is a number or a function of x."""
     if isinstance(on, CloudRegion):
         raise fail(ArgumentTypeError, "on", describe(on), "points have no volume: state ko.Mean, the average over them")

@@ -6,7 +6,7 @@ the same words:
 * on **unknowns** (`Unknown`), where a field is a linear form Σ_{k,α} φ_{k,α} ∂^α u_k in the components u_k of all
   unknowns, kept as a table (k, α) ↦ φ_{k,α}: that is the normal form, and the product rule builds it, so linearity is a
   fact of its construction and not a guess;
-* on **known functions** (`Known`), where derivatives are taken by automatic differentiation: that gives data for
+* on **known functions** (`KnownField`), where derivatives are taken by automatic differentiation: that gives data for
   manufactured solutions, and the counterexample that an error message shows for a nonlinear operator.
 
 Coefficients are numbers, real or complex, or functions of x; x has shape (n, d) and the result (n,).
@@ -63,7 +63,7 @@ class Field(ABC):
 
     @property
     def space(self) -> tuple[int, ...]:
-        """The spatial coordinates."""
+        """The numbers of the spatial coordinates; on a `SpaceTime` all but the last."""
         return tuple(range(self.dim - self.has_time))
 
     @property
@@ -92,7 +92,7 @@ class Field(ABC):
     @abstractmethod
     def _power(self, exponent: Field | float) -> Field: ...
 
-    def __add__(self, other: Any) -> Field:
+    def __add__(self, other: object) -> Field:
         if isinstance(other, Field):
             return self._plus(other)
         if isinstance(other, VectorField):
@@ -100,7 +100,7 @@ class Field(ABC):
         added = Coefficient.of(other)
         return self if added.constant == 0.0 else self._plus(added)  # sum() starts from 0
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: object) -> Any:
         if isinstance(other, Field):
             return self._times_field(other)
         if isinstance(other, VectorField):
@@ -112,12 +112,12 @@ class Field(ABC):
             return VectorField(tuple(self * part for part in np.asarray(other)))
         return self.times(Coefficient.of(other))
 
-    def __truediv__(self, other: Any) -> Field:
+    def __truediv__(self, other: object) -> Field:
         if isinstance(other, Field):
             return self._times_field(other._power(-1.0))
         return self.times(Coefficient.of(other).inverse())
 
-    def __rtruediv__(self, other: Any) -> Field:
+    def __rtruediv__(self, other: object) -> Field:
         return self._power(-1.0) * other
 
     def __pow__(self, exponent: Any) -> Field:
@@ -131,10 +131,10 @@ class Field(ABC):
     def __pos__(self) -> Field:
         return self
 
-    def __sub__(self, other: Any) -> Field:
+    def __sub__(self, other: object) -> Field:
         return self + (-other if isinstance(other, Field | VectorField) else Coefficient.of(other) * MINUS)
 
-    def __rsub__(self, other: Any) -> Field:
+    def __rsub__(self, other: object) -> Field:
         return -self + other
 
     __radd__ = __add__
@@ -154,7 +154,7 @@ class Unknown(Field):
 
     @staticmethod
     def component(k: int, dim: int, timed: bool | None) -> Unknown:
-        """u_k itself."""
+        """The scalar field u_k, component k of the unknown."""
         return Unknown(dim, timed, {(k, (0,) * dim): Coefficient.of(1.0)})
 
     @property
@@ -190,7 +190,7 @@ class Unknown(Field):
         raise ProductError
 
 
-class Known(Field):
+class KnownField(Field):
     """A known function, x ↦ values of shape (n,) or (n, B), and what operators make of it."""
 
     def __init__(self, dim: int, timed: bool | None, at: PlaceFunction) -> None:
@@ -214,11 +214,11 @@ class Known(Field):
             return self._pointwise(exponent, operator.pow)
         return self._with(lambda x, n: self.at(x, n) ** exponent)
 
-    def _with(self, at: PlaceFunction) -> Known:
-        return Known(self.dim, self.timed, at)
+    def _with(self, at: PlaceFunction) -> KnownField:
+        return KnownField(self.dim, self.timed, at)
 
     def _pointwise(self, other: Field | Coefficient, rule: Callable[[Any, Any], Any]) -> Field:
-        if not isinstance(other, Known | Coefficient):
+        if not isinstance(other, KnownField | Coefficient):
             raise _foreign()
 
         def at(x: Any, n: Any) -> Any:
@@ -266,7 +266,7 @@ class VectorField:
     def __len__(self) -> int:
         return len(self.parts)
 
-    def __add__(self, other: Any) -> VectorField:
+    def __add__(self, other: object) -> VectorField:
         if isinstance(other, int | float) and other == 0:  # sum() starts from 0
             return self
         added = vector("operator", other)
@@ -275,42 +275,42 @@ class VectorField:
             raise fail(OperatorError, "operator", got, "add vectors, or matrices, of one shape")
         return VectorField(tuple(a + b for a, b in zip(self.parts, added.parts, strict=True)))
 
-    def __sub__(self, other: Any) -> VectorField:
+    def __sub__(self, other: object) -> VectorField:
         return self + -vector("operator", other)
 
-    def __rsub__(self, other: Any) -> VectorField:
+    def __rsub__(self, other: object) -> VectorField:
         return -self + other
 
     def __neg__(self) -> VectorField:
         return VectorField(tuple(-part for part in self.parts))
 
-    def __mul__(self, other: Any) -> VectorField:
+    def __mul__(self, other: object) -> VectorField:
         if isinstance(other, VectorField):
             raise fail(OperatorError, "operator", "the product of two vector fields", "use dot(b, v)")
         return VectorField(tuple(part * other for part in self.parts))
 
-    def __truediv__(self, other: Any) -> VectorField:
+    def __truediv__(self, other: object) -> VectorField:
         return VectorField(tuple(part / other for part in self.parts))
 
     __radd__ = __add__
     __rmul__ = __mul__
 
 
-def scalar(name: str, value: Any) -> Field:
+def scalar(name: str, value: object) -> Field:
     """A scalar field, checked."""
     if not isinstance(value, Field):
         raise fail(OperatorError, name, described(value), "give a scalar field, such as u")
     return value
 
 
-def vector(name: str, value: Any) -> VectorField:
+def vector(name: str, value: object) -> VectorField:
     """A vector or matrix field, checked."""
     if not isinstance(value, VectorField):
         raise fail(OperatorError, name, described(value), "give a vector field, such as grad(u)")
     return value
 
 
-def described(value: Any) -> str:
+def described(value: object) -> str:
     """What came where a field was wanted, for a message."""
     if isinstance(value, VectorField):
         kind = "matrix" if value.is_matrix else "vector"
@@ -318,7 +318,7 @@ def described(value: Any) -> str:
     return "a scalar field" if isinstance(value, Field) else describe(value)
 
 
-def check_axis(axis: Any, dim: int) -> int:
+def check_axis(axis: object, dim: int) -> int:
     """The number of a coordinate, or of a part; negative ones count from the end."""
     if not isinstance(axis, int | np.integer) or isinstance(axis, bool) or not -dim <= axis < dim:
         raise fail(OperatorError, "axis", describe(axis), f"give a whole number from {-dim} to {dim - 1}")

@@ -29,11 +29,11 @@ from kernop.basics.precision import float64
 #: x of shape (n, d) ↦ values of shape (n,), or (n, k) of vectors, and with a last axis B for B functions at once.
 Function = Callable[[Any], Any]
 
-#: Fewer points than this are padded.
-FEWEST_ROWS = 512
+#: Fewer points than the last of these are padded to one of them.
+ROWS = (512, 2048, 8192)
 
 
-def evaluate(name: str, function: Function, x: Any, shape: tuple[int, ...] | None = None) -> Any:
+def evaluate(name: str, function: Function, x: object, shape: tuple[int, ...] | None = None) -> Any:
     """Values of a user's function at x (n, d), in float64 or complex128: (n, *shape); without ``shape``, (n, …).
 
     One number stands for a constant. A function that forgets ``...`` (``x[0]``) or an axis (``jnp.sum(x**2)``) mixes
@@ -68,13 +68,14 @@ def evaluate_at(name: str, function: Function, x: FloatArray) -> Any:
 
 
 def padded(x: FloatArray) -> FloatArray:
-    """x (n, d) with its last row repeated up to a power of two, at least 512 rows.
+    """x (n, d) with its last row repeated up to 512, 2048 or 8192 rows, or to a power of two if there are more.
 
-    JAX compiles a user's function once for each shape, and a power of two has few; and ``x[0]``, of shape (d,), can
-    then not pass for ``x[..., 0]``.
+    JAX compiles every operation of a user's function once for each shape, which takes longer than to compute it, so
+    there are few; and ``x[0]``, of shape (d,), can then not pass for ``x[..., 0]``.
     """
     n = len(x)
-    return np.pad(x, ((0, max(FEWEST_ROWS, 1 << (n - 1).bit_length()) - n), (0, 0)), mode="edge")
+    rows = next((rows for rows in ROWS if n <= rows), 1 << (n - 1).bit_length())
+    return np.pad(x, ((0, rows - n), (0, 0)), mode="edge")
 
 
 _ONE = "give a function of one argument, x of shape (n, d)"
@@ -114,7 +115,7 @@ def _call(name: str, function: Function, x: Any) -> Any:
     return array.astype(jnp.complex128 if jnp.iscomplexobj(array) else jnp.float64)
 
 
-def _not_for_jax(name: str, x: Any) -> KernopError:
+def _not_for_jax(name: str, x: object) -> KernopError:
     """For a function that hands what JAX traces to NumPy: x, when we differentiate it, or what a user traces."""
     if not isinstance(x, Tracer):
         got = "a function that hands values which JAX traces to NumPy or SciPy"

@@ -105,7 +105,7 @@ class GridFunction:
             )
 
     @classmethod
-    def from_xarray(cls, array: Any, dims: Sequence[str] | None = None, degree: int = 3) -> GridFunction:
+    def from_xarray(cls, array: object, dims: Sequence[str] | None = None, degree: int = 3) -> GridFunction:
         """From an ``xarray.DataArray`` with numeric coordinates along its dimensions, evenly spaced or not.
 
         Arguments:
@@ -157,7 +157,7 @@ class GridFunction:
         low, high = library.asarray(self._low - room), library.asarray(self._high + room)
         return library.logical_and(x >= low, x <= high)
 
-    def _blanked(self, x: Any) -> Any:
+    def _blanked(self, x: object) -> Any:
         inside = jnp.all(self._inside(x, jnp), axis=-1)
         values = self._spline(x)
         return jnp.where(inside.reshape(inside.shape + (1,) * (values.ndim - inside.ndim)), values, jnp.nan)
@@ -184,7 +184,7 @@ def _corners(box: Box | SpaceTime) -> tuple[FloatArray, FloatArray]:
     return frozen((low, high))
 
 
-def _axes(given: Any, at: str, most: int) -> tuple[FloatArray, ...]:
+def _axes(given: object, at: str, most: int) -> tuple[FloatArray, ...]:
     """The coordinates of the nodes along each axis, checked."""
     if at != "nodes" or not isinstance(given, Sequence) or isinstance(given, str) or not 0 < len(given) <= most:
         got = describe(given) if at == "nodes" else "the coordinates of nodes together with at='cells'"

@@ -21,7 +21,7 @@ from kernop.language.functions import evaluate_at
 from kernop.language.ops import coefficient_values, itself, linear_forms
 from kernop.language.piecewise import Piecewise
 from kernop.language.problem import Problem
-from kernop.language.sides import LOOK, Bounded, between, sides
+from kernop.language.sides import LOOK, Bounded, between_domains, sides
 from kernop.language.unknowns import Operator, Unknowns
 
 #: Points by which factors on the two sides are compared, and how far they may be apart.
@@ -96,7 +96,7 @@ class Interface(Compound):
                 got = f"{describe(own)} at {place}, where {other.name!r} says what it is"
                 raise fail(ArgumentError, what, got, "state one interface on each part of a surface")
 
-    def _condition(self, op: Operator, on: Region, what: str, data: Any) -> Condition:
+    def _condition(self, op: Operator, on: Region, what: str, data: object) -> Condition:
         """One of the two, with data that are fixed, or an input of that name."""
         name, fixed = (data, None) if isinstance(data, str) else (f"{self.name}_{what}", data)
         return Condition(op, on, name, data=fixed, of=self.of, across=True)
@@ -160,7 +160,7 @@ def flux_of(op: Operator) -> Operator:
     """The flux of one equation, as an operator."""
 
     @wraps(op)
-    def flux(*fields: Any, **named: Any) -> Any:
+    def flux(*fields: object, **named: object) -> Any:
         with collecting_fluxes() as found:
             op(*fields, **named)
         if len(found) != 1:
@@ -222,7 +222,7 @@ def _inner(surface: Region, domains: Sequence[Region]) -> Region:
     def within(x: FloatArray) -> NDArray[np.bool_]:
         found = surface.contains(x)
         if np.any(found):
-            found[found] = between(surface, surface.adopt(x[found]), domains)
+            found[found] = between_domains(surface, surface.adopt(x[found]), domains)
         return found
 
     here = within(surface.sample(LOOK).x)
@@ -248,7 +248,7 @@ def completed(problem: Problem, functions: Sequence[Piecewise]) -> Problem:
     for k, surface in enumerate(bounded):
         points, new = surface.sample(LOOK), _first_time(bounded[:k])
         here = new(points.x)
-        if np.any(between(surface, points, [c.on for c in equations]) & here):
+        if np.any(between_domains(surface, points, [c.on for c in equations]) & here):
             interfaces.append(Interface(surface if np.all(here) else surface.where(new), name=f"piece{k}"))
     return Problem(*problem.conditions, *interfaces, unknowns=problem.unknowns) if interfaces else problem
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, check_array, describe, fail
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, NumberArray, check_array, describe, fail
 from kernop.geometry.tables import usual_order
 
 
-def read_labelled(array: Any, dims: Sequence[str] | None) -> tuple[NDArray[Any], tuple[FloatArray, ...]]:
+def read_labelled(array: Any, dims: Sequence[str] | None) -> tuple[NumberArray, tuple[FloatArray, ...]]:
     """The values of a DataArray in the order of ``dims``, and the coordinates along each, all increasing."""
     if not all(hasattr(array, name) for name in ("dims", "coords", "values", "transpose")):
         raise fail(ArgumentTypeError, "array", describe(array), _WANTED)

@@ -41,7 +41,7 @@ class Directional:
         return dot(self.direction, grad(u))
 
 
-def Oblique(direction: Any, on: Region, name: str = "o", data: Any = None, of: str | None = None) -> Condition:
+def Oblique(direction: object, on: Region, name: str = "o", data: object = None, of: str | None = None) -> Condition:
     """b·∇u = o on a boundary, for a direction b that is nowhere along it.
 
     One relative to the normal is ``Condition(lambda u: normal_derivative(u) + tangential_derivative(u), on, name)``.

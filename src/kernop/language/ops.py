@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from numpy.typing import NDArray
 
 from kernop.basics.errors import (
     ArgumentTypeError,
@@ -18,6 +17,7 @@ from kernop.basics.errors import (
     KernopError,
     NonFiniteError,
     NonlinearOperatorError,
+    NumberArray,
     OperatorError,
     ShapeError,
     describe,
@@ -28,11 +28,11 @@ from kernop.basics.precision import eagerly
 from kernop.basics.stored import stored
 from kernop.geometry import Points
 from kernop.language.coefficients import Coefficient
-from kernop.language.fields import AffineError, Known, ProductError, Term, Unknown, VectorField, described
+from kernop.language.fields import AffineError, KnownField, ProductError, Term, Unknown, VectorField, described
 from kernop.language.functions import Function, evaluate, padded
 from kernop.language.unknowns import Operator, Unknowns, read_unknowns
 
-FieldT = TypeVar("FieldT", Unknown, Known)
+FieldT = TypeVar("FieldT", Unknown, KnownField)
 
 #: Coefficients from here on count as infinite: their squares are.
 LARGEST = 1e150
@@ -45,7 +45,7 @@ _RETURN = "return a scalar field, such as -laplacian(u), or a vector of them"
 
 
 @stored("identity")
-def itself(u: Any, /) -> Any:
+def itself(u: object, /) -> Any:
     """The operator u ↦ u."""
     return u
 
@@ -83,7 +83,7 @@ def linear_forms(
     return parts, shape != ()
 
 
-def coefficient_values(forms: tuple[Unknown, ...], points: Points, name: str) -> list[dict[Term, NDArray[Any]]]:
+def coefficient_values(forms: tuple[Unknown, ...], points: Points, name: str) -> list[dict[Term, NumberArray]]:
     """The tables (k, α) ↦ φ_{k,α}(x_i) of linear forms at points: arrays (n,) of finite numbers, real or complex."""
     x, normal = _places(points)
     return [{t: _values(c, x, normal, points, t[1], name) for t, c in form.terms.items()} for form in forms]
@@ -99,11 +99,11 @@ def matrix_shape(op: Operator, points: Points, unknowns: Unknowns = SCALAR, *, o
     return shape if len(shape) == 2 else None
 
 
-def by_rows(op: Operator) -> Operator:
+def flattened_rows(op: Operator) -> Operator:
     """The operator that makes a vector field of the entries of the matrix field that ``op`` makes, row by row."""
 
     @wraps(op)  # its parameters name the unknowns
-    def flat(*fields: Any, **named: Any) -> VectorField:
+    def flat(*fields: object, **named: object) -> VectorField:
         return VectorField(op(*fields, **named).scalars)
 
     return flat
@@ -126,7 +126,7 @@ def apply_operator(
     name: str = "op",
     unknowns: Mapping[str, int] | Unknowns = SCALAR,
     of: str | None = None,
-) -> NDArray[Any]:
+) -> NumberArray:
     """(P u)(x_i) for a known function u, by automatic differentiation; (n,), or (n, B) if u gives B functions.
 
     This is how data for a manufactured solution is made: f = P u to rounding. Points of a region (``region.sample(n)``,
@@ -184,7 +184,7 @@ def _refuse_matrices(shape: Shape, name: str) -> None:
         raise fail(OperatorError, name, f"an operator that returns a matrix field of shape {shape}", _RETURN)
 
 
-_FIELD = r"'(?:Unknown|Known|VectorField)'"
+_FIELD = r"'(?:Unknown|KnownField|VectorField)'"
 _PLAIN = r"'(?:str|bytes|list|tuple|dict|set|NoneType)'"
 _OTHER = rf"(?!{_FIELD}|{_PLAIN})'[^']+'"
 #: What Python, NumPy and JAX say of arithmetic in which no field takes part, and some function does.
@@ -210,7 +210,7 @@ def _failed(name: str, why: str) -> KernopError:
         remedy = "multiply the field, as in 2 * (a * laplacian(u)), or write one function, lambda x: 2 * a(x)"
         return fail(OperatorError, name, got, remedy)
     got = f"an operator that fails on a field ({why})"
-    if re.search(r"'(?:Unknown|Known)' object is not subscriptable", why):
+    if re.search(r"'(?:Unknown|KnownField)' object is not subscriptable", why):
         remedy = "a scalar field has no parts, and functions of x are not called with u: write a * u for a(x) u(x)"
         return fail(OperatorError, name, got, remedy)
     remedy = (
@@ -220,7 +220,7 @@ def _failed(name: str, why: str) -> KernopError:
     return fail(NonlinearOperatorError, name, got, remedy)
 
 
-def _values(c: Coefficient, x: Any, normal: Any, points: Points, alpha: Any, name: str) -> NDArray[Any]:
+def _values(c: Coefficient, x: Any, normal: Any, points: Points, alpha: Any, name: str) -> NumberArray:
     with naming(name):
         values = np.full(len(points), c.constant) if c.constant is not None else _known(c.at(x, normal))
     values = values[: len(points)]
@@ -229,25 +229,25 @@ def _values(c: Coefficient, x: Any, normal: Any, points: Points, alpha: Any, nam
 
 def _applied(
     op: Operator, unknowns: Unknowns, of: str | None, u: Mapping[str, Function], points: Points, name: str
-) -> NDArray[Any]:
+) -> NumberArray:
     for function in u.values():
         if not callable(function):
             remedy = "give a function of x, such as lambda x: jnp.sin(x[..., 0])"
             raise fail(ArgumentTypeError, "u", describe(function), remedy)
     with eagerly():
         places = _places(points)
-        parts, shape = _result(op, unknowns, of, unknowns.fields(_components(u, unknowns, points)), Known, name)
+        parts, shape = _result(op, unknowns, of, unknowns.fields(_components(u, unknowns, points)), KnownField, name)
         _refuse_matrices(shape, name)
         with naming(name):
             found = [_known(part.at(*places))[: len(points)] for part in parts]
     return np.stack(found, axis=1) if shape else found[0]
 
 
-def _components(u: Mapping[str, Function], unknowns: Unknowns, points: Points) -> Callable[[int], Known]:
+def _components(u: Mapping[str, Function], unknowns: Unknowns, points: Points) -> Callable[[int], KnownField]:
     """The known field of component k."""
     owners = [(name, part, size) for name, size in unknowns.sizes for part in range(size)]
 
-    def component(k: int) -> Known:
+    def component(k: int) -> KnownField:
         name, part, size = owners[k]
         what = name if len(unknowns.sizes) > 1 else "u"
 
@@ -260,19 +260,19 @@ def _components(u: Mapping[str, Function], unknowns: Unknowns, points: Points) -
                 raise fail(ShapeError, what, got, f"return {shapes} for an unknown with {size} components")
             return values if size == 1 else values[:, part]
 
-        return Known(points.dim, points.timed, at)
+        return KnownField(points.dim, points.timed, at)
 
     return component
 
 
-def _known(values: Any) -> NDArray[Any]:
+def _known(values: object) -> NumberArray:
     if isinstance(values, Tracer):
         remedy = "learn outside of jit, grad and vmap, where all coefficients are known"
         raise fail(OperatorError, "coefficient", "values that JAX traces", remedy)
     return np.asarray(values)
 
 
-def _finite(values: NDArray[Any], what: str, points: Points, name: str) -> NDArray[Any]:
+def _finite(values: NumberArray, what: str, points: Points, name: str) -> NumberArray:
     bad = ~np.isfinite(values)
     if np.any(bad):
         rows = np.flatnonzero(bad.reshape(len(points), -1).any(axis=1))

@@ -112,7 +112,7 @@ class Paired(Condition):
 
 
 def Periodic(
-    on: Region, to: Region, name: str = "periodic", *, of: str | None = None, data: Any = 0.0, shift: Any = None
+    on: Region, to: Region, name: str = "periodic", *, of: str | None = None, data: object = 0.0, shift: object = None
 ) -> Condition:
     """u on one piece of the boundary is u on another one, with its normal derivatives below the order of the equation.
 
@@ -139,7 +139,7 @@ def Periodic(
     return Paired(Traces((), 1.0), on, name, data=data, of=of, to=to, shift=found)
 
 
-def _shift(on: Region, to: Region, given: Any) -> FloatArray:
+def _shift(on: Region, to: Region, given: object) -> FloatArray:
     """The translation that takes one piece to the other; an error that says how they do not match."""
     remedy = "give two pieces of the same shape that face each other, such as D.face('left') and D.face('right')"
     if not abs(on.measure - to.measure) <= ALIKE * on.measure:

@@ -82,7 +82,7 @@ class Piecewise:
         self._last = np.array(x), found
         return found.copy()
 
-    def _which(self, x: Any) -> NDArray[np.intp]:
+    def _which(self, x: object) -> NDArray[np.intp]:
         inside = np.stack([region.contains(x) for region in self.regions])
         self._check_overlap(inside, np.asarray(x))
         none = ~np.any(inside, axis=0)
@@ -127,7 +127,7 @@ class Piecewise:
             shape = jax.ShapeDtypeStruct(x.shape[:-1], np.int32)
             return jax.pure_callback(self._looked_up, shape, still, vmap_method="broadcast_all")
 
-    def _looked_up(self, x: Any) -> NDArray[np.int32]:
+    def _looked_up(self, x: object) -> NDArray[np.int32]:
         """`which` for points (…, d) of a compiled function."""
         places = np.asarray(x, dtype=np.float64)
         return self.which(places.reshape(-1, self.dim)).reshape(places.shape[:-1]).astype(np.int32)
@@ -186,7 +186,7 @@ def _holds(region: Region, inside: NDArray[np.bool_], x: FloatArray) -> NDArray[
     return found
 
 
-def _read(pieces: Any) -> tuple[tuple[Region, float | complex | Function], ...]:
+def _read(pieces: object) -> tuple[tuple[Region, float | complex | Function], ...]:
     pairs = list(pieces.items() if isinstance(pieces, Mapping) else pieces if isinstance(pieces, Iterable) else ())
     if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         raise fail(ArgumentTypeError, "pieces", describe(pieces), _WANTED)
@@ -201,7 +201,7 @@ def _read(pieces: Any) -> tuple[tuple[Region, float | complex | Function], ...]:
     return tuple(found)
 
 
-def _value(name: str, value: Any) -> Any:
+def _value(name: str, value: object) -> Any:
     return value if callable(value) else check_scalar(name, value, "give a number or a function of x")
 
 

@@ -13,6 +13,7 @@ from kernop.basics.errors import (
     ArgumentTypeError,
     FloatArray,
     InputNameError,
+    NumberArray,
     OutsideDomainError,
     ShapeError,
     check_coordinates,
@@ -27,7 +28,7 @@ from kernop.language.ops import apply_operator
 from kernop.language.sides import check_closed, sides
 from kernop.language.unknowns import Unknowns, read_unknowns
 from kernop.language.wording import written
-from kernop.views.html import shown
+from kernop.views.html import html_table
 from kernop.views.places import Piece, plot_places
 
 #: Points by which the region of an integral is seen where it lies.
@@ -119,7 +120,7 @@ class Problem:
                 return condition
         raise fail(InputNameError, "name", describe(name), "the conditions are " + ", ".join(map(repr, self.names)))
 
-    def contains(self, x: Any) -> NDArray[np.bool_]:
+    def contains(self, x: object) -> NDArray[np.bool_]:
         """For each row of x (n, d): does it lie in the region of any condition?"""
         return self.inside(check_coordinates("x", x, self.dim))
 
@@ -132,7 +133,7 @@ class Problem:
             found = found | condition.on.inside(x)
         return found
 
-    def manufacture(self, u: Any, points: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    def manufacture(self, u: object, points: Mapping[str, Any]) -> dict[str, NumberArray]:
         """Data that makes ``u`` the exact solution: {name: (P_k u)(points[name])} for every input of T.
 
         ``u`` maps x (n, d) to (n,), or to (n, B) for B solutions at once; with several unknowns it is a dictionary of
@@ -152,11 +153,11 @@ class Problem:
                 raise fail(InputNameError, "points", f"none for condition {name!r}", remedy)
         return {name: self._manufactured(self[name], u, points[name]) for name in self.inputs}
 
-    def _manufactured(self, condition: Condition, u: Any, points: Any) -> NDArray[Any]:
+    def _manufactured(self, condition: Condition, u: Any, points: Any) -> NumberArray:
         name = condition.name
         places = condition.on.adopt(points, f"points[{name!r}]")
 
-        def values(own: Points) -> NDArray[Any]:
+        def values(own: Points) -> NumberArray:
             return apply_operator(condition.op, u, own, name=name, unknowns=self._unknowns, of=condition.of)
 
         if condition.across:
@@ -170,7 +171,7 @@ class Problem:
             raise fail(ArgumentError, f"points[{name!r}]", "points without weights for an integral", remedy)
         return np.tensordot(places.weight, found, axes=1)[None]
 
-    def plot(self, *, points: Any = None, ax: Any = None) -> Any:
+    def plot(self, *, points: object = None, ax: object = None) -> Any:
         """Draw the domain, the pieces where conditions hold in colours with what they say, points, and normals.
 
         Returns the axes of matplotlib. Needs ``kernop[plot]``.
@@ -186,8 +187,8 @@ class Problem:
 
     def _repr_html_(self) -> str:
         rows = [(c.name, written(c, self._unknowns), f"on {c.on!r}") for c in self._conditions]
-        small = self.dim < 3
-        return shown("Problem", rows, (lambda ax: plot_places(self._pieces(), 0, ax, legend=False)) if small else None)
+        draw = (lambda ax: plot_places(self._pieces(), 0, ax, legend=False)) if self.dim < 3 else None
+        return html_table("Problem", rows, draw)
 
     def __repr__(self) -> str:
         return "Problem(" + ", ".join(map(repr, self._conditions)) + ")"

@@ -72,13 +72,13 @@ class Measured(Condition):
 
 
 def Sensors(
-    at: Any,
+    at: object,
     name: str = "sensors",
     noise: float | None = None,
     *,
     op: Operator = itself,
     of: str | None = None,
-    data: Any = None,
+    data: object = None,
 ) -> Condition:
     """(P u)(x_i) = h_i, measured at scattered points: T(…, sensors=h), h of shape (n,).
 

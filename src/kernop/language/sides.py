@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, fail
+from kernop.basics.errors import ArgumentError, NumberArray, fail
 from kernop.geometry import Points, Region
 
 #: A surface is looked at from so far away, in units of the shortest side of what it encloses …
@@ -22,7 +22,7 @@ LOOK = 512
 
 @runtime_checkable
 class Bounded(Protocol):
-    """What has a boundary."""
+    """A domain that has a boundary."""
 
     @property
     def boundary(self) -> Region:
@@ -42,7 +42,7 @@ class Side:
     points: Points
     near: tuple[Points, ...]
 
-    def limit(self, values: Callable[[Points], NDArray[Any]]) -> NDArray[Any]:
+    def limit(self, values: Callable[[Points], NumberArray]) -> NumberArray:
         """The limit of values (n, …) on the surface."""
         return np.sum([weight * values(points) for weight, points in zip(LIMIT, self.near, strict=True)], axis=0)
 
@@ -62,7 +62,7 @@ def sides(surface: Region, points: Points, name: str) -> tuple[Side, Side]:
     return plus, minus
 
 
-def between(surface: Region, points: Points, domains: Sequence[Region]) -> NDArray[np.bool_]:
+def between_domains(surface: Region, points: Points, domains: Sequence[Region]) -> NDArray[np.bool_]:
     """Which points of a surface have one of the domains on either side, (n,)."""
     found = sides(surface, points, "on")
     plus, minus = (np.any([d.contains(side.near[0].x) for d in domains], axis=0) for side in found)
@@ -77,7 +77,7 @@ def check_closed(surfaces: Sequence[Region], domains: Sequence[Region], name: st
     enclosed = {id(surface.enclosed): surface.enclosed for surface in surfaces}.values()
     for around in (region.boundary for region in enclosed if isinstance(region, Bounded)):
         points = around.sample(LOOK)
-        free = between(around, points, domains) & ~np.any([own.contains(points.x) for own in surfaces], axis=0)
+        free = between_domains(around, points, domains) & ~np.any([own.contains(points.x) for own in surfaces], axis=0)
         if np.any(free):
             place = np.array2string(points.x[np.argmax(free)], precision=3)
             got = f"interfaces that leave open x = {place}, of {around!r}"

@@ -9,10 +9,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import NdBSpline, make_interp_spline
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import FloatArray, NumberArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +29,13 @@ class TensorSpline:
 
     knots: tuple[FloatArray, ...]
     degrees: tuple[int, ...]
-    coefficients: NDArray[Any]
+    coefficients: NumberArray
 
     def __call__(self, x: Any) -> Any:
         """s at x (…, d), by JAX: (…,), and then the axes of the values."""
         return _evaluated(self.knots, self.degrees, self.coefficients, x)
 
-    def at(self, x: FloatArray) -> NDArray[Any]:
+    def at(self, x: FloatArray) -> NumberArray:
         """The same by SciPy, for places that are known: nothing is compiled."""
         parts = [np.real(self.coefficients)]
         if np.iscomplexobj(self.coefficients):
@@ -77,7 +76,7 @@ def _basis(x: Any, knots: Any, k: int) -> tuple[Any, Any]:
     return cell[..., None] + jnp.arange(-k, 1), values
 
 
-def interpolant(axes: tuple[FloatArray, ...], values: NDArray[Any], degree: int) -> TensorSpline:
+def interpolant(axes: tuple[FloatArray, ...], values: NumberArray, degree: int) -> TensorSpline:
     """The spline of this degree through values (n_1, …, n_d, …) at the nodes, not-a-knot at the ends.
 
     Along an axis of few nodes it is the polynomial through them.

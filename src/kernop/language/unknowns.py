@@ -113,7 +113,7 @@ def _parameters(op: Operator) -> tuple[str, ...] | None:
     return tuple(p.name for p in parameters if p.kind in plain and p.default is inspect.Parameter.empty)
 
 
-def read_unknowns(value: Any) -> Unknowns:
+def read_unknowns(value: object) -> Unknowns:
     """The user's ``unknowns``: a dictionary from names to numbers of components; None for one scalar, u."""
     if value is None:
         return Unknowns()

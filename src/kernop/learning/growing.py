@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,10 +36,21 @@ FEWEST_ROWS = 1.8
 
 
 def grown(
-    task: Task, method: Method, points: Any, tol: float | None, inputs: Any, budget: int, stage: Stages
+    task: Task,
+    method: Method,
+    points: Any,
+    tol: float | None,
+    inputs: Any,
+    budget: int,
+    stage: Stages,
+    in_parts: Callable[[SolutionOperator], SolutionOperator],
 ) -> SolutionOperator:
     """With more and more functions: until an error where nothing was learned is small enough, or the best of a
-    few if no tolerance is given."""
+    few if no tolerance is given.
+
+    Functions that fill the domain come first; then, for inputs, other axes; then parts (``in_parts`` gives the operator
+    itself or a better one); and where those are not better, narrow functions.
+    """
     problem = task.problem
     wanted = None if tol is None else check_number("tol", tol, above=0.0)
     growing = _growing(method, tol)
@@ -59,6 +70,9 @@ def grown(
         operator = levels.refined(wanted, most)
     if known and problem.dim > 1:
         operator = levels.with_axes(operator, most)
+    one, operator = operator, in_parts(operator)
+    if operator is not one:
+        return operator
     if local:
         operator = levels.with_layers(operator, most)
     return operator if operator.diagnosis.roughness is not None else levels.examined(operator)

@@ -43,6 +43,8 @@ from kernop.trust.resolution import open_jumps, with_interfaces
 
 #: Points by which the sizes of conditions are compared.
 FEW = 200
+#: At most so many evenly spread points show whether parts resolve the coefficients.
+MANY = 100_000
 
 
 def learn(
@@ -80,19 +82,21 @@ def learn(
             λ and weights with λN / w_k = σ_k² (`Subspace`: λ / w_k unless its penalty is "rkhs"), and makes the bands
             of `std` absolute: the prior is then that of the kernel, with its scale. Conditions that state their own,
             ``Sensors(…, noise=σ)``, are left out; without this argument all others are exact beside them.
-        method: `Subspace` (the default), `Full` or `LowRank`. Where conditions state their noise, the default is
+        method: `Subspace`, `Full`, `LowRank` or `Partition`; None takes `Subspace`, and `Partition` where one space
+            cannot meet a tolerance or does not resolve the inputs. Where conditions state their noise, the default is
             ``Subspace(penalty="rkhs")``, whose prior is that of the kernel.
         seed: of the points.
         progress: show a progress bar (True) or none (False); None shows one after two seconds, on a terminal and in a
             notebook.
         inputs: inputs to measure by, each a tuple in the order of T or a dictionary, of functions and
-            numbers; None measures by smooth random fields of several length scales. For ``Subspace(batch=…)``: inputs
-            that are solved in the same pass over the points, for ``T.solutions``.
+            numbers: how finely axes are resolved, and where functions are narrow, is chosen for them. None measures
+            by smooth random fields of several length scales. For ``Subspace(batch=…)``: inputs that are solved in the
+            same pass over the points, for ``T.solutions``.
         budget: at most so many functions; at most so many parts, each with its own functions, where one space for the
             whole domain cannot meet a tolerance.
         checkpoint: for ``Subspace(batch=…)``: a path, or a `Checkpoint`, from which a pass goes on if it was killed.
         client: a Dask client, over whose workers the batches of ``Subspace(batch=…)`` are spread, or the parts of
-            `Partition`, and those to which ``tol=`` without a method may come.
+            `Partition`, and those to which ``tol=`` or ``inputs=`` without a method may come.
     """
     if not isinstance(problem, Problem):
         raise fail(
@@ -103,11 +107,46 @@ def learn(
     if method is not None and not isinstance(method, Method):
         raise fail(ArgumentTypeError, "method", describe(method), "give a method, such as ko.Full()")
     chosen = method or (Subspace(penalty="rkhs") if states_noise(problem) else Subspace())
+    task = _task(problem, chosen, kernel, regularization, weights, noise, sampling, seed)
+    free = method is None and points is None and task.open(chosen)  # to take parts
+    if client is not None and (isinstance(chosen, Partition) or (free and (tol is not None or inputs is not None))):
+        task, client = replace(task, crew=OnWorkers(client)), None
+    passes, stated_task = _passes(chosen, checkpoint, client), replace(task, problem=stated_as)
+
+    def in_parts(operator: SolutionOperator) -> SolutionOperator:
+        asked = free and (tol is not None or inputs is not None)
+        return in_parts_if_better(stated_task, operator, inputs, budget, stage) if asked else operator
+
+    with Stages(progress) as stage:
+        if isinstance(chosen, Partition):
+            _check_alone(points, kernel, regularization, noise, weights)
+            return _examined(partitioned(stated_task, chosen, tol, inputs, budget, stage), task, stage)
+        found = in_parts_at_once(stated_task, tol, inputs, budget, stage) if free and tol is not None else None
+        if found is not None:
+            return _examined(found, task, stage)
+        _warn_of_jumps(problem)
+        if tol is None and not task.open(chosen):
+            known = () if inputs is None or passes is None else inputs_in_advance(problem, inputs)
+            return _once(task, chosen, points, stage, known, passes)
+        return _examined(grown(task, chosen, points, tol, inputs, budget, stage, in_parts), task, stage)
+
+
+def _task(
+    problem: Problem,
+    method: Method,
+    kernel: Any,
+    regularization: Any,
+    weights: Any,
+    noise: Any,
+    sampling: str,
+    seed: Any,
+) -> Task:
+    """What does not depend on how many functions there are."""
     stated = None
     if noise is not None or states_noise(problem):
-        stated = _stated(noise, problem, regularization, weights, seed, envelope_of(chosen))
-    weighing = chosen.default_weights if weights is None else weights
-    task = Task(
+        stated = _stated(noise, problem, regularization, weights, seed, envelope_of(method))
+    weighing = method.default_weights if weights is None else weights
+    return Task(
         problem=problem,
         kernel=_kernel(kernel, problem.dim),
         regularization=None if regularization is None else check_number("regularization", regularization, least=0.0),
@@ -117,26 +156,6 @@ def learn(
         sampling=sampling,
         seed=check_integer("seed", seed, least=0),
     )
-    if client is not None and (isinstance(chosen, Partition) or (method is None and tol is not None)):
-        task, client = replace(task, crew=OnWorkers(client)), None
-    passes = _passes(chosen, checkpoint, client)
-    with Stages(progress) as stage:
-        if isinstance(chosen, Partition):
-            _check_alone(points, kernel, regularization, noise, weights)
-            operator = partitioned(replace(task, problem=stated_as), chosen, tol, inputs, budget, stage)
-            return _examined(operator, task, stage)
-        wanted = tol if method is None and points is None and task.open(chosen) else None
-        stated_task = replace(task, problem=stated_as)
-        if wanted is not None and (found := in_parts_at_once(stated_task, wanted, inputs, budget, stage)) is not None:
-            return _examined(found, task, stage)
-        _warn_of_jumps(problem)
-        if tol is None and not task.open(chosen):
-            known = () if inputs is None or passes is None else inputs_in_advance(problem, inputs)
-            return _once(task, chosen, points, stage, known, passes)
-        operator = grown(task, chosen, points, tol, inputs, budget, stage)
-        if wanted is not None:
-            operator = in_parts_if_better(stated_task, operator, wanted, inputs, budget, stage)
-        return _examined(operator, task, stage)
 
 
 def _examined(operator: SolutionOperator, task: Task, stage: Stages) -> SolutionOperator:
@@ -147,7 +166,10 @@ def _examined(operator: SolutionOperator, task: Task, stage: Stages) -> Solution
         if isinstance(operator.method, Partition):  # whose points crowd at corners
             placed = sample(task.problem, None, task.sampling, task.seed)
             ansatz, rows = fitted(task.problem, placed, task.frame)
-            found = replace(found, roughness=task.roughness(placed))
+            rough = task.roughness(placed)
+            if rough.unresolved:  # by a few points; by as many as the parts have?
+                rough = task.roughness(sample(task.problem, min(operator.n_points, MANY), task.sampling, task.seed))
+            found = replace(found, roughness=rough)
         stable = task.stability(rows, ansatz)
     found = replace(found, stability=stable)
     _warn(found, operator.report, level=4, prior=states_noise(task.problem))

@@ -105,21 +105,32 @@ def in_parts_at_once(
 
 
 def in_parts_if_better(
-    task: Task, operator: SolutionOperator, tol: float, inputs: Sequence[Any] | None, budget: int, stage: Stages
+    task: Task, operator: SolutionOperator, inputs: Sequence[Any] | None, budget: int, stage: Stages
 ) -> SolutionOperator:
-    """An operator made of parts, if one space has missed the tolerance and there are corners, and parts come nearer."""
+    """An operator made of parts, if one space has missed its tolerance, and parts come nearer.
+
+    Without inputs there must be corners: elsewhere the solutions that are followed are smooth.
+    """
     report = operator.report
-    if report is None or (report.met and not report.missed) or _singular(task.problem, np.inf) is None:
+    if report is None or (report.met and not report.missed) or not _divisible(task.problem, inputs):
         return operator
     try:
-        other = partitioned(task, Partition(), tol, inputs, budget, stage)
+        other = partitioned(task, Partition(), report.tol, inputs, budget, stage)
     except CANNOT:  # one space has told that it missed
         return operator
     found = other.report
     if found is None or not (found.met or _worst(found) < _worst(report)):
         return operator
     missed = ", ".join(f"{name} by {error:.0e}" for name, error in report.missed.items()) or f"{report.error:.0e}"
-    return replace(other, report=replace(found, space=f"{found.space}, where one space missed {missed}"))
+    space = f"{found.space}, where one space missed {missed}"
+    return replace(other, report=replace(found, asked=report.asked, space=space))
+
+
+def _divisible(problem: Problem, inputs: Sequence[Any] | None) -> bool:
+    """Can a problem be solved in parts, and may that be better than in one space?"""
+    if inputs is None:
+        return _singular(problem, np.inf) is not None
+    return not isinstance(supported_pieces(problem), str)
 
 
 def _singular(problem: Problem, below: float) -> str | None:
@@ -141,8 +152,8 @@ def _singular(problem: Problem, below: float) -> str | None:
 
 
 def _worst(report: Report) -> float:
-    """The largest error of a report, measured or estimated."""
-    return max(report.error, *(report.estimates or (1.0,)))
+    """The largest error of a report, measured or estimated; nothing is known of constant data without an estimate."""
+    return max(report.error, *(report.estimates or ((1.0,) if report.measured else (0.0,))))
 
 
 def _learned(

@@ -27,7 +27,7 @@ from kernop.collocation.functionals import Functionals
 from kernop.collocation.probes import probes_of
 from kernop.collocation.sampling import sample
 from kernop.collocation.scales import fitted
-from kernop.collocation.units import frame_of
+from kernop.collocation.units import Frame, frame_of
 from kernop.geometry import Points
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
@@ -162,11 +162,7 @@ def tune(
     for name, block in zip(problem.names, functionals.conditions, strict=True):
         check_smoothness(kernel, Full().derivatives_needed(block.order), name)
     w = row_weights(balance, functionals, assembly.squared_norms(wide_gaussian(frame), functionals))
-    if data is None:
-        probes = probes_of(functionals.blocks, frame, seed)
-        h = np.concatenate([probes.apply(block) for block in functionals.blocks])
-    else:
-        h = _user_data(problem, placed, functionals, data)
+    h = _probing_data(functionals, frame, seed) if data is None else _user_data(problem, placed, functionals, data)
     with Stages(progress) as stage, stage("tune") as tick:
         search = Search(
             kernel=kernel,
@@ -177,12 +173,7 @@ def tune(
             regularizations=given,
             tick=tick,
         )
-        for factor in FACTORS if lengthscales else FACTORS[:1]:
-            search.scan(factor)
-        if lengthscales and criterion != "likelihood":
-            search.refine()
-        elif criterion == "likelihood":
-            search.climb(lengthscales)
+        _run(search, lengthscales)
     best = search.best
     found = with_lengthscales(kernel, np.array(best.lengthscales))
     per_condition = {name: float(w[rows.start]) for name, rows in zip(problem.names, functionals.slices, strict=True)}
@@ -196,6 +187,16 @@ def tune(
         points=placed,
         weights=per_condition,
     )
+
+
+def _run(search: Search, lengthscales: bool) -> None:
+    """Try lengthscales far apart, then refine the best of them; or λ alone."""
+    for factor in FACTORS if lengthscales else FACTORS[:1]:
+        search.scan(factor)
+    if search.criterion == "likelihood":
+        search.climb(lengthscales)
+    elif lengthscales:
+        search.refine()
 
 
 def _check_kernel(kernel: Any, problem: Problem, move: bool) -> None:
@@ -216,6 +217,12 @@ def _regularizations(values: Any) -> FloatArray:
         got = "none" if lams.size == 0 else f"{lams[0]:g}"
         raise fail(ArgumentError, "regularizations", got, remedy)
     return lams
+
+
+def _probing_data(functionals: Functionals, frame: Frame, seed: int) -> FloatArray:
+    """The data of smooth random fields and free waves, (N, B)."""
+    probes = probes_of(functionals.blocks, frame, seed)
+    return np.concatenate([probes.apply(block) for block in functionals.blocks])
 
 
 def _user_data(problem: Problem, points: Mapping[str, Points], functionals: Functionals, data: Any) -> FloatArray:

@@ -113,7 +113,7 @@ class Accumulator(ABC):
         return KeptRows(**numbers, packed=packed(self.matrix, lower=self.lower))
 
     def restore(self, kept: KeptRows) -> None:
-        """Go on from there."""
+        """Take over rows that were kept elsewhere, as `kept` gives them."""
         self.rows, self.batches, self.digest = kept.rows, kept.batches, kept.digest
         unpack(kept.packed, self.matrix, lower=self.lower)
 

@@ -6,7 +6,6 @@ import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from kernop.methods.regression import Runner
 from kernop.methods.weights import Weights
 
 #: A permutation of all rows.
-Order = NDArray[np.intp]
+Permutation = NDArray[np.intp]
 
 #: Functionals whose variances are computed at a time.
 PIECE = 4096
@@ -93,7 +92,7 @@ class Answer:
         return Answer(self.u, residual, size)
 
     def column(self, columns: slice) -> Answer:
-        """Some of the functions."""
+        """The answer for some of the B columns of data."""
         u = replace(self.u, y=self.u.y[:, columns])
         return Answer(u, self.residual[columns], self.size[columns])
 
@@ -196,7 +195,7 @@ class Factorisation(ABC):
         """The same map, which needs no more passes: itself if it needs none."""
         return self
 
-    def with_client(self, client: Any) -> Factorisation:
+    def with_client(self, client: object) -> Factorisation:
         """The same map, whose passes run on the workers of a Dask client, or in this process if it is None."""
         if client is not None:
             remedy = "leave it out, or learn with method=ko.Subspace(batch=…)"

@@ -10,7 +10,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import check_permutation, check_shape
 from kernop.basics.linalg import Orthogonal, Rotation, add_rows
 from kernop.basics.stored import Upper, stored
-from kernop.methods.base import Order, RowNumbers
+from kernop.methods.base import Permutation, RowNumbers
 
 
 @stored("chain", by_value=False)
@@ -28,7 +28,7 @@ class Chain:
     first: Orthogonal
     rotations: tuple[Rotation, ...]
     upper: Upper
-    order: Order
+    order: Permutation
 
     def check(self) -> None:
         """Raise unless all parts have L columns, and there are rows of data before those that were added."""
@@ -60,7 +60,7 @@ class Chain:
 
     @property
     def _cuts(self) -> list[int]:
-        """Where each B begins."""
+        """The first row of each set of rows that joined later."""
         sizes = [len(rotation.reflectors) for rotation in self.rotations]
         return (len(self.order) - np.cumsum(sizes[::-1])[::-1]).tolist()
 

@@ -56,7 +56,7 @@ def contrast(ansatz: Ansatz, functionals: Functionals, squares: FloatArray) -> C
     return Contrast(shares, factors)
 
 
-def by_rows(ansatz: Ansatz, functionals: Functionals, table: FloatArray, numbers: Sequence[int]) -> FloatArray:
+def entries(ansatz: Ansatz, functionals: Functionals, table: FloatArray, numbers: Sequence[int]) -> FloatArray:
     """The entry of a table (blocks, P + 1) for each row, (N,), from the number of each block in the table."""
     parts = [part_of(ansatz, block) for block in functionals.blocks]
     return np.concatenate([table[k][part] for k, part in zip(numbers, parts, strict=True)])

@@ -14,7 +14,7 @@ from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.units import Frame
 from kernop.kernels import Gaussian, Kernel
-from kernop.methods.base import Answer, Factorisation, Method, Order, RowNumbers, Setting, others, woven
+from kernop.methods.base import Answer, Factorisation, Method, Permutation, RowNumbers, Setting, others, woven
 from kernop.methods.expansion import Combination
 from kernop.methods.posterior import Posterior
 from kernop.methods.spaces import KernelFunctions
@@ -59,9 +59,29 @@ class Full(Method):
 
 @dataclass(kw_only=True, frozen=True, eq=False)
 class KernelFactorisation(Factorisation):
-    """One whose functions are those of a kernel, which is the covariance of its prior."""
+    """One whose functions are those of a kernel, which is the covariance of its prior.
+
+    Arguments:
+        factor: the Cholesky factor of what is solved with.
+        scales: S, what each row is multiplied by, (N,).
+        order: the order of the functions in the factor, (L,).
+    """
 
     expansion: KernelFunctions
+    factor: Cholesky
+    scales: FloatArray
+    order: Permutation
+
+    def check(self) -> None:
+        super().check()
+        count = len(self.expansion)
+        check_positive("scales", self.scales, None)
+        check_shape("factor", self.factor.lower, count, count)
+        check_permutation("order", self.order, count)
+
+    @property
+    def size(self) -> int:
+        return len(self.scales)
 
     @property
     def kernel(self) -> Kernel:
@@ -76,19 +96,9 @@ class FullFactorisation(KernelFactorisation):
     The permutation P puts rows that came later below those that were there: (P h)_i = h[order[i]].
     """
 
-    factor: Cholesky
-    scales: FloatArray
-    order: Order
-
-    @property
-    def size(self) -> int:
-        return len(self.scales)
-
     def check(self) -> None:
         super().check()
-        check_positive("scales", self.scales, len(self.expansion))
-        check_shape("factor", self.factor.lower, self.size, self.size)
-        check_permutation("order", self.order, self.size)
+        check_shape("scales", self.scales, len(self.expansion))
 
     def answer(self, h: FloatArray) -> Answer:
         """û = k_xᵀ L⁻ᵀ y with y = L⁻¹ S h, and h − P û = λN W⁻¹ A⁻¹ h."""
@@ -133,7 +143,7 @@ class FullFactorisation(KernelFactorisation):
         check_memory("points", total**2, f"{total} points with a Gram matrix of {total} × {total}", TOO_LARGE)
         fresh = functionals.take(new)
         ridge = self.regularization * n / repeated(self.weights, functionals)[new]
-        own = normalisation(squared_norms(kernel, fresh) + ridge)
+        own = normalisation(finite_squared_norms(kernel, fresh) + ridge)
         unit = fresh.scaled(own)
         square = assembly.gram(kernel, unit, remedy=TOO_LARGE)
         np.fill_diagonal(square, 1.0)
@@ -150,7 +160,9 @@ class FullFactorisation(KernelFactorisation):
         order = np.searchsorted(kept, self.order[~dropped])
         return self._with(functionals, self.factor.without(dropped), self.scales[kept], order)
 
-    def _with(self, functionals: Functionals, factor: Cholesky, scales: FloatArray, order: Order) -> FullFactorisation:
+    def _with(
+        self, functionals: Functionals, factor: Cholesky, scales: FloatArray, order: Permutation
+    ) -> FullFactorisation:
         expansion = replace(self.expansion, functionals=functionals.scaled(scales))
         regularization = self.regularization * len(self.scales) / len(scales)
         return FullFactorisation(
@@ -180,14 +192,14 @@ class Ridge:
 
 def ridge(kernel: Kernel, setting: Setting) -> Ridge:
     """What λ adds to the diagonal. By default λN is 1e-12 of the mean of G_ii."""
-    squares, chosen = squared_norms(kernel, setting.functionals), setting.regularization
+    squares, chosen = finite_squared_norms(kernel, setting.functionals), setting.regularization
     if chosen is None:
         chosen = 1e-12 * float(np.mean(squares)) / len(squares)
     weights = condition_weights(setting.weights, setting.functionals, squares)
     return Ridge(chosen, weights, squares, chosen * len(squares) / repeated(weights, setting.functionals))
 
 
-def squared_norms(kernel: Kernel, functionals: Functionals) -> FloatArray:
+def finite_squared_norms(kernel: Kernel, functionals: Functionals) -> FloatArray:
     """G_ii = ‖P_i‖², the squared norms of the functionals, (N,), all finite."""
     squares = assembly.squared_norms(kernel, functionals)
     if not np.all(np.isfinite(squares)):

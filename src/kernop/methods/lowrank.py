@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, FloatArray, check_integer, check_memory, check_number, fail
-from kernop.basics.fitting import check_permutation, check_positive, check_shape
+from kernop.basics.fitting import check_shape
 from kernop.basics.linalg import (
     EPS,
     Cholesky,
@@ -24,9 +24,9 @@ from kernop.basics.stored import Lower, stored
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals
 from kernop.kernels import Kernel
-from kernop.methods.base import Answer, Method, Order, RowNumbers, Setting, others, woven
+from kernop.methods.base import Answer, Method, Permutation, RowNumbers, Setting, others, woven
 from kernop.methods.expansion import Combination
-from kernop.methods.full import KernelFactorisation, ridge, squared_norms, wide_gaussian
+from kernop.methods.full import KernelFactorisation, finite_squared_norms, ridge, wide_gaussian
 from kernop.methods.posterior import Posterior
 from kernop.methods.spaces import KernelFunctions
 from kernop.methods.weights import repeated
@@ -102,7 +102,7 @@ class LowRank(Method):
 
     def grow(
         self, kernel: Kernel, functionals: Functionals, f: FloatArray, left: FloatArray
-    ) -> tuple[FloatArray, Order, FloatArray]:
+    ) -> tuple[FloatArray, Permutation, FloatArray]:
         """F (N, r) with more columns, as many as ``tol`` asks for; their pivots in the order of choice; what is left.
 
         ``left`` is the diagonal of Ĝ − F Fᵀ, (N,): at first, without columns, that of Ĝ. F[pivots] is lower
@@ -113,7 +113,7 @@ class LowRank(Method):
 
     def _grow(
         self, kernel: Kernel, functionals: Functionals, f: FloatArray, left: FloatArray
-    ) -> tuple[FloatArray, Order, FloatArray]:
+    ) -> tuple[FloatArray, Permutation, FloatArray]:
         rng = np.random.default_rng(self.seed)
         n, first = f.shape
         limit = self.rank or first + n
@@ -161,25 +161,15 @@ class LowRankFactorisation(KernelFactorisation):
 
     method: LowRank
     columns: FloatArray
-    scales: FloatArray
     left: FloatArray  # the diagonal of Ĝ − F Fᵀ
-    factor: Cholesky
     triangle: Lower
-    order: Order
-
-    @property
-    def size(self) -> int:
-        return len(self.scales)
 
     def check(self) -> None:
         super().check()
         count = len(self.expansion)
-        check_positive("scales", self.scales, None)
         check_shape("columns", self.columns, self.size, count)
         check_shape("left", self.left, self.size)
-        check_shape("factor", self.factor.lower, count, count)
         check_shape("triangle", self.triangle, count, count)
-        check_permutation("order", self.order, count)
 
     @property
     def rank(self) -> int:
@@ -227,7 +217,7 @@ class LowRankFactorisation(KernelFactorisation):
         scaled = functionals.scaled(scales)
         fresh = scaled.take(new)
         rows = self._features(self.expansion.matrix(fresh)).T
-        rest = np.maximum(0.0, squared_norms(self.kernel, fresh) - np.einsum("ij,ij->i", rows, rows))
+        rest = np.maximum(0.0, finite_squared_norms(self.kernel, fresh) - np.einsum("ij,ij->i", rows, rows))
         columns, pivots, left = self.method.grow(
             self.kernel, scaled, woven(self.columns, rows, new), woven(self.left, rest, new)
         )
@@ -270,7 +260,7 @@ class LowRankFactorisation(KernelFactorisation):
         return solve_lower(self.triangle, e[:, self._unsorted].T)
 
     @property
-    def _unsorted(self) -> Order:
+    def _unsorted(self) -> Permutation:
         """The inverse of `order`: which function of the expansion each pivot is."""
         unsorted = np.empty_like(self.order)
         unsorted[self.order] = np.arange(len(self.order))

@@ -70,7 +70,7 @@ class MaterializedFactorisation(SubspaceFactorisation):
         return right_solve_upper(self.upper, b.T).T
 
 
-def orthonormal(
+def orthonormal_rows(
     regression: Regression, upper: FloatArray, penalty: Penalty, path: str | os.PathLike[str] | None
 ) -> tuple[FloatArray, Cholesky]:
     """Q and S by one pass over the rows, which carry no data; Q in a file of NumPy's format if a path is given.

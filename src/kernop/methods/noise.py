@@ -39,7 +39,7 @@ class Noise:
 
     @property
     def variance(self) -> float:
-        """That of a row of weight 1."""
+        """The variance σ² of the noise in a row of weight 1."""
         return float(np.exp(2.0 * np.mean(np.log(self.levels))))
 
     @property
@@ -53,7 +53,7 @@ def states_noise(problem: Problem) -> bool:
     return any(condition.noise is not None for condition in problem.conditions)
 
 
-def read_noise(noise: Any, problem: Problem, sizes: Callable[[], tuple[float, ...]]) -> Noise:
+def read_noise(noise: object, problem: Problem, sizes: Callable[[], tuple[float, ...]]) -> Noise:
     """The noise that `learn` is told, and that the conditions of a problem state.
 
     What a condition states holds for it. For the others: a number is the standard deviation for all of them, a

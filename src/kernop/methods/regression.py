@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from kernop.basics.progress import Tick
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.rows import Rows, StreamedRows
 from kernop.methods.accumulators import Accumulator, NormalSums, Triangle
-from kernop.methods.contrast import by_rows, contrast
+from kernop.methods.contrast import contrast, entries
 from kernop.methods.expansion import Expansion
 from kernop.methods.weights import Balance
 
@@ -43,7 +43,7 @@ class Regression:
         return len(self.expansion)
 
     def accumulator(self) -> Accumulator:
-        """An empty one."""
+        """An empty accumulator for these functions and inputs."""
         return (Triangle if self.orthogonal else NormalSums)(self.count, self.rows.width)
 
     def add(self, accumulator: Accumulator, rows: Rows, digest: int = 0) -> None:
@@ -65,7 +65,7 @@ class Regression:
         return self.roots(rows)[:, None] * rows.data
 
     def weighted(self, rows: Rows) -> Functionals:
-        """√w_i P_i."""
+        """The weighted functionals √w_i P_i of a batch."""
         return rows.functionals.scaled(self.roots(rows))
 
     def roots(self, rows: Rows) -> FloatArray:
@@ -75,7 +75,7 @@ class Regression:
             return roots
         first = np.cumsum([0, *(layout.parts for layout in self.rows.layouts)]).tolist()
         numbers = [number for k in rows.conditions for number in range(first[k], first[k + 1])]
-        return roots * np.sqrt(by_rows(self.expansion.ansatz, rows.functionals, self.contrast, numbers))
+        return roots * np.sqrt(entries(self.expansion.ansatz, rows.functionals, self.contrast, numbers))
 
     def all_roots(self) -> FloatArray:
         """√w_i of all N rows, in the order of the conditions."""
@@ -113,7 +113,7 @@ class Runner(Protocol):
         """`Regression.moments` over all batches."""
         ...
 
-    def with_client(self, client: Any) -> Runner:
+    def with_client(self, client: object) -> Runner:
         """One that passes on the workers of a Dask client, or in this process if it is None."""
         ...
 
@@ -134,7 +134,7 @@ def chosen_weights(
     parts, table = contrast(expansion.ansatz, look.functionals, squares), None
     if parts is not None:
         numbers = range(len(look.functionals.blocks))
-        squares = squares * by_rows(expansion.ansatz, look.functionals, parts.shares, numbers)
+        squares = squares * entries(expansion.ansatz, look.functionals, parts.shares, numbers)
         table = parts.shares * parts.factors
     if isinstance(given, tuple):
         return given, table

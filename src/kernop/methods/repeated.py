@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import FloatArray, IntArray
 from kernop.basics.linalg import norms
-from kernop.collocation.functionals import Functionals, Indices
+from kernop.collocation.functionals import Functionals
 from kernop.collocation.probes import random_probes
 from kernop.collocation.units import Frame
 from kernop.methods.base import Factorisation
@@ -49,7 +49,7 @@ class StepMap:
 
     factorisation: Factorisation
     functionals: Functionals
-    rows: Indices
+    rows: IntArray
     carry: FloatArray
     frame: Frame
 
@@ -188,7 +188,7 @@ class Repetition:
 
 
 def step_map(
-    factorisation: Factorisation, functionals: Functionals, rows: Indices, final: Functionals, frame: Frame
+    factorisation: Factorisation, functionals: Functionals, rows: IntArray, final: Functionals, frame: Frame
 ) -> StepMap:
     """One step of a learned map, of whose data ``rows`` are what ``final`` says of the solution before."""
     first, *others = factorisation.factors(factorisation.expansion.matrix(final))
@@ -198,7 +198,7 @@ def step_map(
 
 
 def norm(a: FloatArray) -> float:
-    """The largest singular value."""
+    """The spectral norm of a matrix, its largest singular value."""
     if min(a.shape) <= SMALL:
         return float(np.linalg.norm(a, 2))
     v = np.random.default_rng(0).standard_normal(a.shape[1])

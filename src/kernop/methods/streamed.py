@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from kernop.methods.accumulators import Accumulator, Penalty
 from kernop.methods.base import Answer, Method
 from kernop.methods.expansion import Combination
 from kernop.methods.leastsquares import SubspaceFactorisation, penalty_root
-from kernop.methods.materialized import MaterializedFactorisation, orthonormal
+from kernop.methods.materialized import MaterializedFactorisation, orthonormal_rows
 from kernop.methods.regression import Regression, Runner
 
 #: Corrections of later inputs end when they change the fit by less than this part, grow, or after so many passes.
@@ -127,7 +126,7 @@ class StreamedFactorisation(KeptOfRows):
 
     def materialized(self, path: str | os.PathLike[str] | None) -> MaterializedFactorisation:
         regression = replace(self.regression, rows=self.rows.given(()))
-        q, square = orthonormal(regression, self.upper, self.penalty, path)
+        q, square = orthonormal_rows(regression, self.upper, self.penalty, path)
         return MaterializedFactorisation(
             expansion=self.expansion,
             regularization=self.regularization,
@@ -140,11 +139,11 @@ class StreamedFactorisation(KeptOfRows):
             method=self.method,
         )
 
-    def with_client(self, client: Any) -> StreamedFactorisation:
+    def with_client(self, client: object) -> StreamedFactorisation:
         return replace(self, runner=self.runner.with_client(client))
 
 
-def factorised(
+def factorised_rows(
     method: Method, regression: Regression, accumulator: Accumulator, regularization: float | None, runner: Runner
 ) -> StreamedFactorisation:
     """The factorisation, from what was kept of all rows."""

@@ -32,7 +32,7 @@ from kernop.kernels.base import check_smoothness
 from kernop.language.functions import Function
 from kernop.methods.base import Method, Setting
 from kernop.methods.centres import default_number, fill
-from kernop.methods.contrast import by_rows, contrast
+from kernop.methods.contrast import contrast, entries
 from kernop.methods.expansion import Expansion
 from kernop.methods.full import wide_gaussian
 from kernop.methods.leastsquares import (
@@ -47,7 +47,7 @@ from kernop.methods.regression import Regression, chosen_weights
 from kernop.methods.spaces import DirectSum, KernelFunctions, Layers, Polynomials
 from kernop.methods.spaces.layers import narrow
 from kernop.methods.spaces.polynomials import total_degree
-from kernop.methods.streamed import factorised
+from kernop.methods.streamed import factorised_rows
 from kernop.methods.weights import Weights, condition_weights, repeated
 
 #: Which functions.
@@ -138,7 +138,7 @@ class Subspace(Method):
             regression, runner = self.regression(setting, setting.rows), setting.runner
             assert runner is not None
             kept = runner.accumulate(regression, setting.tick)
-            return factorised(self, regression, kept, setting.regularization, runner)
+            return factorised_rows(self, regression, kept, setting.regularization, runner)
         functionals, regularization = setting.functionals, setting.regularization
         expansion = self.expansion(setting, functionals, len(functionals))
         # The user's λ as a variance; a λ that is chosen for the sake of rounding is no prior.
@@ -178,7 +178,7 @@ class Subspace(Method):
         share, factors = self.shares(functionals), np.ones(n)
         if (parts := contrast(expansion.ansatz, functionals, squares)) is not None:
             tables, numbers = (parts.shares, parts.factors), range(len(functionals.blocks))
-            alike, factors = (by_rows(expansion.ansatz, functionals, table, numbers) for table in tables)
+            alike, factors = (entries(expansion.ansatz, functionals, table, numbers) for table in tables)
             share = share * alike
         chosen = condition_weights(weights, functionals, share * squares)
         roots = np.sqrt(share * factors * repeated(chosen, functionals))
@@ -234,10 +234,10 @@ class Subspace(Method):
             remedy = f"give centres in {functionals.dim} dimensions"
             raise fail(ShapeError, "centers", describe(self.centers), remedy)
         above = narrow(layers, setting.ansatz) if layers else ()
-        wide = (self._wide(setting, place, int(number * place.share)) for place in places(setting, functionals))
+        wide = (self._wide(setting, place, int(number * place.share)) for place in subdomains(setting, functionals))
         return DirectSum.of((*(space for own in wide for space in own), *above))
 
-    def _wide(self, setting: Setting, place: Place, number: int) -> tuple[Expansion, ...]:
+    def _wide(self, setting: Setting, place: Subdomain, number: int) -> tuple[Expansion, ...]:
         """So many functions that fill a place, for each of its components."""
         if self.basis == "polynomials":
             return polynomials(setting, place, number)
@@ -259,16 +259,16 @@ class Subspace(Method):
         return root if isinstance(root, np.ndarray) else root * np.eye(design.shape[1])
 
     def _qr(self, expansion: Expansion, design: FloatArray, regularization: float | None) -> tuple[float, Orthogonal]:
-        """λ, given or chosen, and the factorisation, which may overwrite the design matrix."""
+        """λ, given or chosen, and the factorisation."""
         if regularization is None:
             # Rows tiny · I settle what A cannot see; a third of the work, so only if there is such a thing.
             if design.shape[0] >= design.shape[1] and not self.rkhs:
-                factor = orthogonal(design, overwrite=True)
+                factor = orthogonal(design)  # of a copy: to make A again from Q and R would take twice as long as this
                 if factor.regular:
                     return 0.0, factor
-                design = factor.times(np.triu(factor.upper))
             regularization = float(TINY * np.linalg.norm(design)) ** 2
-        factor = orthogonal(np.vstack([design, self._penalty_rows(expansion, design, regularization)]))
+        below = self._penalty_rows(expansion, design, regularization)
+        factor = orthogonal(np.hstack([design.T, below.T]).T, overwrite=True)
         if not factor.regular:
             got = f"{regularization:g}, with which the least-squares problem has no unique solution"
             raise fail(SingularGramError, "regularization", got, "give more points, fewer centres, or a larger λ")
@@ -286,7 +286,7 @@ class Subspace(Method):
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class Subdomain:
     """A domain, or a part of it, in which some components have functions of their own.
 
     Arguments:
@@ -302,20 +302,20 @@ class Place:
     share: float
 
 
-def places(setting: Setting, functionals: Functionals) -> list[Place]:
+def subdomains(setting: Setting, functionals: Functionals) -> list[Subdomain]:
     """Where the domain, or each of its parts, is, as far as the rows show it."""
     ansatz = setting.ansatz
     if ansatz.parts is None:
         x = np.concatenate([block.x for block in functionals.blocks])
-        return [Place(setting.frame, x, tuple(range(ansatz.count)), 1.0)]
+        return [Subdomain(setting.frame, x, tuple(range(ansatz.count)), 1.0)]
     owned = [ansatz.of_part(p) for p in range(len(ansatz.parts))]
     found = [np.concatenate([block.x[block.involves(own)] for block in functionals.blocks]) for own in owned]
     total = sum(map(len, found))
     boxes = [replace(setting.frame, low=np.min(x, axis=0), high=np.max(x, axis=0)) for x in found]
-    return [Place(box, x, own, len(x) / total) for box, x, own in zip(boxes, found, owned, strict=True)]
+    return [Subdomain(box, x, own, len(x) / total) for box, x, own in zip(boxes, found, owned, strict=True)]
 
 
-def translates(setting: Setting, place: Place, number: int, given: FloatArray | None = None) -> KernelFunctions:
+def translates(setting: Setting, place: Subdomain, number: int, given: FloatArray | None = None) -> KernelFunctions:
     """K(z_j, ·) for each component, at so many centres that fill the place, or at those that are given (L, d)."""
     chosen = fill(place.frame, max(1, number) if given is None else len(given), place.x)
     z = chosen.z if given is None else given
@@ -323,7 +323,7 @@ def translates(setting: Setting, place: Place, number: int, given: FloatArray | 
     return KernelFunctions(setting.kernel or Gaussian(chosen.lengthscale), functions, setting.ansatz)
 
 
-def polynomials(setting: Setting, place: Place, number: int) -> tuple[Polynomials, ...]:
+def polynomials(setting: Setting, place: Subdomain, number: int) -> tuple[Polynomials, ...]:
     """Polynomials of total degree in the box of a place, at most so many, for each component."""
     frame, ansatz = place.frame, setting.ansatz
     half = 0.5 * np.where(frame.high > frame.low, frame.high - frame.low, frame.units)

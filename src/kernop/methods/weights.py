@@ -43,7 +43,7 @@ class Balance:
 
     @classmethod
     def even(cls, number: int) -> Balance:
-        """All conditions count alike."""
+        """Equal weights: all conditions count alike."""
         return cls(tuple(range(number)), (1.0,) * number)
 
     def weights(self, sums: FloatArray) -> tuple[float, ...]:
@@ -60,7 +60,7 @@ class Balance:
 Weights = tuple[float, ...] | Balance | None
 
 
-def read_weights(weights: Any, problem: Problem) -> Weights:
+def read_weights(weights: object, problem: Problem) -> Weights:
     """The user's ``weights``: "unit", "balanced", or a positive number for each condition by name (1 if not named)."""
     if isinstance(weights, Mapping):
         named: Mapping[str, Any] = weights

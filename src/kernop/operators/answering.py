@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import AccuracyWarning
+from kernop.basics.errors import AccuracyWarning, NumberArray
 from kernop.collocation.batches import StreamPoints
 from kernop.collocation.data import all_values, concrete, listed_inputs, named_inputs
 from kernop.collocation.rows import Input, StreamedRows
@@ -196,7 +195,7 @@ class Answering(Learned):
             return self.report.promise
         return PENALISED if self.factorisation.penalised else PROMISE
 
-    def _columns(self, given: Input) -> NDArray[Any]:
+    def _columns(self, given: Input) -> NumberArray:
         """The data of these inputs as rows, (N,) or (N, B); complex if a real operator is given complex data."""
         h = all_values(self.problem, given, self.points, self.layouts)
         return concrete("T", h, "use S = T.on(x), then S(f, g), which JAX differentiates, jits and vmaps")

@@ -19,7 +19,7 @@ Terms = Sequence[tuple[complex, Mapping[str, Any]]]
 
 
 @dataclass(frozen=True, eq=False)
-class Sum:
+class SumOfFunctions:
     """The function x ↦ Σ a_i h_i(x) for data h_i that are functions, or numbers.
 
     Arguments:
@@ -72,7 +72,7 @@ def combined_slabs(learned: Learned, terms: Terms) -> dict[str, Any]:
             if any(np.ndim(h) > layout.ndim for _, h in own if not callable(h)):
                 got = f"{name!r} as a function, and as an array"
                 raise fail(ArgumentError, "u + v", got, "march with the combined data: T.march(steps, …)")
-            found[name] = Sum(tuple(own), layout.ndim)
+            found[name] = SumOfFunctions(tuple(own), layout.ndim)
         else:
             found[name] = _added([(a, np.asarray(h)) for a, h in own], layout.ndim + 1)
     return found
@@ -81,7 +81,7 @@ def combined_slabs(learned: Learned, terms: Terms) -> dict[str, Any]:
 def _combined(learned: Learned, condition: Condition, layout: Layout, terms: list[tuple[complex, Any]]) -> Any:
     everywhere = all(known_everywhere(condition, h, layout) for _, h in terms)
     if everywhere and any(callable(h) for _, h in terms):
-        return Sum(tuple(terms), layout.ndim)
+        return SumOfFunctions(tuple(terms), layout.ndim)
     if not everywhere:
         points = learned.points[condition.name]
         terms = [(a, concrete(condition.name, values_at(condition, h, points, layout))) for a, h in terms]

@@ -31,7 +31,7 @@ from kernop.methods import Combination
 from kernop.operators.shapes import InputValue, PointsLike, blanked, values_of
 from kernop.operators.snapshot import Snapshot
 from kernop.views import pictures
-from kernop.views.html import shown
+from kernop.views.html import html_table
 from kernop.views.scene import Scene, scene
 from kernop.views.sight import Sight
 from kernop.views.viewed import Viewed
@@ -155,21 +155,21 @@ class Evaluated(Viewed, Generic[One]):
     def combined(self, terms: Sequence[tuple[complex, Any]]) -> Self:
         """Σ a_i u_i for solutions of the same operator: the solution of the combined data."""
 
-    def __add__(self, other: Any) -> Self:
+    def __add__(self, other: object) -> Self:
         return self.combined([(1.0, self), (1.0, self._partner(other))])
 
-    def __sub__(self, other: Any) -> Self:
+    def __sub__(self, other: object) -> Self:
         return self.combined([(1.0, self), (-1.0, self._partner(other))])
 
     def __neg__(self) -> Self:
         return self.combined([(-1.0, self)])
 
-    def __mul__(self, factor: Any) -> Self:
+    def __mul__(self, factor: object) -> Self:
         return self.combined([(check_scalar("factor", factor, _FACTOR), self)])
 
     __rmul__ = __mul__
 
-    def __truediv__(self, divisor: Any) -> Self:
+    def __truediv__(self, divisor: object) -> Self:
         number = check_scalar("divisor", divisor, _FACTOR)
         if number == 0.0:
             raise fail(ArgumentError, "divisor", "0", "divide by another number")
@@ -178,7 +178,7 @@ class Evaluated(Viewed, Generic[One]):
     #: numpy.float64(2) * u is ours.
     __array_ufunc__ = None
 
-    def _partner(self, other: Any) -> Self:
+    def _partner(self, other: object) -> Self:
         """Another solution of the same operator, of as many inputs."""
         remedy = "give a solution of the same operator T"
         if not isinstance(other, type(self)):
@@ -256,14 +256,15 @@ class Evaluated(Viewed, Generic[One]):
         """What the functionals of one operator say of u, or of u in one slab, as the user sees it."""
         return values_of(function.apply(rows), rows.layouts[0], single=self.single, paired=self.paired)
 
-    def _blank(self, values: Any, points: Points, outside: str) -> Any:
+    def _blank(self, values: object, points: Points, outside: str) -> Any:
         """NaN where points are not inside, if that is what to do with points outside."""
         return blanked(values, self.problem.contains(points.x)) if outside == "nan" else values
 
     def _repr_html_(self) -> str:
         name, _, rest = repr(self).partition("(")
         what, _, parts = rest.removesuffix(")").partition("; ")
-        return shown(name, [("what", what), ("of", parts)], pictures.small(self._sights()[0]) if self.single else None)
+        draw = pictures.small_picture(self._sights()[0]) if self.single else None
+        return html_table(name, [("what", what), ("of", parts)], draw)
 
     def _described(self, *parts: str) -> str:
         """What it is, in a line."""

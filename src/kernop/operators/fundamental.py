@@ -18,10 +18,9 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import kve, yv
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, fail
 from kernop.language.fields import MultiIndex
 
 #: Below this, κ² ρ² counts as 0 over the whole domain.
@@ -199,16 +198,16 @@ def _matchings(axes: tuple[int, ...]) -> Iterator[tuple[list[tuple[int, int]], t
             yield [(first, other), *pairs], singles
 
 
-def applied(phi: Fundamental, coefficients: Mapping[MultiIndex, NDArray[Any]], x: FloatArray) -> NDArray[Any]:
+def operator_on(phi: Fundamental, coefficients: Mapping[MultiIndex, NumberArray], x: FloatArray) -> NumberArray:
     """(P Φ)(x) for an operator P with these coefficients at x (n, d): (n,)."""
     return sum((values * phi.derivative(alpha, x) for alpha, values in coefficients.items()), start=np.zeros(len(x)))
 
 
-def remainder(phi: Fundamental, coefficients: Mapping[MultiIndex, NDArray[Any]], x: FloatArray) -> NDArray[Any]:
+def remainder(phi: Fundamental, coefficients: Mapping[MultiIndex, NumberArray], x: FloatArray) -> NumberArray:
     """L Φ − δ for the equation with these coefficients at x (n, d): (n,).
 
     It is (L − L₀) Φ, from differences of coefficients: nothing, not even rounding, is left where they are the same.
     """
     zero = np.zeros(len(x))
     gaps = {alpha: coefficients.get(alpha, zero) - phi.model.get(alpha, 0.0) for alpha in {*coefficients, *phi.model}}
-    return applied(phi, {alpha: gap for alpha, gap in gaps.items() if np.any(gap)}, x)
+    return operator_on(phi, {alpha: gap for alpha, gap in gaps.items() if np.any(gap)}, x)

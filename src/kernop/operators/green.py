@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, OutsideDomainError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, OutsideDomainError, fail
 from kernop.basics.linalg import norms
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.data import places
@@ -35,7 +35,7 @@ from kernop.language.conditions import Condition
 from kernop.language.fields import MultiIndex
 from kernop.language.problem import Problem
 from kernop.methods.weights import repeated
-from kernop.operators.fundamental import COVERED, Fundamental, applied, fundamental, remainder
+from kernop.operators.fundamental import COVERED, Fundamental, fundamental, operator_on, remainder
 from kernop.operators.shapes import PointsLike, blanked
 from kernop.operators.solution import Solution
 from kernop.trust.estimates import Learned
@@ -44,15 +44,15 @@ from kernop.trust.estimates import Learned
 NEARBY, NEAREST = 20_000, 64
 
 #: Inputs by name ↦ the solution.
-Answering = Callable[[Mapping[str, Any]], Solution]
+Solve = Callable[[Mapping[str, Any]], Solution]
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class PointSources:
     """What is asked: the operator, how it answers, and the places y of the sources, (K, d)."""
 
     learned: Learned
-    answer: Answering
+    answer: Solve
     y: FloatArray
 
     @cached_property
@@ -76,17 +76,17 @@ class Source:
         """The order of the equation at the sources."""
         return max(sum(alpha) for own in self.at_y for alpha in own)
 
-    def coefficients(self, condition: Condition, points: Points) -> dict[MultiIndex, NDArray[Any]]:
+    def coefficients(self, condition: Condition, points: Points) -> dict[MultiIndex, NumberArray]:
         """φ_α of the operator of a condition at points, (n,), by multi-index."""
         bare = Ansatz(self.learned.problem.unknowns)
-        found: dict[MultiIndex, NDArray[Any]] = {}
+        found: dict[MultiIndex, NumberArray] = {}
         rows = bare.functionals(condition.op, points, of=condition.of, name=condition.name)
         for part, block in zip((1.0, 1.0j), rows.blocks, strict=False):
             for (_, alpha), values in zip(block.terms, block.coefficients.T, strict=True):
                 found[alpha] = found.get(alpha, 0.0) + (values if part == 1.0 else part * values)
         return found
 
-    def data(self, values: Callable[[Condition, Points], NDArray[Any]], points: Mapping[str, Points]) -> dict[str, Any]:
+    def data(self, values: Callable[[Condition, Points], NumberArray], points: Mapping[str, Points]) -> dict[str, Any]:
         """Values (n, K) of every condition at its points, by name."""
         return {c.name: values(c, points[c.name]) for c in self.learned.problem.conditions}
 
@@ -94,10 +94,10 @@ class Source:
 class Way(ABC):
     """One way to G(·, y) for all y."""
 
-    source: Source
+    source: PointSources
 
     @abstractmethod
-    def __call__(self, x: FloatArray) -> NDArray[Any]:
+    def __call__(self, x: FloatArray) -> NumberArray:
         """G(x, y_k) at x (M, d) for all K sources: (M, K)."""
 
     @property
@@ -113,7 +113,7 @@ class Way(ABC):
     def errors(self) -> FloatArray:
         """The largest |Ĝ − G| over x, estimated, for each y: (K,)."""
 
-    def _size(self, data: Mapping[str, NDArray[Any]]) -> FloatArray:
+    def _size(self, data: Mapping[str, NumberArray]) -> FloatArray:
         """‖√W h‖ of data at the points of T, (K,)."""
         learned = self.source.learned
         rows = [layout.rows(data[c]) for c, layout in zip(learned.problem.names, learned.layouts, strict=True)]
@@ -122,7 +122,7 @@ class Way(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces(Way):
+class BySides(Way):
     """Solutions u_j of L u = 0 on both sides of y.
 
     Attributes:
@@ -131,13 +131,13 @@ class Pieces(Way):
         before: H(p_j − y), (s, K).
     """
 
-    source: Source
+    source: PointSources
     u: Solution
-    c: NDArray[Any]
+    c: NumberArray
     before: FloatArray
 
     @staticmethod
-    def of(source: Source) -> Pieces | None:
+    def of(source: PointSources) -> BySides | None:
         """G in pieces; None where conditions and order do not fit together."""
         problem, points, order = source.learned.problem, source.learned.points, source.order
         if problem.dim > 1 or any(c.on.intrinsic_dim > 0 for c in source.others):
@@ -161,21 +161,21 @@ class Pieces(Way):
             c = np.linalg.solve(wronskian, jump)[..., 0].T
         except np.linalg.LinAlgError:
             return None
-        return Pieces(source, u, c, np.heaviside(ends[:, None] - source.y[:, 0], 0.5))
+        return BySides(source, u, c, np.heaviside(ends[:, None] - source.y[:, 0], 0.5))
 
     @property
     def misfits(self) -> FloatArray:
         return np.full(len(self.source.y), _largest(self.u))
 
-    def __call__(self, x: FloatArray) -> NDArray[Any]:
+    def __call__(self, x: FloatArray) -> NumberArray:
         return self._pieced(self.u(x, outside="extrapolate"), x)
 
-    def _pieced(self, values: NDArray[Any], x: FloatArray) -> NDArray[Any]:
+    def _pieced(self, values: NumberArray, x: FloatArray) -> NumberArray:
         """Σ_j c_j (H(x − y) − H(p_j − y)) v_j for values v (M, s) at x (M, 1): (M, K)."""
         after = np.heaviside(x - self.source.y[:, 0], 0.5)
         return (values @ self.c) * after - values @ (self.c * self.before)
 
-    def _residual(self, condition: Condition, points: Points) -> NDArray[Any]:
+    def _residual(self, condition: Condition, points: Points) -> NumberArray:
         """−P Ĝ at points, (n, K): the data of G − Ĝ."""
         return -self._pieced(self.u.apply(condition.op, points, of=condition.of), points.x)
 
@@ -200,19 +200,19 @@ _PLAIN: dict[str, Any] = {"covering": None, "search": None}
 
 @dataclass(frozen=True, eq=False)
 class Singular(Way):
-    """G = Φ + w.
+    """G = Φ + w: a fundamental solution Φ, which has the singularity, and a smooth correction w.
 
     Attributes:
         phi: Φ for each y.
         w: the smooth rest for all y, as a batch.
     """
 
-    source: Source
+    source: PointSources
     phi: tuple[Fundamental, ...]
     w: Solution
 
     @staticmethod
-    def of(source: Source) -> Singular:
+    def of(source: PointSources) -> Singular:
         """G by fundamental solutions, or an error where they are not known."""
         frame = frame_of(source.learned.problem)
         size, name = float(np.linalg.norm(frame.high - frame.low)), source.equation.name
@@ -224,13 +224,13 @@ class Singular(Way):
     def misfits(self) -> FloatArray:
         return np.zeros(len(self.phi)) if self.w.misfits is None else self.w.misfits
 
-    def __call__(self, x: FloatArray) -> NDArray[Any]:
+    def __call__(self, x: FloatArray) -> NumberArray:
         return np.stack([phi(x) for phi in self.phi], axis=1) + self.w(x, outside="extrapolate")
 
     def left(self) -> FloatArray:
         return self._size(self.source.data(self._residual, self.source.learned.points))
 
-    def _residual(self, condition: Condition, points: Points) -> NDArray[Any]:
+    def _residual(self, condition: Condition, points: Points) -> NumberArray:
         """The data of w less what it makes of them, at points, (n, K)."""
         wanted = _correction(self.source, self.phi, condition, points)
         return wanted - self.w.apply(condition.op, points, outside="extrapolate", of=condition.of)
@@ -262,9 +262,11 @@ class Singular(Way):
         return found
 
 
-def _correction(source: Source, phi: tuple[Fundamental, ...], condition: Condition, points: Points) -> NDArray[Any]:
+def _correction(
+    source: PointSources, phi: tuple[Fundamental, ...], condition: Condition, points: Points
+) -> NumberArray:
     """The data of w: −(L Φ − δ) or −B Φ at points of a condition, (n, K)."""
-    rule = remainder if condition is source.equation else applied
+    rule = remainder if condition is source.equation else operator_on
     table = source.coefficients(condition, points)
     return -np.stack([rule(own, table, points.x) for own in phi], axis=1)
 
@@ -301,7 +303,7 @@ class GreenFunction:
         """The part of its data that the smooth part of G leaves at the points of T, for each source: (K,)."""
         return self._picked([way.misfits[None] for way in self.ways])[0]
 
-    def __call__(self, x: PointsLike, *, outside: str = "raise") -> NDArray[Any]:
+    def __call__(self, x: PointsLike, *, outside: str = "raise") -> NumberArray:
         """G(x, y) for x of shape (M, d): (M, K). ``outside`` is as for solutions."""
         points = places(self.problem, x, outside)
         values = self._picked([way(points.x) for way in self.ways])
@@ -315,14 +317,14 @@ class GreenFunction:
         """
         return self._picked([way.errors()[None] for way in self.ways])[0]
 
-    def _picked(self, found: list[NDArray[Any]]) -> NDArray[Any]:
+    def _picked(self, found: list[NumberArray]) -> NumberArray:
         return np.take_along_axis(np.stack(found), self.chosen[None, None, :], axis=0)[0]
 
     def __repr__(self) -> str:
         return f"GreenFunction(x ↦ G(x, y) in {self.problem.dim}-D; {len(self.y)} sources)"
 
 
-def green_function(learned: Learned, answer: Answering, y: PointsLike) -> GreenFunction:
+def green_function(learned: Learned, answer: Solve, y: PointsLike) -> GreenFunction:
     """G(·, y) of an operator for sources y (K, d); refused by name where there is no way to it.
 
     Arguments:
@@ -331,8 +333,8 @@ def green_function(learned: Learned, answer: Answering, y: PointsLike) -> GreenF
     """
     problem = learned.problem
     _check_kind(learned)
-    source = Source(learned, answer, _sources(problem, y))
-    pieces = Pieces.of(source)
+    source = PointSources(learned, answer, _sources(problem, y))
+    pieces = BySides.of(source)
     if pieces is None:
         ways: tuple[Way, ...] = (Singular.of(source),)
     elif source.order == 2 and not learned.ansatz.complex and _elliptic(source):
@@ -343,7 +345,7 @@ def green_function(learned: Learned, answer: Answering, y: PointsLike) -> GreenF
     return GreenFunction(problem, source.y, ways, np.argmin(left, axis=0))
 
 
-def _elliptic(source: Source) -> bool:
+def _elliptic(source: PointSources) -> bool:
     return all((2,) in own for own in source.at_y)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, MissingFunctionError, fail
 from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.stored import ComplexArray, Numbers, stored
-from kernop.collocation.ansatz import Ansatz, Table, Tabulated
+from kernop.collocation.ansatz import Ansatz, Tabulated, TermTable
 from kernop.collocation.functionals import Block, Functionals
 from kernop.geometry import Points
 from kernop.geometry.lookup import Lookup
@@ -263,7 +263,7 @@ def _signature(takes: tuple[str, ...]) -> inspect.Signature:
     return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in takes])
 
 
-def _tables(table: Functionals, rows: NDArray[np.intp]) -> list[Table]:
+def _tables(table: Functionals, rows: NDArray[np.intp]) -> list[TermTable]:
     """Some rows of a table as coefficients (k, α) ↦ φ_{k,α}(x_i), for each component of the operator."""
     parts = [dict(zip(block.terms, block.coefficients[rows].T, strict=True)) for block in table.blocks]
     if not table.layouts[0].complex:

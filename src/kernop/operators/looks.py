@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, KernopError
+from kernop.basics.errors import ArgumentError, FloatArray, KernopError, NumberArray
 from kernop.collocation.batches import StreamPoints
 from kernop.geometry import Points
 from kernop.methods.parts.drawing import draw_parts
@@ -38,7 +37,7 @@ def plot_operator(
     report: Report | None,
     source: Callable[[FloatArray], GreenFunction],
     answer: Callable[[Mapping[str, Any]], Solution],
-    ax: Any = None,
+    ax: object = None,
 ) -> Any:
     """Panels beside each other; see ``T.plot``.
 
@@ -100,7 +99,7 @@ def _response(
         y = _sources(learned, scene.low, scene.high)
         G = source(y)
 
-        def evaluate(op: Any, points: Points, outside: str) -> NDArray[Any]:
+        def evaluate(op: object, points: Points, outside: str) -> NumberArray:
             found = G(points.x)
             return found[:, 0] if len(y) == 1 else found
 

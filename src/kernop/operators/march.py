@@ -60,7 +60,7 @@ class Handed:
         )
 
 
-def march(learned: Learned, steps: Any, given: Mapping[str, Any]) -> MarchedSolution:
+def march(learned: Learned, steps: object, given: Mapping[str, Any]) -> MarchedSolution:
     """The solution over ``steps`` slabs for inputs by name; see ``SolutionOperator.march``."""
     number = check_integer("steps", steps, least=1)
     if learned.factorisation.rows is not None:

@@ -8,13 +8,21 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, OutsideDomainError, ShapeError, check_integer, fail
+from kernop.basics.errors import (
+    ArgumentError,
+    FloatArray,
+    IntArray,
+    NumberArray,
+    OutsideDomainError,
+    ShapeError,
+    check_integer,
+    fail,
+)
 from kernop.basics.progress import Stages
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.data import known_everywhere, some_places
-from kernop.collocation.functionals import Functionals, Indices
+from kernop.collocation.functionals import Functionals
 from kernop.collocation.sampling import can_be_fresh
 from kernop.collocation.slabs import Later, Slab, by_slab, data_of_slabs, slab_numbers
 from kernop.geometry import Points, SpaceTime
@@ -154,17 +162,17 @@ class MarchedSolution(Evaluated[OneUnknown]):
             raise fail(ArgumentError, "u", got, "look at u.slabs[k], each in the time of T")
         return scene(wholes)
 
-    def _valued(self, x: Any, outside: str) -> Any:
+    def _valued(self, x: object, outside: str) -> Any:
         _, own, numbers = self._places(x, outside)
         found = self._values(self.ansatz.evaluations(own.x), numbers)
         return self._blank(by_unknown(found, self.problem.unknowns), own, outside)
 
-    def _derived(self, name: str, x: Any, outside: str) -> FloatArray:
+    def _derived(self, name: str, x: object, outside: str) -> FloatArray:
         _, own, numbers = self._places(x, outside)
         found = self._each(numbers, lambda k, rows: self.slabs[k].gradient(name, own[rows], "extrapolate"))
         return self._blank(found, own, outside)
 
-    def _applied(self, op: Operator, x: Any, outside: str, of: str | None) -> FloatArray:
+    def _applied(self, op: Operator, x: object, outside: str, of: str | None) -> FloatArray:
         points, own, numbers = self._places(x, outside)
         found = self._each(numbers, lambda k, rows: self._applied_in(op, of, points[rows], own[rows], k))
         return self._blank(found, own, outside)
@@ -193,7 +201,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
         if condition.integral and len(set(numbers.tolist())) > 1:
             raise fail(ArgumentError, "points", "those of several slabs for an integral", "ask for one slab at a time")
 
-        def at(k: int, rows: Indices) -> Any:
+        def at(k: int, rows: IntArray) -> Any:
             h = data
             if callable(data):
                 h = Later(data, k * self.slab.duration)
@@ -203,7 +211,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
 
         return self._each(numbers, at)
 
-    def error_estimate(self, *values: Any, search: int | None = None, **named: Any) -> ChainEstimate:
+    def error_estimate(self, *values: object, search: int | None = None, **named: object) -> ChainEstimate:
         """How wrong u is on all slabs together, and on each: what each adds, and what the following make of it.
 
         Arguments:
@@ -248,7 +256,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
             tests = tests.reshape(len(columns), -1)
         return ChainData(self.data, tests, functions)
 
-    def _places(self, x: Any, outside: str) -> tuple[Points, Points, Indices]:
+    def _places(self, x: Any, outside: str) -> tuple[Points, Points, IntArray]:
         """Points in the time of all slabs, in the time of their own, and the numbers of their slabs, (M,).
 
         Points outside the domain have the number of the nearest slab.
@@ -265,18 +273,18 @@ class MarchedSolution(Evaluated[OneUnknown]):
                 raise fail(OutsideDomainError, "x", got, remedy)
         return points, own, numbers
 
-    def _values(self, rows: Functionals, numbers: Indices) -> Any:
+    def _values(self, rows: Functionals, numbers: IntArray) -> Any:
         """What the functionals of one operator, in the time of slabs, say of u."""
 
-        def at(k: int, chosen: Indices) -> Any:
+        def at(k: int, chosen: IntArray) -> Any:
             own = Functionals(tuple(block[chosen] for block in rows.blocks), rows.layouts)
             return self._evaluated(self.slabs[k].function, own)
 
         return self._each(numbers, at)
 
-    def _each(self, numbers: Indices, at: Callable[[int, Indices], Any]) -> Any:
+    def _each(self, numbers: IntArray, at: Callable[[int, IntArray], Any]) -> Any:
         """Values at all points, from those of each slab: ``at`` takes its number, and those of its points."""
-        found: NDArray[Any] | None = None
+        found: NumberArray | None = None
         for k in np.unique(numbers).tolist():
             rows = np.flatnonzero(numbers == k)
             values = at(k, rows)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kernop.basics import storage
 from kernop.basics.codec import Encoder
@@ -18,6 +18,7 @@ from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
+    NumberArray,
     describe,
     fail,
 )
@@ -26,7 +27,7 @@ from kernop.basics.frozen import frozen
 from kernop.basics.progress import Stages
 from kernop.basics.stored import same, stored
 from kernop.basics.versions import now, versions
-from kernop.collocation.ansatz import collocate, places_of
+from kernop.collocation.ansatz import collocate, functionals_of, places_of
 from kernop.collocation.batches import StreamPoints
 from kernop.collocation.changes import added, new_points, removed
 from kernop.collocation.data import named_inputs, places, real_columns
@@ -45,10 +46,9 @@ from kernop.operators.green import GreenFunction, green_function, opened
 from kernop.operators.looks import plot_operator, unlabelled
 from kernop.operators.partitions import parts_record
 from kernop.operators.shapes import InputValue, PointsLike, by_unknown, deviations
-from kernop.operators.solution import functionals_of
 from kernop.operators.streams import stream_record
 from kernop.trust.evidence import Evidence, evidence
-from kernop.views.html import shown
+from kernop.views.html import html_table
 
 #: The kind of file, and the version of what is in it: a reader refuses later ones.
 KIND, FORMAT = "operator", 2
@@ -104,7 +104,7 @@ class SolutionOperator(Answering):
         found = self.on(x)
         return by_unknown(found.layout.values(found.matrix), self.problem.unknowns)
 
-    def green(self, x: PointsLike, y: PointsLike) -> NDArray[Any]:
+    def green(self, x: PointsLike, y: PointsLike) -> NumberArray:
         """The Green's function G(x, y) at x (M, d) for point sources at y (K, d): (M, K).
 
         L G(·, y) = δ_y with all other data 0, so u(x) = ∫ G(x, y) f(y) dy for u = T(f, 0). Infinite where x = y in two
@@ -208,7 +208,7 @@ class SolutionOperator(Answering):
         storage.check_place(path)
         about = {**self.about, "written": {"when": now(), **versions()}}
         file = Encoder()
-        header = file.encode(replace(closed(self), about=about))
+        header = file.encode(replace(without_functions(self), about=about))
         storage.write(path, KIND, {"format": FORMAT, **header}, file.arrays)
 
     def check(self) -> None:
@@ -320,7 +320,7 @@ class SolutionOperator(Answering):
             self, points=points, factorisation=factorisation, stats=stage.seconds, report=None, functionals=functionals
         )
 
-    def plot(self, *, ax: Any = None) -> Any:
+    def plot(self, *, ax: object = None) -> Any:
         """Draw T: its points, or its parts; the error of every level of learning; and its answer to a point source.
 
         Returns axes of matplotlib, one for each panel: ``ax`` can give them. Needs ``kernop[plot]``.
@@ -336,8 +336,8 @@ class SolutionOperator(Answering):
             ("method", self.how),
         ]
         rows += [("learned", str(self.report).partition("\n")[0])] if self.report is not None else []
-        draw = self.problem.plot if self.problem.dim < 3 else None
-        return shown("SolutionOperator", rows, None if draw is None else lambda ax: unlabelled(draw(points=0, ax=ax)))
+        draw = (lambda ax: unlabelled(self.problem.plot(points=0, ax=ax))) if self.problem.dim < 3 else None
+        return html_table("SolutionOperator", rows, draw)
 
     def __repr__(self) -> str:
         if isinstance(self.points, StreamPoints):
@@ -366,7 +366,7 @@ class SolutionOperator(Answering):
         return f"{type(self.method).__name__}({', '.join(parts)})"
 
 
-def closed(operator: SolutionOperator) -> SolutionOperator:
+def without_functions(operator: SolutionOperator) -> SolutionOperator:
     """The operator without a user's functions: what is known of them at the points stands in their place."""
     method, factorisation, functionals = operator.method, operator.factorisation, None
     if isinstance(factorisation, StreamedFactorisation):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, fail
 from kernop.basics.fitting import REMEDY, check_positive, check_shape
 from kernop.basics.ragged import Ragged
 from kernop.basics.stored import stored
@@ -173,12 +172,12 @@ def _in_a_row(root: Group) -> tuple[tuple[Group, ...], NDArray[np.int64]]:
     return tuple(replace(group, children=()) for group, _ in reversed(found)), np.array(parents, dtype=np.int64)
 
 
-def _check_numbers(name: str, numbers: NDArray[Any], below: int) -> None:
+def _check_numbers(name: str, numbers: NumberArray, below: int) -> None:
     if numbers.dtype != np.int64 or np.any(numbers < 0) or np.any(numbers >= below):
         raise fail(ArgumentError, name, "numbers out of range", REMEDY)
 
 
-def _check_all(name: str, numbers: NDArray[Any], count: int) -> None:
+def _check_all(name: str, numbers: NumberArray, count: int) -> None:
     if not np.array_equal(np.sort(numbers), np.arange(count)):
         raise fail(ArgumentError, name, "numbers of which some are missing, or occur twice", REMEDY)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from kernop.basics.errors import ArgumentError, describe, fail
 from kernop.basics.stored import Extended, stored
-from kernop.views.html import shown
+from kernop.views.html import html_table
 from kernop.views.places import plot_levels
 
 Status = Literal["met", "stagnated", "budget"]
@@ -19,7 +19,7 @@ MARGIN = 3.0
 @stored("level")
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """One attempt.
+    """One attempt of `learn` at a tolerance.
 
     Attributes:
         centers, points: how many.
@@ -112,7 +112,7 @@ class Report:
         """The misfit up to which data resemble those on which the tolerance was measured."""
         return MARGIN * max(self.tol, self.best.misfit)
 
-    def draw(self, axis: Any) -> None:
+    def draw(self, axis: object) -> None:
         """The error of each level against its number of functions, on axes of matplotlib."""
         errors = [level.error for level in self.levels]
         plot_levels(
@@ -124,7 +124,7 @@ class Report:
         for k, level in enumerate(self.levels):
             mark = "returned" if k == self.returned else ""
             rows.append((mark, f"{level.centers}", f"{level.points}", f"{level.error:.1e}", f"{level.seconds:.2f}"))
-        return shown(str(self).partition("\n")[0], rows, self.draw)
+        return html_table(str(self).partition("\n")[0], rows, self.draw)
 
     def __str__(self) -> str:
         if not self.asked:

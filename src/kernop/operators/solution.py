@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
+    NumberArray,
     ShapeError,
     check_integer,
     check_memory,
@@ -22,7 +22,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.frozen import frozen
 from kernop.basics.progress import Stages
-from kernop.collocation.ansatz import Ansatz, Tabulated, condition_functionals
+from kernop.collocation.ansatz import Tabulated, condition_functionals, functionals_of
 from kernop.collocation.data import (
     all_values,
     check_untraced,
@@ -42,7 +42,7 @@ from kernop.geometry import Points
 from kernop.language.calculus import partial
 from kernop.language.conditions import Condition
 from kernop.language.fields import Field, VectorField
-from kernop.language.ops import by_rows, matrix_shape
+from kernop.language.ops import flattened_rows, matrix_shape
 from kernop.language.unknowns import Operator, Unknowns
 from kernop.methods import Answer, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
@@ -50,7 +50,6 @@ from kernop.operators.combining import combined, picked
 from kernop.operators.evaluated import Evaluated, OneUnknown
 from kernop.operators.shapes import InputValue, PointsLike, by_unknown, deviations, values_of
 from kernop.trust.estimates import ErrorEstimate, KnownData, Learned, error_estimate
-from kernop.trust.estimates.estimate import UnknownError
 from kernop.trust.estimates.stability import from_fresh_points
 from kernop.trust.evidence import data_scale
 from kernop.views.sight import Sight
@@ -150,7 +149,7 @@ class Solution(Evaluated["UnknownSolution"]):
         points = places(self.problem, x, outside)
         known = isinstance(op, Tabulated)
         matrix = None if known else matrix_shape(op, points, self.problem.unknowns, of=of)
-        found = self._values(self.ansatz.functionals(by_rows(op) if matrix else op, points, of=of))
+        found = self._values(self.ansatz.functionals(flattened_rows(op) if matrix else op, points, of=of))
         if matrix is not None:
             found = found.reshape(len(points), *matrix, *found.shape[2:])
         return self._blank(found, points, outside)
@@ -179,7 +178,7 @@ class Solution(Evaluated["UnknownSolution"]):
 
     def draws(
         self, left: Functionals, posterior: Posterior, number: int, seed: int, scale: FloatArray | float = 1.0
-    ) -> NDArray[Any]:
+    ) -> NumberArray:
         """mean + s · draws, for one input or B of them, of scales s (B,): (M, …, number) or (M, …, B, number)."""
         count, first = check_integer("number", number, least=1), check_integer("seed", seed, least=0)
         rows = posterior.draws(count * self.function.width, first)
@@ -233,9 +232,6 @@ class Solution(Evaluated["UnknownSolution"]):
         sought = None if search is None else check_integer("search", search, least=16)
         check_memory("search", 16 * (sought or 0) * self.problem.dim, f"{describe(sought)} values", "ask for fewer")
         known = self._known(values, named)
-        if known.at_tests is not None and np.iscomplexobj(known.at_tests):
-            got = "complex data for a solution of real data"
-            raise fail(ArgumentTypeError, "error_estimate", got, "give the data that T was given")
         kind = {"single": self.single, "paired": self.paired}
         with Stages(None) as stage, stage("estimate") as tick:
             return error_estimate(learned, self.function, known, **kind, covering=number, search=sought, tick=tick)
@@ -252,10 +248,11 @@ class Solution(Evaluated["UnknownSolution"]):
 
     def error_sights(self) -> list[tuple[Sight, str]]:
         estimate, error = self.error_estimate(), self.correction()
-        return [
-            (replace(error.sight(name), name="ê" if len(estimate.of) == 1 else f"ê of {name}"), _in_words(own))
-            for name, own in estimate.of.items()
+        sights = [
+            replace(error.sight(name), name="ê" if len(estimate.of) == 1 else f"ê of {name}") for name in estimate.of
         ]
+        words = [f"relative L2 error {np.max(own.relative_l2):.0e}" for own in estimate.of.values()]
+        return list(zip(sights, words, strict=True))
 
     def report(self) -> str:
         """What `error_estimate` says, as a table for a person: ``print(u.report())``."""
@@ -288,6 +285,9 @@ class Solution(Evaluated["UnknownSolution"]):
         """Data of a condition at points as rows, (n, B), or (n, 2 B) if they are paired."""
         values = values_at(condition, known.get(condition.name, condition.data), points, layout)
         rows = layout.rows(concrete(condition.name, values))
+        if np.iscomplexobj(rows) and not self.paired:
+            got = "complex data for a solution of real data"
+            raise fail(ArgumentTypeError, condition.name, got, "give the data that T was given")
         if rows.ndim == 2 and rows.shape[1] != self.width:
             got = f"data for {rows.shape[1]} inputs"
             remedy = f"u is a batch of {self.width}: give as many columns, or one (n,)"
@@ -341,10 +341,6 @@ class UnknownSolution(OneUnknown):
         """The posterior standard deviation at x; see `Solution.std`."""
         found = self.solution.std(x)
         return getattr(found, self.name) if self.solution.problem.unknowns.single is None else found
-
-
-def _in_words(error: UnknownError) -> str:
-    return f"relative L2 error {np.max(error.relative_l2):.0e}"
 
 
 def _gradient(part: int, dim: int) -> Operator:
@@ -401,8 +397,3 @@ def check_unknowns(unknowns: Unknowns) -> None:
         if name in dir(Solution) or name in Solution.__dataclass_fields__:
             got = f"the name {name!r}, which means something else for a solution"
             raise fail(ArgumentError, "unknowns", got, f"choose another one, such as {name[0]!r}")
-
-
-def functionals_of(op: Operator | None, points: Points, ansatz: Ansatz) -> Functionals:
-    """op(u) at points; u itself, with all of its components, if there is no op."""
-    return ansatz.evaluations(points.x) if op is None else ansatz.functionals(op, points)

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.stored import stored
-from kernop.collocation.batches import Stream, recorded
+from kernop.collocation.batches import recorded
 from kernop.collocation.rows import StreamedRows
+from kernop.collocation.stream import Stream
 from kernop.geometry import Points
 from kernop.language.problem import Problem
 from kernop.methods import Answer, Combination, Subspace

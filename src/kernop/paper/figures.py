@@ -14,10 +14,10 @@ from kernop.plotting import pyplot, save
 #: Points on the line (n,), the exact values there (n,), and approximations (n,) by name.
 Curve = tuple[FloatArray, FloatArray, Mapping[str, FloatArray]]
 #: Errors for each number of points with their standard errors, and the fitted exponent β of N^−β.
-Line = TypedDict("Line", {"mean": Sequence[float], "standard error": Sequence[float], "slope": float})
+ErrorCurve = TypedDict("ErrorCurve", {"mean": Sequence[float], "standard error": Sequence[float], "slope": float})
 
 
-def curves(rows: Mapping[str, Curve], path: str | Path, *, title: str = "") -> Path:
+def error_curves(rows: Mapping[str, Curve], path: str | Path, *, title: str = "") -> Path:
     """For each row, by name: a function on the line with its approximations, and their absolute errors."""
     size = (12, 0.4 + 3.3 * len(rows))
     figure, axes = pyplot().subplots(len(rows), 2, figsize=size, layout="constrained", squeeze=False)
@@ -38,7 +38,7 @@ def curves(rows: Mapping[str, Curve], path: str | Path, *, title: str = "") -> P
 
 def convergence(
     sizes: Sequence[int],
-    lines: Mapping[str, Line],
+    lines: Mapping[str, ErrorCurve],
     path: str | Path,
     *,
     title: str = "",

@@ -279,9 +279,8 @@ def adam_step(
     return Adam(steps, mean, square, largest), jax.tree.map(change, mean, largest, rates)
 
 
-#: The parameters, and what the optimiser remembers; and with the best parameters so far and their loss.
+#: The parameters, and what the optimiser remembers.
 Descent = tuple[Parameters, Adam[Parameters]]
-SoFar = tuple[Descent, Parameters, Array]
 
 
 @partial(jax.jit, static_argnames=("space", "symmetric"))

@@ -33,7 +33,7 @@ from kernop.language.functions import evaluate_at
 from kernop.language.problem import Problem
 from kernop.learning.streaming import Passes
 from kernop.methods import Setting, Subspace
-from kernop.methods.streamed import factorised
+from kernop.methods.streamed import factorised_rows
 from kernop.operators.solution import Solution
 from kernop.paper.figures import convergence
 from kernop.trust.metrics import relative_l2, relative_linf
@@ -114,7 +114,7 @@ class Study:
             if accumulator.rows in self.sizes:
                 for label in self.labels:
                     ridge = REGULARIZATIONS[label](accumulator.rows)
-                    answer = factorised(method, regression, accumulator, ridge, Passes()).passed(rows)
+                    answer = factorised_rows(method, regression, accumulator, ridge, Passes()).passed(rows)
                     values = Solution(problem=PROBLEM, function=answer.u, single=False)(self._grid)
                     found[label]["l2"].append(float(np.mean(relative_l2(values, exact))))
                     found[label]["linf"].append(float(np.mean(relative_linf(values, exact))))
@@ -168,7 +168,7 @@ def small(estimator: str) -> Study:
     return Study(estimator, centers=1000, sizes=(10_000, 20_000, 40_000))
 
 
-def draw(found: Mapping[str, Any], folder: Path) -> list[Path]:
+def draw_rates(found: Mapping[str, Any], folder: Path) -> list[Path]:
     """A figure for each regularisation: the paper's two, and the default."""
     paths: list[Path] = []
     for label in REGULARIZATIONS:

@@ -20,7 +20,7 @@ from kernop.paper import green as opponent
 from kernop.paper import poisson3d, rough
 from kernop.paper.darcy import darcy
 from kernop.paper.experiment import Experiment, MeanErrors, Outcome, Reported, measure
-from kernop.paper.figures import curves
+from kernop.paper.figures import error_curves
 from kernop.paper.heat import heat
 from kernop.paper.helmholtz import helmholtz
 from kernop.paper.schrodinger import hexagon, schrodinger
@@ -190,7 +190,7 @@ def helmholtz_chapter(request: Request, *, smooth: bool = False) -> Chapter:
         panels[f"ω = {omega}"] = (experiment.grid[:, 0], exact, shown)
     name = "helmholtz-smooth" if smooth else "helmholtz"
     title = "Helmholtz" + (", smooth test functions" if smooth else "")
-    return Chapter(name, rows, [curves(panels, request.out / f"{name}.png", title=title)], {})
+    return Chapter(name, rows, [error_curves(panels, request.out / f"{name}.png", title=title)], {})
 
 
 def _green_row(experiment: str, way: str, green: opponent.GreenOperator, errors: MeanErrors) -> GreenRow:
@@ -223,7 +223,7 @@ def poisson3d_chapter(request: Request) -> Chapter:
         study = poisson3d.small(estimator) if request.quick else poisson3d.Study(estimator)
         results = list(poisson3d.run(study, datasets, request.out / "poisson3d", request.say))
         found[estimator] = poisson3d.summarised(results)
-    return Chapter("poisson3d", [], poisson3d.draw(found, request.out), found)
+    return Chapter("poisson3d", [], poisson3d.draw_rates(found, request.out), found)
 
 
 CHAPTERS: dict[str, Callable[[Request], Chapter]] = {

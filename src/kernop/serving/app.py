@@ -31,7 +31,7 @@ from kernop.serving.reading import BINARY, JSON, Question, parsed, question
 from kernop.serving.refusal import Limits, RefusalError, refusal_of, too_much
 from kernop.serving.schema import index_page, schema, schema_page
 from kernop.serving.together import Together
-from kernop.serving.work import Workers
+from kernop.serving.work import Threads
 from kernop.serving.writing import as_json, as_tensors
 
 #: Paths that need no token.
@@ -48,7 +48,7 @@ class Service:
 
     def __init__(self, operators: Mapping[str, SolutionOperator], limits: Limits, threads: int | None) -> None:
         self.hosted = {name: Hosted(name, operator) for name, operator in operators.items()}
-        self.limits, self.metrics, self.workers = limits, Metrics(), Workers(limits, threads)
+        self.limits, self.metrics, self.workers = limits, Metrics(), Threads(limits, threads)
         self.together = {name: Together(self.workers, own.answers) for name, own in self.hosted.items()}
         self.schema = schema(self.hosted.values(), limits)
         self.paths: dict[Any, str] = {}

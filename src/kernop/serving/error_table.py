@@ -15,7 +15,7 @@ import numpy as np
 
 from kernop.basics.errors import FloatArray, KernopError
 from kernop.operators.operator import SolutionOperator
-from kernop.serving.family import Channel, Columns, gaussians
+from kernop.serving.family import Channel, Functions, gaussians
 from kernop.serving.stage import Stage
 
 #: Centres along each axis of space, by the number of axes; and widths, for which T is asked.
@@ -31,7 +31,7 @@ class Asked:
     """
 
     channel: Channel
-    columns: Columns
+    columns: Functions
     shape: tuple[int, ...]
 
     @property

@@ -10,11 +10,11 @@ import re
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, describe, fail
+from kernop.basics.storage import JsonObject
 from kernop.basics.versions import VERSION
 from kernop.operators.known import shown
 from kernop.operators.operator import SolutionOperator
@@ -36,7 +36,7 @@ class Arrays:
     parts: list[bytes] = field(default_factory=list[bytes])
     length: int = 0
 
-    def add(self, values: Any, kind: str = "<f4") -> dict[str, Any]:
+    def add(self, values: object, kind: str = "<f4") -> JsonObject:
         """Append an array; its place in the block, for the script."""
         array = np.ascontiguousarray(values, dtype=kind)
         raw = array.tobytes()
@@ -65,7 +65,7 @@ def page(operator: SolutionOperator, title: str = "", *, nodes: int | None = Non
 
 
 def write_page(operator: SolutionOperator, path: str | os.PathLike[str], title: str = "") -> Path:
-    """`page` in a file."""
+    """Write the live page of an operator to an HTML file."""
     place = Path(path)
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(page(operator, title), encoding="utf-8")
@@ -79,7 +79,7 @@ def script_hashes(html: str) -> str:
     return " ".join(f"'sha256-{digest}'" for digest in digests)
 
 
-def _model(operator: SolutionOperator, stage: Stage, arrays: Arrays, sources: int) -> dict[str, Any]:
+def _model(operator: SolutionOperator, stage: Stage, arrays: Arrays, sources: int) -> JsonObject:
     taken, rest = channels(operator)
     if not taken and not rest:
         raise fail(ArgumentError, "T", "an operator without inputs", "leave the data of a condition open: data=None")
@@ -119,7 +119,7 @@ def _model(operator: SolutionOperator, stage: Stage, arrays: Arrays, sources: in
     }
 
 
-def _channel(own: Reduced, errors: FloatArray, strengths: dict[Channel, float], arrays: Arrays) -> dict[str, Any]:
+def _channel(own: Reduced, errors: FloatArray, strengths: dict[Channel, float], arrays: Arrays) -> JsonObject:
     return {
         "label": own.channel.label,
         "widths": list(own.widths),
@@ -134,7 +134,7 @@ def _channel(own: Reduced, errors: FloatArray, strengths: dict[Channel, float], 
 
 def _slider(
     mode: Mode, own: Asked, u: FloatArray, errors: FloatArray, strengths: dict[Channel, float], arrays: Arrays
-) -> dict[str, Any]:
+) -> JsonObject:
     """A shape of data that a slider controls: u for strength 1, and its error."""
     return {
         "label": mode.name,
@@ -154,7 +154,7 @@ def _values(operator: SolutionOperator, own: Asked) -> FloatArray:
     return own.columns(x[:1] if condition.integral else x)
 
 
-def _notes(operator: SolutionOperator, found: list[Reduced], how: str) -> dict[str, Any]:
+def _notes(operator: SolutionOperator, found: list[Reduced], how: str) -> JsonObject:
     """What stands below the picture, for who wants to know."""
     report, diagnosis = operator.report, operator.diagnosis
     return {
@@ -178,7 +178,7 @@ def _nice(value: float) -> float:
     return float(next((n * power for n in NICE if n * power >= value), 10.0 * power))
 
 
-def _html(model: dict[str, Any], data: bytes, title: str) -> str:
+def _html(model: JsonObject, data: bytes, title: str) -> str:
     """The parts of the page in one text; what comes from a file is data, and never markup."""
     folder = files("kernop.serving") / "page"
 

@@ -14,7 +14,7 @@ from kernop.operators.operator import SolutionOperator
 from kernop.serving.stage import Stage
 
 #: B functions of x (n, d) at once: (n, B).
-Columns = Callable[[FloatArray], FloatArray]
+Functions = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Mode:
     name: str
     powers: tuple[int, ...]
 
-    def columns(self, stage: Stage) -> Columns:
+    def columns(self, stage: Stage) -> Functions:
         """The function of x (n, d) with values (n, 1)."""
         half, count = 0.5 * (stage.high - stage.low), len(self.powers)
 
@@ -63,7 +63,7 @@ class Mode:
         return values
 
 
-def gaussians(centres: FloatArray, widths: FloatArray) -> Columns:
+def gaussians(centres: FloatArray, widths: FloatArray) -> Functions:
     """exp(−|x − c|² / 2σ²) for B centres (B, s) and widths (B,); s coordinates count, time does not."""
 
     def columns(x: FloatArray) -> FloatArray:

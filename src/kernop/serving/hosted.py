@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray, KernopError, MissingFunctionError
+from kernop.basics.errors import FloatArray, KernopError, MissingFunctionError, NumberArray
+from kernop.basics.storage import JsonObject
 from kernop.collocation.data import values_at
 from kernop.operators.fixed import FixedOperator
 from kernop.operators.known import shown
@@ -28,15 +29,15 @@ KEPT, SEEN = 256 * 2**20, 512
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """What an operator says.
+    """The answer of an operator to one request.
 
     Arguments:
         values: arrays by name: u, or each unknown; ∇u as "gradient of u".
         told: the rest, for JSON.
     """
 
-    values: dict[str, NDArray[Any]]
-    told: dict[str, Any]
+    values: dict[str, NumberArray]
+    told: JsonObject
 
 
 class Hosted:
@@ -48,7 +49,7 @@ class Hosted:
         self._kept: OrderedDict[bytes, FixedOperator] = OrderedDict()
         self._page_lock = Lock()
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> JsonObject:
         """What the operator is, for JSON."""
         operator, problem = self.operator, self.operator.problem
         layouts = dict(zip(problem.names, operator.layouts, strict=True))
@@ -128,7 +129,7 @@ class Hosted:
         """u, its gradient and its error, as they are asked for."""
         data = {name: self._at_points(name, value) for name, value in asked.inputs.items()}
         u = self.operator.answer(data)
-        values: dict[str, NDArray[Any]] = {}
+        values: dict[str, NumberArray] = {}
         if asked.x is not None and "u" in asked.want:
             values |= self._values(u, data, asked)
         if asked.x is not None and "gradient" in asked.want:
@@ -140,17 +141,17 @@ class Hosted:
         return found
 
     def _answered(
-        self, asked: Question, values: dict[str, NDArray[Any]], misfits: NDArray[np.float64] | None
+        self, asked: Question, values: dict[str, NumberArray], misfits: NDArray[np.float64] | None
     ) -> Answered:
         """Values at the places that were asked for, with what the data leave, (B,)."""
         shaped = {name: own.reshape(*asked.shape, *own.shape[1:]) for name, own in values.items()}
-        told: dict[str, Any] = {"operator": self.name, "inputs": asked.count, "shape": list(asked.shape)}
+        told: JsonObject = {"operator": self.name, "inputs": asked.count, "shape": list(asked.shape)}
         single = asked.count is None
         told["misfit"] = None if misfits is None else misfits.tolist()[0] if single else misfits.tolist()
         told["warnings"] = self._warnings(misfits, single)
         return Answered(shaped, told)
 
-    def _values(self, u: Solution, data: dict[str, Any], asked: Question) -> dict[str, NDArray[Any]]:
+    def _values(self, u: Solution, data: dict[str, Any], asked: Question) -> dict[str, NumberArray]:
         assert asked.x is not None
         names, kept = self.operator.problem.unknowns.names, self._matrix(asked.x, asked.outside)
         if kept is None:
@@ -201,7 +202,7 @@ class Hosted:
             )
         return found
 
-    def _error(self, u: Solution, asked: Question) -> dict[str, Any]:
+    def _error(self, u: Solution, asked: Question) -> JsonObject:
         """The estimate of the error of u, for JSON; infinite figures are null.
 
         From fresh points if the inputs are known there. If the file of the operator does not hold what they need, from
@@ -219,7 +220,7 @@ class Hosted:
         figures = {name: figure(getattr(found, name)) for name in ("relative_l2", "relative_linf", "l2", "linf")}
         return {**figures, "source": found.source, "points": found.points}
 
-    def _at_points(self, name: str, value: Any) -> Any:
+    def _at_points(self, name: str, value: object) -> Any:
         """Data of one condition as values at the points of T."""
         operator, condition = self.operator, self.operator.problem[name]
         layouts = dict(zip(operator.problem.names, operator.layouts, strict=True))

@@ -17,13 +17,13 @@ class Metrics:
         self.seconds, self.solved, self.values, self.running = 0.0, 0, 0, 0
 
     def served(self, route: str, status: int, seconds: float) -> None:
-        """One request is done."""
+        """Count one request that was answered."""
         self.requests[route, status] += 1
         self.seconds += seconds
         self.classes[next((top for top in CLASSES if seconds <= top), float("inf"))] += 1
 
     def text(self, busy: int) -> str:
-        """In the format of Prometheus."""
+        """All counts, in the text format of Prometheus."""
         lines = ["# TYPE kernop_requests_total counter"]
         for (route, status), count in sorted(self.requests.items()):
             lines.append(f'kernop_requests_total{{route="{route}",status="{status}"}} {count}')

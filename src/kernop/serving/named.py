@@ -11,12 +11,12 @@ from kernop.basics.errors import FloatArray, check_array, check_number
 from kernop.serving.refusal import unprocessable
 
 #: A function of x (n, d) with values (n,).
-Scalar = Callable[[FloatArray], FloatArray]
+ScalarFunction = Callable[[FloatArray], FloatArray]
 #: The most functions in a sum, and the highest power in a polynomial.
 MOST_TERMS, HIGHEST = 64, 12
 
 
-def function_of(name: str, told: Mapping[str, Any], dim: int) -> Scalar:
+def function_of(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
     """The function that an object such as {"kind": "gaussian", "center": [0.5, 0.5], "width": 0.1} names."""
     kind = told.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
@@ -45,12 +45,12 @@ def _number(
     return check_number(f"{name}.{key}", told.get(key, default), above=above)
 
 
-def _constant(name: str, told: Mapping[str, Any], dim: int) -> Scalar:
+def _constant(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
     value = _number(name, told, "value")
     return lambda x: np.full(len(x), value)
 
 
-def _gaussian(name: str, told: Mapping[str, Any], dim: int) -> Scalar:
+def _gaussian(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
     centre, width = _numbers(name, told, "center", dim), _number(name, told, "width", above=0.0)
     strength = _number(name, told, "strength", 1.0)
 
@@ -61,18 +61,18 @@ def _gaussian(name: str, told: Mapping[str, Any], dim: int) -> Scalar:
     return values
 
 
-def _plane(name: str, told: Mapping[str, Any], dim: int) -> Scalar:
+def _plane(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
     slope, constant = _numbers(name, told, "slope", dim), _number(name, told, "constant", 0.0)
     return lambda x: constant + np.asarray(x)[..., : len(slope)] @ slope
 
 
-def _sine(name: str, told: Mapping[str, Any], dim: int) -> Scalar:
+def _sine(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
     frequency, phase = _numbers(name, told, "frequency", dim), _number(name, told, "phase", 0.0)
     strength = _number(name, told, "strength", 1.0)
     return lambda x: strength * np.sin(np.asarray(x)[..., : len(frequency)] @ frequency + phase)
 
 
-def _polynomial(name: str, told: Mapping[str, Any], dim: int) -> Scalar:
+def _polynomial(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
     terms = told["terms"]
     if not isinstance(terms, list) or not 1 <= len(terms) <= MOST_TERMS:
         raise unprocessable(f"{name}.terms", f"{type(terms).__name__}", f"give a list of 1 to {MOST_TERMS} terms")
@@ -92,7 +92,7 @@ def _polynomial(name: str, told: Mapping[str, Any], dim: int) -> Scalar:
     return values
 
 
-def _sum(name: str, told: Mapping[str, Any], dim: int) -> Scalar:
+def _sum(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
     parts = told["of"]
     if not isinstance(parts, list) or not 1 <= len(parts) <= MOST_TERMS:
         raise unprocessable(f"{name}.of", f"{type(parts).__name__}", f"give a list of 1 to {MOST_TERMS} functions")
@@ -104,7 +104,7 @@ def _sum(name: str, told: Mapping[str, Any], dim: int) -> Scalar:
 
 
 #: How each kind is read, what it needs, and what it may have.
-KINDS: dict[str, tuple[Callable[[str, Mapping[str, Any], int], Scalar], set[str], set[str]]] = {
+KINDS: dict[str, tuple[Callable[[str, Mapping[str, Any], int], ScalarFunction], set[str], set[str]]] = {
     "constant": (_constant, {"value"}, set()),
     "gaussian": (_gaussian, {"center", "width"}, {"strength"}),
     "plane": (_plane, {"slope"}, {"constant"}),

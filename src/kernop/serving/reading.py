@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as read_tensors
 
-from kernop.basics.errors import FloatArray, check_array
+from kernop.basics.errors import FloatArray, NumberArray, check_array
+from kernop.basics.storage import JsonObject
 from kernop.operators.operator import SolutionOperator
 from kernop.serving.named import function_of
 from kernop.serving.refusal import Limits, RefusalError, too_much, unprocessable
@@ -22,7 +22,7 @@ WANTED = ("u", "gradient", "error")
 JSON, BINARY = "application/json", "application/octet-stream"
 #: Where a body holds arrays, and the JSON beside them.
 METADATA, REQUEST = "__metadata__", "request"
-Tensors = Mapping[str, NDArray[Any]]
+Tensors = Mapping[str, NumberArray]
 
 
 @dataclass(kw_only=True, frozen=True, eq=False)
@@ -46,18 +46,18 @@ class Question:
     outside: str
 
 
-def parsed(body: bytes, kind: str) -> tuple[dict[str, Any], Tensors]:
+def parsed(body: bytes, kind: str) -> tuple[JsonObject, Tensors]:
     """The JSON of a body, and the arrays that come with it."""
     if kind == BINARY:
         return _tensors(body)
     return _json(body), {}
 
 
-def _json(body: bytes) -> dict[str, Any]:
+def _json(body: bytes) -> JsonObject:
     def constant(text: str) -> Any:
         raise unprocessable("body", text, "JSON has no such number: give finite ones")
 
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def members(pairs: list[tuple[str, Any]]) -> JsonObject:
         found = dict(pairs)
         if len(found) < len(pairs):
             raise RefusalError(400, "body", "an object with a key twice", "give each key once")
@@ -73,7 +73,7 @@ def _json(body: bytes) -> dict[str, Any]:
     return found
 
 
-def _tensors(body: bytes) -> tuple[dict[str, Any], Tensors]:
+def _tensors(body: bytes) -> tuple[JsonObject, Tensors]:
     remedy = 'send safetensors: arrays by name, and metadata {"request": JSON}'
     try:
         header = _json(body[8 : 8 + int.from_bytes(body[:8], "little")])
@@ -130,7 +130,7 @@ def _places(
     return x, (len(x),)
 
 
-def _grid(told: Any, operator: SolutionOperator, limits: Limits) -> tuple[FloatArray, tuple[int, ...]]:
+def _grid(told: object, operator: SolutionOperator, limits: Limits) -> tuple[FloatArray, tuple[int, ...]]:
     """The nodes of a grid, (n₁ ⋯ n_d, d), the last coordinate fastest; over the box around the domain by default."""
     dim = operator.problem.dim
     remedy = f'give {{"shape": [{dim} whole numbers from 1]}}, and perhaps "lower" and "upper", {dim} numbers each'
@@ -156,7 +156,7 @@ def _grid(told: Any, operator: SolutionOperator, limits: Limits) -> tuple[FloatA
 
 
 def _inputs(
-    told: Any, tensors: Tensors, operator: SolutionOperator, limits: Limits
+    told: object, tensors: Tensors, operator: SolutionOperator, limits: Limits
 ) -> tuple[dict[str, Any], int | None]:
     """Data by name, and the number of inputs: from one object, whose arrays may be a batch, or from a list of them."""
     names = operator.problem.inputs
@@ -164,7 +164,7 @@ def _inputs(
     one = isinstance(told, dict)
     if not one and (not isinstance(told, list) or not told or not all(isinstance(own, dict) for own in told)):
         raise unprocessable("inputs", repr(told)[:80], remedy)
-    listed: list[dict[str, Any]] = [told] if one else told
+    listed: list[JsonObject] = [told] if one else told
     if len(listed) > limits.inputs:
         raise too_much("inputs", len(listed), limits.inputs, "inputs")
     for own in listed:
@@ -182,7 +182,7 @@ def _inputs(
     return read[0], most
 
 
-def _value(name: str, told: Any, tensors: Tensors, operator: SolutionOperator) -> Any:
+def _value(name: str, told: object, tensors: Tensors, operator: SolutionOperator) -> Any:
     """A number, an array, or a function by its name; of a complex value {"real": …, "imag": …}."""
     if isinstance(told, dict) and set(told) == {"real", "imag"}:
         real, imag = (_value(f"{name}.{part}", told[part], tensors, operator) for part in ("real", "imag"))
@@ -199,7 +199,7 @@ def _value(name: str, told: Any, tensors: Tensors, operator: SolutionOperator) -
     return _array(name, told, tensors, kinds)
 
 
-def _array(name: str, told: Any, tensors: Tensors, remedy: str) -> FloatArray:
+def _array(name: str, told: object, tensors: Tensors, remedy: str) -> FloatArray:
     """Numbers in nested lists, or one of the arrays that came with the request."""
     if isinstance(told, dict) and set(told) == {"array"}:
         found = tensors.get(told["array"]) if isinstance(told["array"], str) else None
@@ -232,7 +232,7 @@ def _stacked(name: str, values: list[Any], operator: SolutionOperator) -> Any:
     return columns(points)
 
 
-def _spread(name: str, value: Any, x: FloatArray, k: int | None) -> NDArray[Any]:
+def _spread(name: str, value: Any, x: FloatArray, k: int | None) -> NumberArray:
     """One value at points x: (n,), or (n, k) of vectors."""
     if callable(value):
         value = value(x)

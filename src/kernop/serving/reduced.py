@@ -66,7 +66,7 @@ class Reduced:
 
 
 def reduced(responses: Responses, channel: Channel, solved: int = SOLVED) -> Reduced:
-    """The matrices of one channel."""
+    """The two small matrices that reduce T for one input and one unknown."""
     operator, stage = responses.operator, responses.stage
     narrow = stage.side * NARROW[1 if stage.space == 1 else len(stage.low)]
     wide = WIDE * stage.side

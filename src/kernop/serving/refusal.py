@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from kernop.basics.errors import KernopError, MemoryLimitError, check_integer, check_number
+from kernop.basics.storage import JsonObject
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a server takes at most.
+    """The limits of a server: how large, how many and how long requests may be.
 
     Attributes:
         body: bytes of a request.
@@ -58,7 +58,7 @@ class RefusalError(Exception):
         self.status, self.argument, self.got, self.remedy = status, argument, got, remedy
         self.headers = headers or {}
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> JsonObject:
         """The body of the answer."""
         parts = {"status": self.status, "argument": self.argument, "got": self.got, "remedy": self.remedy}
         return {"error": {**parts, "message": str(self)}}

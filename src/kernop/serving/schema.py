@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
+from kernop.basics.storage import JsonObject
 from kernop.basics.versions import VERSION
 from kernop.serving.hosted import Hosted
 from kernop.serving.named import KINDS
@@ -21,7 +22,7 @@ _ERROR = {
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
 
 
-def schema(hosted: Iterable[Hosted], limits: Limits) -> dict[str, Any]:
+def schema(hosted: Iterable[Hosted], limits: Limits) -> JsonObject:
     """The OpenAPI description of a server of these operators."""
     names = [own.name for own in hosted]
     operator = {"name": "operator", "in": "path", "required": True, "schema": {"type": "string", "enum": names}}
@@ -61,12 +62,12 @@ def schema(hosted: Iterable[Hosted], limits: Limits) -> dict[str, Any]:
     }
 
 
-def _get(summary: str, found: str, parameters: list[Any] | None = None, *errors: int) -> dict[str, Any]:
+def _get(summary: str, found: str, parameters: list[Any] | None = None, *errors: int) -> JsonObject:
     answers = {"200": {"description": found}, **{str(code): _ERROR for code in (401, *errors)}}
     return {"summary": summary, "parameters": parameters or [], "responses": answers}
 
 
-def _solve(operator: dict[str, Any]) -> dict[str, Any]:
+def _solve(operator: JsonObject) -> JsonObject:
     answers = {str(code): _ERROR for code in (400, 401, 404, 408, 413, 415, 422, 429, 503)}
     answers["200"] = {
         "description": "u, its gradient and its error, as they were asked for",
@@ -101,7 +102,37 @@ def _solve(operator: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _schemas() -> dict[str, Any]:
+_ANSWER = {
+    "type": "object",
+    "properties": {
+        "operator": {"type": "string"},
+        "inputs": {"type": ["integer", "null"], "description": "B, or null for one input"},
+        "shape": {"type": "array", "items": {"type": "integer"}},
+        "values": {"type": "object", "description": "u, or each unknown, and 'gradient of u'; null outside"},
+        "misfit": {"description": "the part of the data that u leaves at the points of T; a number, or B"},
+        "error": {
+            "type": "object",
+            "description": "relative_l2, relative_linf, l2, linf: estimates, not bounds",
+        },
+        "warnings": {"type": "array", "items": {"type": "string"}},
+    },
+}
+_REFUSAL = {
+    "type": "object",
+    "properties": {
+        "error": {
+            "type": "object",
+            "properties": {
+                "status": {"type": "integer"},
+                **{key: {"type": "string"} for key in ("argument", "got", "remedy", "message")},
+            },
+        }
+    },
+}
+
+
+def _value() -> JsonObject:
+    """The data of one input."""
     functions = [
         {
             "type": "object",
@@ -111,7 +142,7 @@ def _schemas() -> dict[str, Any]:
         }
         for kind, (_, wanted, optional) in KINDS.items()
     ]
-    value = {
+    return {
         "description": "Data of one input: a number; values at the points of T, (n,) or (n, B); an array by its name; "
         "a function by its kind; a complex value by its parts",
         "anyOf": [
@@ -122,6 +153,9 @@ def _schemas() -> dict[str, Any]:
             *functions,
         ],
     }
+
+
+def _schemas() -> JsonObject:
     inputs = {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Value"}}
     grid = {
         "type": "object",
@@ -130,7 +164,7 @@ def _schemas() -> dict[str, Any]:
     }
     points = {"anyOf": [{"type": "array", "items": _NUMBERS}, {"type": "object", "required": ["array"]}]}
     return {
-        "Value": value,
+        "Value": _value(),
         "Question": {
             "type": "object",
             "required": ["inputs"],
@@ -145,37 +179,12 @@ def _schemas() -> dict[str, Any]:
                 },
             },
         },
-        "Answer": {
-            "type": "object",
-            "properties": {
-                "operator": {"type": "string"},
-                "inputs": {"type": ["integer", "null"], "description": "B, or null for one input"},
-                "shape": {"type": "array", "items": {"type": "integer"}},
-                "values": {"type": "object", "description": "u, or each unknown, and 'gradient of u'; null outside"},
-                "misfit": {"description": "the part of the data that u leaves at the points of T; a number, or B"},
-                "error": {
-                    "type": "object",
-                    "description": "relative_l2, relative_linf, l2, linf: estimates, not bounds",
-                },
-                "warnings": {"type": "array", "items": {"type": "string"}},
-            },
-        },
-        "Error": {
-            "type": "object",
-            "properties": {
-                "error": {
-                    "type": "object",
-                    "properties": {
-                        "status": {"type": "integer"},
-                        **{key: {"type": "string"} for key in ("argument", "got", "remedy", "message")},
-                    },
-                }
-            },
-        },
+        "Answer": _ANSWER,
+        "Error": _REFUSAL,
     }
 
 
-def schema_page(found: dict[str, Any]) -> str:
+def schema_page(found: JsonObject) -> str:
     """The description as a page for people."""
     parts = [f"<p>{_text(found['info']['description'])}</p>"]
     for path, methods in found["paths"].items():
@@ -192,7 +201,7 @@ def schema_page(found: dict[str, Any]) -> str:
         parts.append(
             f"<details><summary><code>{name}</code></summary><pre>{_text(json.dumps(told, indent=2))}</pre></details>"
         )
-    return framed("HTTP interface", "\n".join(parts))
+    return html_page("HTTP interface", "\n".join(parts))
 
 
 def index_page(hosted: Iterable[Hosted]) -> str:
@@ -206,10 +215,10 @@ def index_page(hosted: Iterable[Hosted]) -> str:
             f"<li><b>{link}</b> <span class=muted>({_text(inputs)}) ↦ {_text(outputs)}, {told.dim}-D</span></li>"
         )
     links = '<p><a href="/docs">HTTP interface</a> · <a href="/openapi.json">openapi.json</a></p>'
-    return framed("Operators", f"<ul>{''.join(items)}</ul>{links}")
+    return html_page("Operators", f"<ul>{''.join(items)}</ul>{links}")
 
 
-def framed(title: str, body: str) -> str:
+def html_page(title: str, body: str) -> str:
     """A page in the style of the live one."""
     style = (files("kernop.serving") / "page" / "live.css").read_text(encoding="utf-8")
     more = "pre{overflow-x:auto;padding:12px;border-radius:10px;background:var(--card);border:1px solid var(--line)}"

@@ -89,7 +89,7 @@ def serve(operators: Mapping[str, SolutionOperator], **settings: Any) -> None:
 
 
 def serve_together(
-    files: Mapping[str, Path], workers: int, *, host: str, port: int, threads: int | None, **settings: Any
+    files: Mapping[str, Path], workers: int, *, host: str, port: int, threads: int | None, **settings: object
 ) -> None:
     """Serve the operators of files from several processes, each of which loads them, until told to stop."""
     each = threads or max(1, cores() // workers)

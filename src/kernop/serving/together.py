@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from kernop.serving.refusal import RefusalError
-from kernop.serving.work import Workers
+from kernop.serving.work import Threads
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
@@ -29,7 +29,7 @@ class Together(Generic[Question, Answer]):
         answers: takes questions of one key to answers, an exception for each that has none.
     """
 
-    def __init__(self, workers: Workers, answers: Callable[[Sequence[Question]], Sequence[Answer | Exception]]) -> None:
+    def __init__(self, workers: Threads, answers: Callable[[Sequence[Question]], Sequence[Answer | Exception]]) -> None:
         self.workers, self.answers = workers, answers
         self._waiting: dict[Hashable, list[tuple[Question, asyncio.Future[Answer]]]] = {}
         self._lock, self._tasks = Lock(), set[asyncio.Task[None]]()

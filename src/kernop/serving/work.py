@@ -20,7 +20,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Workers:
+class Threads:
     """Threads that work for the event loop, which stays free to answer others.
 
     A thread cannot be stopped: work that takes too long is given up by the request, and still counts as busy until it

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, check_array, check_squares, fail
 
 
-def relative_l2(found: Any, exact: Any) -> FloatArray:
+def relative_l2(found: object, exact: object) -> FloatArray:
     """‖found − exact‖₂ / ‖exact‖₂ on the same points, for each column: (M, B) ↦ (B,), (M,) ↦ ()."""
     error, exact = _pair(found, exact)
     return np.linalg.norm(error, axis=0) / np.linalg.norm(exact, axis=0)
 
 
-def relative_linf(found: Any, exact: Any) -> FloatArray:
+def relative_linf(found: object, exact: object) -> FloatArray:
     """max |found − exact| / max |exact| on the same points, for each column: (M, B) ↦ (B,), (M,) ↦ ()."""
     error, exact = _pair(found, exact)
     return np.max(np.abs(error), axis=0) / np.max(np.abs(exact), axis=0)
 
 
-def _pair(found: Any, exact: Any) -> tuple[FloatArray, FloatArray]:
+def _pair(found: object, exact: object) -> tuple[FloatArray, FloatArray]:
     """found − exact and exact, in units of the largest exact value of each column, so that no square overflows."""
     a = check_array("found", found, remedy="give values at points")
     b = check_array("exact", exact, remedy="give values at points")

@@ -7,6 +7,9 @@ from typing import Any
 
 from kernop.basics.errors import MissingExtraError, fail
 
+#: Axes of matplotlib, which is an extra: its types cannot be named without it.
+Axes = Any
+
 
 def needed(package: str, extra: str, what: str) -> Any:
     """A package, or a module of it, that an extra of kernop installs; ``what`` needs it."""

@@ -22,7 +22,7 @@ POINTS, FOLLOWED, CLOUD = 8_000, 6, 32
 SHRINK, FOLLOW, SMALLEST, HALVINGS = 0.6, 0.85, 1e-10, 12
 
 #: Takes points (n, d) to values (n,).
-Function = Callable[[FloatArray], FloatArray]
+Objective = Callable[[FloatArray], FloatArray]
 
 
 class Extremum(NamedTuple):
@@ -32,7 +32,7 @@ class Extremum(NamedTuple):
     x: FloatArray
 
 
-def largest(scene: Scene, function: Function) -> Extremum:
+def largest(scene: Scene, function: Objective) -> Extremum:
     """The largest value of a function on a scene, and its place."""
     start = spots(scene, POINTS)
     if not len(start):

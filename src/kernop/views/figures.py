@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentTypeError, FloatArray, ShapeError, describe, fail
-from kernop.views.extras import needed
+from kernop.basics.errors import ArgumentTypeError, FloatArray, NumberArray, ShapeError, describe, fail
+from kernop.views.extras import Axes, needed
 from kernop.views.mesh import Mesh
 
 #: Maps of colours that the colour-blind can read: of values, and of what has a sign.
@@ -20,22 +19,22 @@ CONSTANT = 1e-6
 WIDE, AROUND, ACROSS, TICKS = 4.2, (1.2, 0.9), 4, 7
 
 
-def pyplot() -> Any:
+def users_pyplot() -> Any:
     """matplotlib.pyplot, with whatever backend there is; or an error that says how to install it."""
     return needed("matplotlib.pyplot", "plot", "plot")
 
 
-def axes_for(number: int, ax: Any, ratio: float = 0.8, wide: float = WIDE) -> list[Any]:
+def axes_for(number: int, ax: object, ratio: float = 0.8, wide: float = WIDE) -> list[Axes]:
     """So many axes: those of the user, or new ones beside each other, of this ratio of height and width."""
     if ax is None:
         across = min(number, 3 if number in (3, 5, 6, 9) else ACROSS)
         down = -(-number // across)
         size = (wide * across, down * float(np.clip((WIDE - AROUND[0]) * ratio + AROUND[1], 1.9, 5.0)))
-        _, made = pyplot().subplots(down, across, figsize=size, layout="constrained", squeeze=False)
+        _, made = users_pyplot().subplots(down, across, figsize=size, layout="constrained", squeeze=False)
         for extra in made.flat[number:]:
             extra.remove()
         return list(made.flat[:number])
-    pyplot()
+    users_pyplot()
     given = list(np.ravel(np.asarray(ax, dtype=object)))
     if not all(hasattr(own, "plot") and hasattr(own, "figure") for own in given):
         raise fail(ArgumentTypeError, "ax", describe(ax), "give axes of matplotlib, as plt.subplots() makes them")
@@ -54,7 +53,7 @@ def returned(axes: Sequence[Any]) -> Any:
     return found
 
 
-def coloured(axis: Any, mesh: Mesh, values: NDArray[Any], limits: tuple[float, float], cmap: str) -> Any:
+def coloured(axis: Axes, mesh: Mesh, values: NumberArray, limits: tuple[float, float], cmap: str) -> Any:
     """Values (n,) at the corners of triangles, as colours in between."""
     tri = needed("matplotlib.tri", "plot", "plot")
     triangles = tri.Triangulation(mesh.x[:, 0], mesh.x[:, 1], mesh.simplices)
@@ -64,7 +63,7 @@ def coloured(axis: Any, mesh: Mesh, values: NDArray[Any], limits: tuple[float, f
     return image
 
 
-def colour_bar(axis: Any, image: Any) -> None:
+def colour_bar(axis: Axes, image: Any) -> None:
     """What the colours mean, beside the axes and as high."""
     # A number of ticks that does not depend on the height: else their labels change after room was made for them.
     ticks = needed("matplotlib.ticker", "plot", "plot").MaxNLocator(TICKS, steps=[1, 2, 2.5, 5, 10])
@@ -74,7 +73,7 @@ def colour_bar(axis: Any, image: Any) -> None:
     bar.outline.set_visible(False)
 
 
-def framed(axis: Any, names: Sequence[str], low: FloatArray, high: FloatArray, equal: bool) -> None:
+def framed(axis: Axes, names: Sequence[str], low: FloatArray, high: FloatArray, equal: bool) -> None:
     """Names and limits of the axes; the same unit on both where both are space."""
     axis.set(xlabel=names[0], ylabel=names[1], xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     if equal:
@@ -84,7 +83,7 @@ def framed(axis: Any, names: Sequence[str], low: FloatArray, high: FloatArray, e
         axis.spines[:].set_visible(False)
 
 
-def limits_of(values: NDArray[Any], signed: bool = False) -> tuple[float, float]:
+def limits_of(values: NumberArray, signed: bool = False) -> tuple[float, float]:
     """The least and the largest value; around 0 if the sign matters. A constant has some room."""
     low, high = float(np.min(values)), float(np.max(values))
     if signed:

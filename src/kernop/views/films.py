@@ -12,7 +12,7 @@ import numpy as np
 from kernop.basics.errors import ArgumentError, FileError, FloatArray, check_choice, check_integer, fail
 from kernop.basics.progress import Stages
 from kernop.basics.replacing import check_path
-from kernop.views.extras import needed
+from kernop.views.extras import Axes, needed
 from kernop.views.figures import axes_for, limits_of
 from kernop.views.mesh import Mesh, mesh_of
 from kernop.views.panels import PARTS, Panel, cuts, panels_of
@@ -35,7 +35,7 @@ def animate(
     *,
     times: Any,
     fps: int,
-    axis: Any,
+    axis: Axes,
     at: Any,
     part: Any,
     points: Any,
@@ -74,7 +74,7 @@ def _frame(sight: Sight, t: float, part: str | None) -> Panel:
 
 
 def _film(
-    animation: Any, axis: Any, panels: list[Panel], mesh: Mesh, frames: list[FloatArray], fps: int, cmap: str | None
+    animation: Any, axis: Axes, panels: list[Panel], mesh: Mesh, frames: list[FloatArray], fps: int, cmap: str | None
 ) -> Any:
     moving = _curves if panels[0].sight.scene.dim == 1 else _colours
     change = moving(axis, panels, mesh, frames, cmap)
@@ -87,7 +87,7 @@ def _film(
     return animation.FuncAnimation(axis.figure, show, frames=len(frames), interval=1000.0 / fps, repeat=True)
 
 
-def _curves(axis: Any, panels: list[Panel], mesh: Mesh, frames: list[FloatArray], cmap: str | None) -> Change:
+def _curves(axis: Axes, panels: list[Panel], mesh: Mesh, frames: list[FloatArray], cmap: str | None) -> Change:
     """Curves that move between fixed limits."""
     lines, (low, high) = curves(panels[0], axis, mesh, frames[0]), limits_of(np.concatenate(frames))
     room = 0.04 * (high - low)
@@ -102,7 +102,7 @@ def _curves(axis: Any, panels: list[Panel], mesh: Mesh, frames: list[FloatArray]
     return change
 
 
-def _colours(axis: Any, panels: list[Panel], mesh: Mesh, frames: list[FloatArray], cmap: str | None) -> Change:
+def _colours(axis: object, panels: list[Panel], mesh: Mesh, frames: list[FloatArray], cmap: str | None) -> Change:
     """Colours, and perhaps arrows, whose meaning does not change."""
     limits = limits_of(np.concatenate(frames))
     image = paint(panels[0], axis, mesh, frames[0], cmap, limits)

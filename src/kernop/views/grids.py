@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
+    NumberArray,
     ShapeError,
     check_integer,
     check_memory,
@@ -31,7 +31,7 @@ POINTS = 10_000
 PIECE = 2**16
 
 
-def read_shape(own: Scene, shape: Any) -> tuple[int, ...]:
+def read_shape(own: Scene, shape: object) -> tuple[int, ...]:
     """The numbers of coordinates along each axis: those of the user, one number for all axes, or about 10⁴ points."""
     remedy = f"give {own.dim} numbers, of ({', '.join(own.names)}), or one for all axes"
     if shape is None:
@@ -47,7 +47,7 @@ def read_shape(own: Scene, shape: Any) -> tuple[int, ...]:
     return found
 
 
-def on_grid(sight: Sight, shape: tuple[int, ...]) -> tuple[tuple[FloatArray, ...], NDArray[Any]]:
+def on_grid(sight: Sight, shape: tuple[int, ...]) -> tuple[tuple[FloatArray, ...], NumberArray]:
     """Coordinates along each axis, and the values there, (n_1, …, n_d), with (…, k) of vectors, (…, B) of batches."""
     lines = sight.scene.lines(shape)
     x = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, sight.scene.dim)
@@ -62,7 +62,7 @@ def on_grid(sight: Sight, shape: tuple[int, ...]) -> tuple[tuple[FloatArray, ...
     return lines, values.reshape(*shape, *found.shape[1:])
 
 
-def to_xarray(sights: Sequence[Sight], shape: Any) -> Any:
+def to_xarray(sights: Sequence[Sight], shape: object) -> Any:
     """A DataArray, or a Dataset of several unknowns; see ``u.to_xarray``."""
     xarray = needed("xarray", "xarray", "to_xarray")
     sizes = read_shape(sights[0].scene, shape)
@@ -86,7 +86,7 @@ def _labelled(xarray: Any, sight: Sight, shape: tuple[int, ...]) -> Any:
     )
 
 
-def to_pandas(sights: Sequence[Sight], shape: Any) -> Any:
+def to_pandas(sights: Sequence[Sight], shape: object) -> Any:
     """A DataFrame with a row for each point of a grid inside the domain; see ``u.to_pandas``."""
     pandas = needed("pandas", "pandas", "to_pandas")
     scene = sights[0].scene
@@ -105,10 +105,10 @@ def to_pandas(sights: Sequence[Sight], shape: Any) -> Any:
     return pandas.DataFrame(columns)
 
 
-def columns_of(sight: Sight, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def columns_of(sight: Sight, values: NumberArray) -> dict[str, NumberArray]:
     """Values (n, …) by name: u, or u_1, u_2 of a vector; and u[0], u[1] of a batch."""
     inputs = [("", values)] if sight.single else [(f"[{b}]", values[..., b]) for b in range(values.shape[-1])]
-    found: dict[str, NDArray[Any]] = {}
+    found: dict[str, NumberArray] = {}
     for end, own in inputs:
         if own.ndim == 1:
             found[f"{sight.name}{end}"] = own

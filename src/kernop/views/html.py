@@ -7,10 +7,11 @@ import io
 from collections.abc import Callable, Sequence
 from html import escape
 from importlib import import_module
-from typing import Any
+
+from kernop.views.extras import Axes
 
 
-def shown(title: str, rows: Sequence[Sequence[object]], draw: Callable[[Any], object] | None = None) -> str:
+def html_table(title: str, rows: Sequence[Sequence[object]], draw: Callable[[Axes], object] | None = None) -> str:
     """A table with a title, and beside it what ``draw`` draws on axes of matplotlib."""
     lines = "".join("<tr>" + "".join(_cell(cell) for cell in row) + "</tr>" for row in rows)
     table = f"<table><caption style='text-align:left'><b>{escape(title)}</b></caption>{lines}</table>"
@@ -22,7 +23,7 @@ def _cell(cell: object) -> str:
     return f"<td style='text-align:left'>{escape(str(cell))}</td>"
 
 
-def thumbnail(draw: Callable[[Any], object]) -> str:
+def thumbnail(draw: Callable[[Axes], object]) -> str:
     """A small picture as an element of HTML; nothing where it cannot be drawn."""
     try:
         figure = import_module("matplotlib.figure").Figure(figsize=(3.0, 2.2), dpi=90, layout="constrained")

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernop.basics.errors import (
     AccuracyWarning,
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
+    NumberArray,
     OutsideDomainError,
     ShapeError,
     describe,
@@ -30,7 +30,7 @@ SETTLED, DOUBTFUL = 1e-8, 1e-3
 PROBES = 256
 
 #: Takes points to values (n, …).
-Integrand = Callable[[Points], NDArray[Any]]
+Integrand = Callable[[Points], NumberArray]
 
 
 def integral(integrand: Integrand, regions: Sequence[Region], what: str) -> Any:
@@ -59,7 +59,7 @@ def _over(integrand: Integrand, region: Region, what: str) -> Any:
     return found
 
 
-def read_region(scene: Scene, region: Any) -> list[Region]:
+def read_region(scene: Scene, region: object) -> list[Region]:
     """Where to integrate: the user's region, or the whole domain in parts that do not overlap."""
     if region is None:
         return _apart(scene.regions)
@@ -102,11 +102,11 @@ def _part(one: Region, other: Region) -> float:
     return float(np.mean(other.contains(one.sample(PROBES).x)))
 
 
-def measure(regions: Sequence[Region]) -> float:
+def total_measure(regions: Sequence[Region]) -> float:
     """The measure of regions that do not overlap, by the same rules as integrals."""
     return float(integral(lambda points: np.ones(len(points)), regions, "u.mean"))
 
 
-def squared(values: NDArray[Any], axes: int) -> FloatArray:
+def squared_sizes(values: NumberArray, axes: int) -> FloatArray:
     """|v|² of values (n, …), summed over the parts of a vector or a gradient: so many axes after the first."""
     return np.sum(np.abs(values) ** 2, axis=tuple(range(1, 1 + axes)))

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, describe, fail
+from kernop.basics.errors import ArgumentError, NumberArray, describe, fail
 from kernop.views.scene import read_cut
 from kernop.views.sight import Sight
 
 #: Moments at which a plane is shown.
 MOMENTS = 4
 #: Takes values (n,) or (n, k) to those that are shown.
-Shown = Callable[[NDArray[Any]], NDArray[Any]]
+Shown = Callable[[NumberArray], NumberArray]
 #: What can be shown of complex values, by name: how it is computed, and how it is written.
 PARTS: dict[str, tuple[Shown, str]] = {
     "": (np.real, "{}"),
@@ -56,7 +54,7 @@ class Panel:
         return ", ".join(filter(None, (self.label, self.sight.scene.where, self.note)))
 
 
-def cuts(sight: Sight, axis: Any, at: Any) -> list[Sight]:
+def cuts(sight: Sight, axis: object, at: object) -> list[Sight]:
     """Cuts of a function that are lines or planes: what is asked for, else some through the middle."""
     own = sight.alone("plot").fixed(read_cut(sight.scene, axis, at))
     scene = own.scene

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernop.basics.errors import FloatArray, check_choice, check_integer
+from kernop.views.extras import Axes
 from kernop.views.figures import SIGNED, VALUES, axes_for, colour_bar, coloured, framed, limits_of, returned
 from kernop.views.mesh import Mesh, mesh_of
 from kernop.views.panels import PARTS, Panel, cuts, panels_of
@@ -21,11 +22,11 @@ CURVE, IMAGE, ARROWS = 801, 8_000, 14
 def plot(
     sights: Sequence[Sight],
     *,
-    ax: Any = None,
-    axis: Any = None,
-    at: Any = None,
-    part: Any = None,
-    points: Any = None,
+    ax: object = None,
+    axis: object = None,
+    at: object = None,
+    part: object = None,
+    points: object = None,
     cmap: str | None = None,
     errors: Sequence[tuple[Sight, str]] = (),
 ) -> Any:
@@ -44,10 +45,10 @@ def plot(
     return returned(axes)
 
 
-def small(sight: Sight) -> Callable[[Any], None]:
+def small_picture(sight: Sight) -> Callable[[Axes], None]:
     """Draws a function on axes, small: its first panel."""
 
-    def on(axis: Any) -> None:
+    def on(axis: Axes) -> None:
         panel = panels_of(cuts(sight, None, None)[0], None)[0]
         mesh, values = sampled(panel, 200 if panel.sight.scene.dim == 1 else 900)
         draw(replace(panel, arrows=None), axis, mesh, values, None, limits_of(values))
@@ -62,7 +63,7 @@ def sampled(panel: Panel, points: int | None = None) -> tuple[Mesh, FloatArray]:
 
 
 def draw(
-    panel: Panel, axis: Any, mesh: Mesh, values: FloatArray, cmap: str | None, limits: tuple[float, float]
+    panel: Panel, axis: Axes, mesh: Mesh, values: FloatArray, cmap: str | None, limits: tuple[float, float]
 ) -> None:
     """Draw one panel; cuts of one function have the same colours."""
     if panel.sight.scene.dim == 1:
@@ -75,7 +76,7 @@ def draw(
 
 
 def paint(
-    panel: Panel, axis: Any, mesh: Mesh, values: FloatArray, cmap: str | None, limits: tuple[float, float]
+    panel: Panel, axis: object, mesh: Mesh, values: FloatArray, cmap: str | None, limits: tuple[float, float]
 ) -> Any:
     """Values on a mesh as colours, with their bar."""
     scene, colours = panel.sight.scene, cmap or (SIGNED if panel.signed else VALUES)
@@ -85,7 +86,7 @@ def paint(
     return image
 
 
-def quiver(panel: Panel, axis: Any, longest: float = 0.0) -> Any:
+def quiver(panel: Panel, axis: Axes, longest: float = 0.0) -> Any:
     """Arrows of a vector on a grid of the plane; of the longest, if that is not the longest among them."""
     assert panel.arrows is not None
     scene = panel.sight.scene
@@ -111,10 +112,10 @@ def ratio(panel: Panel) -> float:
     return 0.8 if scene.dim == 1 or scene.timed else float((scene.high - scene.low)[1] / (scene.high - scene.low)[0])
 
 
-def curves(panel: Panel, axis: Any, mesh: Mesh, values: FloatArray) -> list[tuple[Any, slice, int]]:
+def curves(panel: Panel, axis: Axes, mesh: Mesh, values: FloatArray) -> list[tuple[Any, slice, int]]:
     """Curves on a line; each with the points that it passes through, and the column of its values."""
     drawn: list[tuple[Any, slice, int]] = []
-    for rows in pieces(mesh):
+    for rows in connected_pieces(mesh):
         for k, own in enumerate(values[rows].T if values.ndim == 2 else [values[rows]]):
             label = panel.labels[k] if panel.labels and rows.start == 0 else None
             style = {"color": f"C{k}", "linestyle": ("-", "--", ":", "-.")[k % 4], "label": label}
@@ -128,7 +129,7 @@ def curves(panel: Panel, axis: Any, mesh: Mesh, values: FloatArray) -> list[tupl
     return drawn
 
 
-def pieces(mesh: Mesh) -> list[slice]:
+def connected_pieces(mesh: Mesh) -> list[slice]:
     """The points of each connected piece of a line."""
     starts = np.flatnonzero(np.diff(mesh.simplices[:, 0]) > 1) + 1
     return [slice(int(own[0, 0]), int(own[-1, 1]) + 1) for own in np.split(mesh.simplices, starts)]

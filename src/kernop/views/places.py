@@ -11,7 +11,8 @@ import numpy as np
 from kernop.basics.errors import ArgumentError, FloatArray, check_integer, fail
 from kernop.geometry import Points, Region
 from kernop.geometry.region import PointSet
-from kernop.views.figures import axes_for, framed, pyplot
+from kernop.views.extras import Axes
+from kernop.views.figures import axes_for, framed, users_pyplot
 from kernop.views.mesh import mesh_of
 from kernop.views.scene import Scene, scene
 
@@ -30,7 +31,7 @@ class Piece:
     on: Region
 
 
-def plot_places(pieces: Sequence[Piece], points: Any = None, ax: Any = None, legend: bool = True) -> Any:
+def plot_places(pieces: Sequence[Piece], points: object = None, ax: object = None, legend: bool = True) -> Any:
     """Draw the regions of conditions, in colours; see ``problem.plot``."""
     top = max(piece.on.intrinsic_dim for piece in pieces)
     seen = scene([piece.on for piece in pieces if piece.on.intrinsic_dim == top])
@@ -55,9 +56,9 @@ def plot_places(pieces: Sequence[Piece], points: Any = None, ax: Any = None, leg
     return axis
 
 
-def _axes(seen: Scene, ax: Any) -> Any:
+def _axes(seen: Scene, ax: object) -> Axes:
     if seen.dim == 3 and ax is None:
-        figure = pyplot().figure(figsize=(6.4, 4.4), layout="constrained")
+        figure = users_pyplot().figure(figsize=(6.4, 4.4), layout="constrained")
         return figure.add_subplot(projection="3d")
     sides = seen.high - seen.low
     ratio = 0.35 if seen.dim == 1 else 0.8 if seen.timed else float(sides[1] / sides[0])
@@ -68,7 +69,7 @@ def _axes(seen: Scene, ax: Any) -> Any:
     return axis
 
 
-def _draw(axis: Any, seen: Scene, piece: Piece, colour: str, number: int, given: Points | None, count: int) -> None:
+def _draw(axis: Axes, seen: Scene, piece: Piece, colour: str, number: int, given: Points | None, count: int) -> None:
     """One condition: dots where it holds, normals on boundaries; inside, the points that are asked for."""
     inner = piece.on.intrinsic_dim == seen.dim
     if given is not None:
@@ -105,7 +106,7 @@ def _placed(x: FloatArray, number: int) -> FloatArray:
     return np.column_stack([x, np.full(len(x), -0.25 * number)]) if x.shape[1] == 1 else x
 
 
-def _arrows(axis: Any, seen: Scene, points: Points, colour: str) -> None:
+def _arrows(axis: Axes, seen: Scene, points: Points, colour: str) -> None:
     assert points.normal is not None
     length = 0.08 * (seen.high - seen.low) if seen.timed else 0.08 * np.full(seen.dim, np.max(seen.high - seen.low))
     normal = points.normal * length
@@ -116,7 +117,7 @@ def _arrows(axis: Any, seen: Scene, points: Points, colour: str) -> None:
         axis.quiver(*points.x.T, *normal.T, color=colour, linewidth=0.8)
 
 
-def _finish(axis: Any, seen: Scene, number: int) -> None:
+def _finish(axis: Axes, seen: Scene, number: int) -> None:
     """Names and limits of the axes, with room for normals."""
     room = 0.12 * (seen.high - seen.low) if seen.timed else 0.12 * np.full(seen.dim, np.max(seen.high - seen.low))
     low, high = seen.low - room, seen.high + room
@@ -131,7 +132,7 @@ def _finish(axis: Any, seen: Scene, number: int) -> None:
         axis.set_box_aspect(np.ones(3) if seen.timed else seen.high - seen.low)
 
 
-def plot_parts(axis: Any, low: FloatArray, high: FloatArray) -> None:
+def plot_parts(axis: Axes, low: FloatArray, high: FloatArray) -> None:
     """The boxes of the parts of an operator in the plane, (P, 2) each."""
     from matplotlib.collections import PolyCollection
 
@@ -141,7 +142,7 @@ def plot_parts(axis: Any, low: FloatArray, high: FloatArray) -> None:
     axis.add_collection(PolyCollection(list(corners), facecolor="none", edgecolor="0.35", linewidth=0.5, zorder=2.5))
 
 
-def plot_levels(axis: Any, centres: Sequence[int], errors: Sequence[float], returned: int, tol: float | None) -> None:
+def plot_levels(axis: Axes, centres: Sequence[int], errors: Sequence[float], returned: int, tol: float | None) -> None:
     """Error against the number of functions; the level that was returned is filled."""
     axis.semilogy(centres, errors, "o-", color=COLOURS[0], markerfacecolor="white")
     axis.semilogy([centres[returned]], [errors[returned]], "o", color=COLOURS[0], label="returned")

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import binary_dilation
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, check_number, describe, fail
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, BoolArray, FloatArray, check_number, describe, fail
 from kernop.geometry import Domain, PointCloud, Region, SpaceTime
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(kw_only=True, frozen=True, eq=False)
@@ -34,7 +31,7 @@ class Scene:
     names: tuple[str, ...]
     low: FloatArray
     high: FloatArray
-    contains: Callable[[FloatArray], Mask]
+    contains: Callable[[FloatArray], BoolArray]
     rim: Callable[[int], FloatArray]
     timed: bool
     axes: tuple[int, ...]
@@ -86,7 +83,7 @@ class Scene:
             return scene([space for space in spaces if space is not None], where=self._told(told))
         timed = self.timed and not kept
 
-        def contains(x: FloatArray) -> Mask:
+        def contains(x: FloatArray) -> BoolArray:
             return self.contains(embedded(x, free, at))
 
         return Scene(
@@ -123,7 +120,7 @@ class Scene:
         )
 
 
-def _beside(inside: Mask) -> Mask:
+def _beside(inside: BoolArray) -> BoolArray:
     """The nodes of a grid (n, m) at most two steps from a change from inside to outside."""
     found = np.zeros_like(inside)
     found[1:] |= inside[1:] != inside[:-1]
@@ -140,13 +137,15 @@ def embedded(x: FloatArray, free: Sequence[int], at: Mapping[int, float]) -> Flo
     return whole
 
 
-def scene(regions: Sequence[Region], contains: Callable[[FloatArray], Mask] | None = None, where: str = "") -> Scene:
+def scene(
+    regions: Sequence[Region], contains: Callable[[FloatArray], BoolArray] | None = None, where: str = ""
+) -> Scene:
     """The union of regions of full dimension; ``contains`` tells it, if not the regions do."""
     known = tuple({id(region): region for region in regions}.values())
     low, high = (np.array([region.bounds[k] for region in known]) for k in (0, 1))
     dim, timed = known[0].dim, known[0].timed
 
-    def inside(x: FloatArray) -> Mask:
+    def inside(x: FloatArray) -> BoolArray:
         return np.any([region.contains(x) for region in known], axis=0)
 
     return Scene(

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, fail
 from kernop.geometry import Points
 from kernop.views.scene import Scene, embedded
 
 #: Takes an operator (None for u itself), points, and the word that says what to do with those outside.
-Evaluate = Callable[[Any, Points, str], NDArray[Any]]
+Evaluate = Callable[[Any, Points, str], NumberArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +34,12 @@ class Sight:
     single: bool = True
     picks: Callable[[], list[Sight]] = list
 
-    def __call__(self, x: FloatArray) -> NDArray[Any]:
+    def __call__(self, x: FloatArray) -> NumberArray:
         """u at points of the scene (n, d), which are not looked at again."""
         return self.evaluate(None, self.points(x), "extrapolate")
 
     def points(self, x: FloatArray) -> Points:
-        """Points of the scene."""
+        """Coordinates (n, d) as points of the scene."""
         return Points(x, timed=self.scene.timed if x.shape[1] > 1 else None)
 
     def fixed(self, at: Mapping[int, float]) -> Sight:
@@ -52,7 +51,7 @@ class Sight:
             raise fail(ArgumentError, "at", "values of all coordinates", "leave at least one free, or call u(x)")
         whole = self.scene
 
-        def evaluate(op: Any, points: Points, outside: str) -> NDArray[Any]:
+        def evaluate(op: object, points: Points, outside: str) -> NumberArray:
             normal = None
             if points.normal is not None:
                 normal = embedded(points.normal, free, dict.fromkeys(at, 0.0))
@@ -75,5 +74,5 @@ class Sight:
 
     @property
     def moments(self) -> FloatArray:
-        """First and last time."""
+        """The first and the last time of the scene."""
         return np.array([self.scene.low[-1], self.scene.high[-1]])

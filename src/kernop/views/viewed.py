@@ -39,9 +39,9 @@ class Viewed(ABC):
     def plot(
         self,
         *,
-        ax: Any = None,
+        ax: object = None,
         axis: str | int | None = None,
-        at: Any = None,
+        at: object = None,
         part: str | None = None,
         error: bool = False,
         points: int | None = None,
@@ -69,10 +69,10 @@ class Viewed(ABC):
         self,
         path: str | os.PathLike[str] | None = None,
         *,
-        times: Any = None,
+        times: object = None,
         fps: int = 20,
         axis: str | int | None = None,
-        at: Any = None,
+        at: object = None,
         part: str | None = None,
         points: int | None = None,
         cmap: str | None = None,
@@ -90,7 +90,7 @@ class Viewed(ABC):
             self._one("animate"), path, times=times, fps=fps, axis=axis, at=at, part=part, points=points, cmap=cmap
         )
 
-    def to_xarray(self, shape: Any = None) -> Any:
+    def to_xarray(self, shape: object = None) -> Any:
         """u on a regular grid as an ``xarray.DataArray`` with coordinates, NaN outside the domain.
 
         ``shape`` has the number of coordinates along each axis, or is one number for all; both ends are among them. A
@@ -99,7 +99,7 @@ class Viewed(ABC):
         """
         return grids.to_xarray(self._sights(), shape)
 
-    def to_pandas(self, shape: Any = None) -> Any:
+    def to_pandas(self, shape: object = None) -> Any:
         """u on a regular grid as a ``pandas.DataFrame``: a row for each point inside the domain, x, y, … and u.
 
         ``shape`` is as in `to_xarray`. A vector has columns u_1, u_2, …, a batch u[0], u[1], …. Needs
@@ -107,7 +107,7 @@ class Viewed(ABC):
         """
         return grids.to_pandas(self._sights(), shape)
 
-    def to_vtk(self, path: str | os.PathLike[str], *, points: int | None = None, times: Any = None) -> Path:
+    def to_vtk(self, path: str | os.PathLike[str], *, points: int | None = None, times: object = None) -> Path:
         """Write u to a file that ParaView opens, "u.vtu" or "u.vtk": lines, triangles or tetrahedra in the domain.
 
         All unknowns are in it: numbers, vectors with three components, complex values as u_re and u_im. On a SpaceTime
@@ -116,7 +116,7 @@ class Viewed(ABC):
         """
         return vtkfiles.to_vtk(self._sights(), path, points, times)
 
-    def integrate(self, region: Region | None = None, op: Any = None) -> Any:
+    def integrate(self, region: Region | None = None, op: object = None) -> Any:
         """∫ u over the domain, a part of it or of its boundary; or ∫ P u of any operator P: a number, (k,), or (…, B).
 
         ``u.integrate(D.boundary, lambda u: a * ko.normal_derivative(u))`` is the flux through the boundary. Gauss's
@@ -130,13 +130,13 @@ class Viewed(ABC):
             integrals.integral(lambda points: sight.evaluate(op, points, "extrapolate"), regions, "integrate")
         )
 
-    def mean(self, region: Region | None = None, op: Any = None) -> Any:
+    def mean(self, region: Region | None = None, op: object = None) -> Any:
         """The mean of u, or of P u, over the domain or a region: as `integrate`, divided by the measure."""
         sight = self._one("mean") if op is None else self._whole()
         if region is None and all(isinstance(own, PointSet) for own in sight.scene.regions):
             (region,) = sight.scene.regions[:1]
         regions = integrals.read_region(sight.scene, region)
-        return self.integrate(region, op) / integrals.measure(regions)
+        return self.integrate(region, op) / integrals.total_measure(regions)
 
     def norm(self, kind: str = "l2") -> Any:
         """The norm of u over the domain: a number, or (B,).
@@ -146,27 +146,27 @@ class Viewed(ABC):
         """
         sight = self._one("norm")
         if check_choice("kind", kind, ("l2", "h1", "max")) == "max":
-            return self._extremes(sight, None, lambda v: np.sqrt(integrals.squared(v, v.ndim - 1))).value
+            return self._extremes(sight, None, lambda v: np.sqrt(integrals.squared_sizes(v, v.ndim - 1))).value
 
         def squares(points: Points) -> FloatArray:
             values = sight.evaluate(None, points, "extrapolate")
-            found = integrals.squared(values, values.ndim - (1 if sight.single else 2))
+            found = integrals.squared_sizes(values, values.ndim - (1 if sight.single else 2))
             if kind == "h1":
                 steps = self.grad(points, outside="extrapolate")
                 steps = np.take(steps, np.arange(sight.scene.space), axis=-1 if sight.single else -2)
-                found = found + integrals.squared(steps, steps.ndim - (1 if sight.single else 2))
+                found = found + integrals.squared_sizes(steps, steps.ndim - (1 if sight.single else 2))
             return found
 
         return _plain(np.sqrt(integrals.integral(squares, integrals.read_region(sight.scene, None), "norm")))
 
-    def max(self, op: Any = None) -> Extremum:
+    def max(self, op: object = None) -> Extremum:
         """The largest value of u on the closed domain, or of P u, and where: ``value, x = u.max()``.
 
         A number and (d,), or (B,) and (B, d). For complex values and vectors, ask ``u.norm("max")`` or say ``op=``.
         """
         return self._extremes(self._one("max") if op is None else self._whole(), op, _real)
 
-    def min(self, op: Any = None) -> Extremum:
+    def min(self, op: object = None) -> Extremum:
         """The least value of u on the closed domain, or of P u, and where; see `max`."""
         found = self._extremes(self._one("min") if op is None else self._whole(), op, lambda v: -_real(v))
         return Extremum(-found.value, found.x)

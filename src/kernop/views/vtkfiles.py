@@ -9,13 +9,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FileError,
     FloatArray,
+    NumberArray,
     check_array,
     check_integer,
     describe,
@@ -31,7 +31,7 @@ POINTS, MOMENTS = 20_000, 51
 CELLS = {1: "line", 2: "triangle", 3: "tetra"}
 
 
-def to_vtk(sights: Sequence[Sight], path: str | os.PathLike[str], points: Any = None, times: Any = None) -> Path:
+def to_vtk(sights: Sequence[Sight], path: str | os.PathLike[str], points: object = None, times: object = None) -> Path:
     """Write functions of space to one file, or of space and time to a series; see ``u.to_vtk``."""
     meshio = needed("meshio", "vtk", "to_vtk")
     check_path(path)
@@ -57,7 +57,7 @@ def to_vtk(sights: Sequence[Sight], path: str | os.PathLike[str], points: Any = 
         raise fail(FileError, "path", f"{str(path)!r}, which cannot be written ({error})", "give another") from error
 
 
-def read_times(sight: Sight, times: Any, usual: int) -> FloatArray:
+def read_times(sight: Sight, times: object, usual: int) -> FloatArray:
     """Moments of a function of time: so many, or those that are given."""
     first, last = sight.moments.tolist()
     if times is None or isinstance(times, int):
@@ -71,9 +71,9 @@ def read_times(sight: Sight, times: Any, usual: int) -> FloatArray:
     return found
 
 
-def arrays(sights: Sequence[Sight], x: FloatArray) -> dict[str, NDArray[Any]]:
+def arrays(sights: Sequence[Sight], x: FloatArray) -> dict[str, NumberArray]:
     """The values of all unknowns at points as VTK has them: numbers, and vectors with three components."""
-    found: dict[str, NDArray[Any]] = {}
+    found: dict[str, NumberArray] = {}
     for sight in sights:
         values = sight.alone("to_vtk")(x)
         complex_ = np.iscomplexobj(values)
@@ -92,7 +92,7 @@ def arrays(sights: Sequence[Sight], x: FloatArray) -> dict[str, NDArray[Any]]:
     return found
 
 
-def _written(meshio: Any, path: Path, mesh: Mesh, values: Mapping[str, NDArray[Any]]) -> Path:
+def _written(meshio: Any, path: Path, mesh: Mesh, values: Mapping[str, NumberArray]) -> Path:
     dim = mesh.x.shape[1]
     x = np.pad(mesh.x, ((0, 0), (0, 3 - dim)))
     data = {name: np.ascontiguousarray(own) for name, own in values.items()}
@@ -100,7 +100,7 @@ def _written(meshio: Any, path: Path, mesh: Mesh, values: Mapping[str, NDArray[A
     return path
 
 
-def _series(meshio: Any, sights: Sequence[Sight], path: Path, points: int, times: FloatArray) -> Path:
+def _series(meshio: object, sights: Sequence[Sight], path: Path, points: int, times: FloatArray) -> Path:
     """One file for each moment in a folder beside the one that lists them."""
     last = sights[0].scene.dim - 1
     mesh, folder = mesh_of(sights[0].fixed({last: float(times[0])}).scene, points), path.with_suffix("")

@@ -107,6 +107,7 @@ def same_bits(one, other):
         np.testing.assert_array_equal(u.coefficients, v.coefficients)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.AccuracyWarning")
 class TestTheSameOperator:
     def test_inputs_in_advance(self, spread, single):
         assert spread.n_points == single.n_points == 602
@@ -149,7 +150,6 @@ class TestTheSameOperator:
             assert apart(u(X), v(X)) < 1e-8
         assert apart(two(wave, 1.0)(X), two.solutions[0](X)) < 1e-8
 
-    @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
     def test_the_default_regularization(self, client):
         """None is given: then corrections of later inputs need several passes."""
         found, expected = learn(client, regularization=None), learn(regularization=None)
@@ -204,6 +204,7 @@ def alike(alone):
     return learn(alone)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.AccuracyWarning")
 class TestALostTask:
     """The scheduler has lost a task: nobody works on it, and it stays pending."""
 

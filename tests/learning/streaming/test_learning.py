@@ -152,6 +152,7 @@ class TestHowOften:
         learn(points=batches, centers=None)
         assert calls == [0, 2, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4]
 
+    @pytest.mark.filterwarnings("ignore::kernop.AccuracyWarning")
     def test_later_inputs_share_their_passes(self, calls, batches):
         t = learn(points=batches, regularization=1e-4)
         calls.clear()

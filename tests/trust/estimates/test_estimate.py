@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ LINE, SQUARE = ko.Interval(0, 1), ko.Box([0, 0], [1, 1])
 WAVES = np.random.default_rng(3).normal(size=(12, 2)) * np.linspace(1, 9, 12)[:, None]
 
 
+@jax.jit
 def exact(x):
     """Twelve solutions, the last of which are not resolved."""
     return jnp.sin(x @ WAVES.T + 1.0) + 0.3 * x[..., :1]

@@ -37,7 +37,7 @@ class Cholesky:
 
     @property
     def log_determinant(self) -> float:
-        """log det A."""
+        """The logarithm of the determinant of A, log det A = 2 Σ log L_ii."""
         return float(np.sum(np.log(self.pivots)))  # rotations may leave L with negative numbers on its diagonal
 
     @property

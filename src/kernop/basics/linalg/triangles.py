@@ -93,23 +93,25 @@ def _by_columns(upper: FloatArray) -> tuple[FloatArray, int]:
     return np.asfortranarray(upper), 0
 
 
-#: Rows that `right_solve_upper` solves at a time. OpenBLAS has kernels of 4, 8, 12 and 24 columns: with 24 the last bit
-#: of a row does not depend on which of them it meets.
+#: `right_solve_upper` solves multiples of so many rows. OpenBLAS has kernels of 4, 8, 12 and 24 columns: with 24 the
+#: last bit of a row does not depend on which of them it meets.
 ROWS = 24
+#: Rows that it solves at a time: R is read from memory once for all of them.
+TOGETHER = 20 * ROWS
 
 
 def right_solve_upper(upper: FloatArray, b: FloatArray) -> FloatArray:
     """b R⁻¹ for an upper triangular R (r, r) and b (n, r), by rows.
 
-    Blocks of one size, so that a row has the same bits whatever rows it comes with: near the rounding limit R⁻¹ makes
-    much of the last bit.
+    Padded to whole blocks, so that a row has the same bits whatever rows it comes with: near the rounding limit R⁻¹
+    makes much of the last bit.
     """
     n, r = b.shape
     solved = np.zeros((-(-n // ROWS) * ROWS, r))
     solved[:n] = b
     triangle, lower = _by_columns(upper)
-    for start in range(0, n, ROWS):
-        block = solved[start : start + ROWS]
+    for start in range(0, n, TOGETHER):
+        block = solved[start : start + TOGETHER]
         block[:] = blas.dtrsm(1.0, triangle, block.T, side=0, lower=lower, trans_a=1 - lower).T
     return solved[:n]
 

@@ -30,7 +30,7 @@ NARROWER = 1.4
 DEEPEST = 20
 
 #: The numbers of cells or centres along each axis, (n, d).
-Numbers = NDArray[np.int64]
+GridNumbers = NDArray[np.int64]
 
 
 @stored("layers")
@@ -53,7 +53,7 @@ class Layers:
     low: FloatArray
     high: FloatArray
     side: FloatArray
-    cells: Numbers
+    cells: GridNumbers
 
     def __post_init__(self) -> None:
         check_shape("low", self.low, None)
@@ -126,11 +126,11 @@ class Layers:
         """h_ℓ along each axis, (d,)."""
         return self.cell(level) / ALONG[min(self.dim, 3) - 1]
 
-    def grid(self, level: int) -> Numbers:
+    def grid(self, level: int) -> GridNumbers:
         """The numbers of the centres of a level along each axis, (n, d): z = low + (number + ½) h_ℓ."""
         return self._grids[level]
 
-    def boxes(self, level: int) -> Numbers:
+    def boxes(self, level: int) -> GridNumbers:
         """The numbers of the boxes of side h_ℓ in which functions of a level are felt, (n, d)."""
         return self._boxes[level]
 
@@ -146,32 +146,32 @@ class Layers:
         """The deepest level whose functions are felt at each point; −1: none. (n,)."""
         return self._deepest(x, {level: (self.spacing(level), self.boxes(level)) for level in self.levels})
 
-    def _deepest(self, x: FloatArray, known: Mapping[int, tuple[FloatArray, Numbers]]) -> NDArray[np.int64]:
+    def _deepest(self, x: FloatArray, known: Mapping[int, tuple[FloatArray, GridNumbers]]) -> NDArray[np.int64]:
         found = np.full(len(x), -1)
         for level, (step, cells) in known.items():
             found[among(numbers(x, self.low, step), cells)] = level
         return found
 
-    def filled(self, cells: Numbers) -> Layers:
+    def filled(self, cells: GridNumbers) -> Layers:
         """With more filled cells, (n, 1 + d)."""
         return replace(self, cells=np.unique(np.vstack([self.cells, cells]), axis=0))
 
-    def _of(self, level: int) -> Numbers:
+    def _of(self, level: int) -> GridNumbers:
         """The filled cells of one level, (n, d)."""
         return self.cells[self.cells[:, 0] == level, 1:]
 
     @cached_property
-    def _grids(self) -> dict[int, Numbers]:
+    def _grids(self) -> dict[int, GridNumbers]:
         return {level: self._around(level, MARGIN[min(self.dim, 3) - 1]) for level in self.levels}
 
     @cached_property
-    def _boxes(self) -> dict[int, Numbers]:
+    def _boxes(self) -> dict[int, GridNumbers]:
         return {
             level: self._around(level, MARGIN[min(self.dim, 3) - 1] + FELT[min(self.dim, 3) - 1])
             for level in self.levels
         }
 
-    def _around(self, level: int, margin: int) -> Numbers:
+    def _around(self, level: int, margin: int) -> GridNumbers:
         """The numbers of boxes of side h_ℓ in filled cells, and so many beyond them, (n, d)."""
         along = ALONG[min(self.dim, 3) - 1]
         each = [np.arange(-margin, along + margin)] * self.dim
@@ -195,12 +195,12 @@ def narrow(layers: Layers, ansatz: Ansatz) -> tuple[KernelFunctions, ...]:
     return tuple(found)
 
 
-def numbers(x: FloatArray, low: FloatArray, step: FloatArray) -> Numbers:
+def numbers(x: FloatArray, low: FloatArray, step: FloatArray) -> GridNumbers:
     """The number along each axis of the cell of sides ``step`` in which each point lies, (n, d)."""
     return np.floor((x - low) / step).astype(np.int64)
 
 
-def among(rows: Numbers, known: Numbers) -> NDArray[np.bool_]:
+def among(rows: GridNumbers, known: GridNumbers) -> NDArray[np.bool_]:
     """Which of the rows (n, d) are among the known ones (m, d): (n,)."""
     together, inverse = np.unique(np.vstack([known, rows]), axis=0, return_inverse=True)
     held = np.zeros(len(together), dtype=bool)

@@ -95,7 +95,7 @@ class BoundsReport:
 
 
 def report(
-    operator: Any, inputs: Any = None, *, delta: float = 0.05, gamma: float | None = None, rows: int = 1500
+    operator: object, inputs: object = None, *, delta: float = 0.05, gamma: float | None = None, rows: int = 1500
 ) -> BoundsReport:
     """The paper's bounds for an operator learned by `Full` or `LowRank`.
 
@@ -159,7 +159,7 @@ def _check(operator: Any) -> Learned:
     return learned
 
 
-def _data(learned: Learned, inputs: Any) -> FloatArray:
+def _data(learned: Learned, inputs: object) -> FloatArray:
     """The data of all conditions at the points of T, (N, B)."""
     named = dict(inputs) if isinstance(inputs, Mapping) else {}
     values = () if isinstance(inputs, Mapping) else inputs if isinstance(inputs, tuple) else (inputs,)

@@ -39,7 +39,7 @@ class Source:
     values: FloatArray
     coefficients: FloatArray
 
-    def gap(self, regularization: Any) -> float:
+    def gap(self, regularization: object) -> float:
         """‖T_λ h − u‖_H = (Σ (λ/(μ_i + λ))² a_i²)^½ of the part that is resolved; at most S λ^γ."""
         lam = check_number("regularization", regularization, above=0.0)
         return _norm(lam / (self.values + lam), self.coefficients)

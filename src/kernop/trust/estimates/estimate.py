@@ -275,7 +275,7 @@ def _by_parts(operator: Learned, u: Combination, known: KnownData, single: bool,
 
 
 def _silent(done: float, note: str = "") -> None:
-    """Nobody is told."""
+    """A progress callback that shows nothing."""
 
 
 def _residual(rows: FloatArray, single: bool, paired: bool) -> Residual:

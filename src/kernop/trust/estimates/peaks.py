@@ -83,7 +83,7 @@ class Spots:
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """B functions at many spots.
+    """The values of B functions at many points of a region, and how much they vary there.
 
     Arguments:
         weights: the part of the region's measure that each spot stands for, (n,).
