@@ -31,6 +31,8 @@ from kernop.trust.diagnosis import Diagnosis
 
 #: Wide functions with which adaptive centres begin, and rows by which the waves of the equation are found.
 TRIAL, FEW = 250, 200
+#: Axes are told apart up to so many: beyond, a few thousand functions resolve little along any of them.
+MOST_AXES = 4
 #: At least so many rows for each function, where the points are given or those of a cloud.
 FEWEST_ROWS = 1.8
 
@@ -68,7 +70,7 @@ def grown(
     else:
         most = most if every is None else max(1, most // components)
         operator = levels.refined(wanted, most)
-    if known and problem.dim > 1:
+    if known and 1 < problem.dim <= MOST_AXES:
         operator = levels.with_axes(operator, most)
     one, operator = operator, in_parts(operator)
     if operator is not one:
