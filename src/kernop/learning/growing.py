@@ -31,7 +31,7 @@ from kernop.trust.diagnosis import Diagnosis
 
 #: Wide functions with which adaptive centres begin, and rows by which the waves of the equation are found.
 TRIAL, FEW = 250, 200
-#: Axes are told apart up to so many: beyond, a few thousand functions resolve little along any of them.
+#: Up to so many axes are told apart, and cells halved: beyond, a few thousand functions resolve little along each.
 MOST_AXES = 4
 #: At least so many rows for each function, where the points are given or those of a cloud.
 FEWEST_ROWS = 1.8
@@ -62,7 +62,7 @@ def grown(
     if every is not None:
         most = min(most, max(1, int(_rows_at(problem, every) / FEWEST_ROWS)))
     levels, components = _Levels(task, growing, given, inputs, stage), problem.unknowns.total
-    known = inputs is not None and growing.basis is None
+    known = inputs is not None and growing.basis is None and problem.dim <= MOST_AXES
     local = known and given is None and adaptable(problem)
     if wanted is None:
         uniform = min(most, _enough(problem)) if local else most
@@ -70,7 +70,7 @@ def grown(
     else:
         most = most if every is None else max(1, most // components)
         operator = levels.refined(wanted, most)
-    if known and 1 < problem.dim <= MOST_AXES:
+    if known and problem.dim > 1:
         operator = levels.with_axes(operator, most)
     one, operator = operator, in_parts(operator)
     if operator is not one:
