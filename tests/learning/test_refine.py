@@ -343,3 +343,13 @@ class TestErrors:
     def test_numbers(self, changes, error, message):
         with pytest.raises(error, match=message):
             ko.learn(POISSON, **changes)
+
+
+def test_a_coefficient_that_is_not_resolved_does_not_hide_that_more_functions_are_better():
+    """At 256 functions nobody looks at the coefficient, since the tolerance is missed anyway; at 655 it is seen."""
+    a = lambda x: 1.0 + 0.9 * jnp.sin(70.0 * x[..., 0]) * jnp.sin(70.0 * x[..., 1])
+    problem = ko.Problem(ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=SQUARE), ko.Dirichlet(on=SQUARE.boundary))
+    with pytest.warns(ToleranceWarning), pytest.warns(ko.AccuracyWarning, match="not resolved"):
+        T = ko.learn(problem, tol=1e-6, method=ko.Subspace(), budget=700)
+    assert T.report.best.centers == 700
+    assert T.report.best.roughness > 0.0

@@ -45,14 +45,18 @@ class _Progress:
     change: float = np.inf
     stale: int = 0
 
-    def better(self, level: Level, follow: bool) -> bool:
-        """Is this the best level so far? Two in a row that do not get on by a factor end the search."""
+    def better(self, error: float, level: Level, follow: bool) -> bool:
+        """Is this the best level so far? Two in a row that do not get on by a factor end the search.
+
+        The error is the measured one: that of a level counts coefficients that are not resolved too, where they were
+        looked at.
+        """
         change = np.inf if level.change is None or not follow else level.change
         closer = change < self.change / IMPROVEMENT
-        on = closer or level.error < self.error / IMPROVEMENT or self.error > RESOLVED
-        lower = level.error < self.error
+        on = closer or error < self.error / IMPROVEMENT or self.error > RESOLVED
+        lower = error < self.error
         self.stale = 0 if on else self.stale + 1
-        self.error, self.change = min(self.error, level.error), min(self.change, change)
+        self.error, self.change = min(self.error, error), min(self.change, change)
         return closer or lower
 
 
@@ -169,7 +173,7 @@ def refine(
         levels.append(level)
         tick(f"{centers} centres: error {level.error:.1e}")
         met = level.error <= tol
-        if progress.better(level, not measure.known) or best is None or (met and measure.known):
+        if progress.better(found.error, level, not measure.known) or best is None or (met and measure.known):
             best = operator, len(levels) - 1
         estimates = _estimates(levels)
         if met:
