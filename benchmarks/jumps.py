@@ -156,10 +156,10 @@ def crossing() -> Rows:
 
 
 def triangle() -> Rows:
+    method, finer = ko.Partition(cells=5, degree=13, levels=18), ko.Partition(cells=4, degree=15, levels=22)
     for inside in (10.0, 1e6):
         a = ko.Piecewise({TRIANGLE: inside}, otherwise=1.0)
-        finer = ko.Partition(cells=5, degree=15, levels=24)
-        yield changing(f"triangle 1 : {inside:g}", a, finer, tol=1e-6)[0]
+        yield changing(f"triangle 1 : {inside:g}, {described(method)}", a, finer, method=method)[0]
 
 
 def board() -> Rows:

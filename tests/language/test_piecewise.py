@@ -149,6 +149,11 @@ def test_jumps_within_a_piece_are_refused_as_ever():
         ko.learn(strong(a), points=800)
 
 
+def test_where_no_point_lies_in_a_polygon():
+    triangle = ko.Polygon([[0.3, 0.3], [0.75, 0.4], [0.45, 0.7]])
+    assert ko.Piecewise({triangle: 10.0}, otherwise=1.0)(np.array([[0.1, 0.1]])) == [1.0]
+
+
 def test_in_files(tmp_path):
     own = Piecewise({LEFT: 1.0, RIGHT: ko.GridFunction(np.ones((3, 3)), RIGHT)}, otherwise=2.0)
     problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE, data=own), ko.Dirichlet(SQUARE.boundary))
