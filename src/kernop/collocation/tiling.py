@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.integrals import rule
 from kernop.collocation.mosaic import Mosaic, Seam, Seams, trace_nodes
 from kernop.collocation.pieces import Pieces
@@ -101,7 +102,10 @@ class _Builder:
         heights = [self._pieces.height(0.5 * (low + high), piece).tolist() for piece in range(len(self._pieces))]
         # Gauss points crowd at corners, where no polynomial of a part at a singularity satisfies an equation; and in a
         # long cell the derivatives along it count for little, so that a grid does not determine polynomials along it.
+        # So few are enough for equations of second order; those of fourth order need more of either.
+        kind = kind_of(self._problem)
         scattered = self._singular | (self._size > LONG * np.min(high - low, axis=1))
+        scattered |= not (isinstance(kind, Kind) and kind.order == 2)
         for cell in range(len(low)):
             x = low[cell] + (first[:inside] if scattered[cell] else unit) * (high - low)[cell]
             for piece in range(len(self._pieces)):
