@@ -6,6 +6,8 @@ themselves.
 """
 
 import gc
+import os
+from pathlib import Path
 
 import jax
 import pytest
@@ -15,6 +17,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
+#: Gigabytes of a worker above which compiled functions are forgotten.
+LARGE = 2.5
+
 
 def pytest_configure(config):
     cache = getattr(config, "cache", None)  # None with -p no:cacheprovider
@@ -22,6 +27,11 @@ def pytest_configure(config):
         jax.config.update("jax_compilation_cache_dir", str(cache.mkdir("jax")))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def pytest_xdist_auto_num_workers():
+    """One more than there are cores: some tests wait for servers, clusters and browsers."""
+    return 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -33,6 +43,21 @@ def pytest_collection():
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_runtest_teardown(item, nextitem):
+    """Compiled functions of files that are done are forgotten when there are many: some thousand take gigabytes."""
+    if nextitem is not None and nextitem.path != item.path and _gigabytes() > LARGE:
+        jax.clear_caches()
+        gc.collect()
+
+
+def _gigabytes() -> float:
+    """The resident size of this process; 0 where it cannot be seen."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e9
+    except (OSError, ValueError):
+        return 0.0
 
 
 def pytest_collection_modifyitems(items):
