@@ -18,7 +18,7 @@ settings.register_profile("any machine", deadline=None, suppress_health_check=[H
 settings.load_profile("any machine")
 
 #: Gigabytes of a worker above which compiled functions are forgotten.
-LARGE = 2.5
+LARGE = 4.0
 
 
 def pytest_configure(config):
@@ -27,11 +27,6 @@ def pytest_configure(config):
         jax.config.update("jax_compilation_cache_dir", str(cache.mkdir("jax")))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-
-
-def pytest_xdist_auto_num_workers():
-    """One more than there are cores: some tests wait for servers, clusters and browsers."""
-    return 1 + len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
 
 
 @pytest.hookimpl(wrapper=True)
