@@ -100,17 +100,16 @@ def cells_of(
         number: about so many along the longest side.
         target: the error at which the grading aims.
         depth: how often cells are halved at the most singular place, and at others less often, so that errors are
-            alike; None chooses. In a box in space, how often the outermost layers of
-            cells are, None for never: grid lines crowd at its sides, so that cells at its edges are small across them.
+            alike; None chooses. In a box in space, how often the outermost layers of cells are, None for never: grid
+            lines crowd at its sides, so that cells at its edges are small across them.
         halved: other cells that are halved, by their corners.
     """
     domain = pieces.whole
     low, high = domain.bounds
     places, exponents = singular_places(problem, pieces)
     rates = _rates(problem, pieces, places, exponents)
-    wanted = np.log2(1.0 / target) if depth is None else depth * np.min(rates, initial=4.0)
-    levels = np.ceil(wanted / rates)
-    levels = np.minimum(levels, DEEPEST)
+    levels = np.log2(1.0 / target) / rates if depth is None else depth * (min(rates, default=1.0) / rates)
+    levels = np.minimum(np.ceil(levels), DEEPEST)
     marks = [np.array([a, b]) for a, b in zip(low, high, strict=True)]
     for j in range(problem.dim if len(places) else 0):
         through = places[_telling(places[:, j], exponents, ASIDE * float(high[j] - low[j])), j]
