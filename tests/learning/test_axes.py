@@ -64,6 +64,18 @@ class TestTheGuess:
         assert fineness(found)[0] > 4.0
 
 
+    def test_leaves_out_functions_that_raise_beside_their_region(self):
+        problem = poisson()
+
+        def known_inside(x):
+            if np.any(x < 0.0) or np.any(x > 1.0):
+                raise ZeroDivisionError
+            return x[..., 1]
+
+        found = as_data_vary(problem, [{"f": stripes, "g": known_inside}], frame_of(problem), 0)
+        assert fineness(found)[0] > 4.0
+
+
 class TestTheSearch:
     @pytest.mark.parametrize("best", [(1.0, 8.0), (32.0, 1.0), (4.0, 1.0, 1.0), (1.0, 1.0, 16.0), (8.0, 8.0, 1.0)])
     def test_finds_the_valley(self, best):
