@@ -63,7 +63,6 @@ class TestTheGuess:
         found = as_data_vary(problem, [{"f": stripes, "g": root}], frame_of(problem), 0)
         assert fineness(found)[0] > 4.0
 
-
     def test_leaves_out_functions_that_raise_beside_their_region(self):
         problem = poisson()
 
