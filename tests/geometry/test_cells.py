@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernop.geometry.cells import Cells, grid_lines, grown
+from kernop.geometry.cells import Cells, grid_lines, tree
 
 
 def ell(depth):
@@ -11,7 +11,7 @@ def ell(depth):
     lines = [np.array([-1.0, 0.0, 1.0])] * 2
     inside = lambda low, high: not np.all(low >= 0.0)
     rule = lambda low, high, level: level < depth and bool(np.all((low <= 1e-12) & (high >= -1e-12)))
-    return Cells.of(grown(lines, inside, rule))
+    return Cells.of(tree(lines, inside, rule))
 
 
 def test_cells_fill_the_domain():
@@ -46,9 +46,7 @@ def test_points_lie_where_they_are_found():
 
 def test_in_three_dimensions():
     lines = [np.array([0.0, 0.5, 1.0])] * 3
-    cells = Cells.of(
-        grown(lines, lambda low, high: True, lambda low, high, level: level < 1 and bool(np.all(low == 0)))
-    )
+    cells = Cells.of(tree(lines, lambda low, high: True, lambda low, high, level: level < 1 and bool(np.all(low == 0))))
     assert len(cells.leaves) == 7 + 8
     inner = [face for face in cells.faces if face.inner]
     areas = [np.prod((face.high - face.low)[np.arange(3) != face.axis]) for face in inner]

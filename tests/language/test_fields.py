@@ -22,7 +22,7 @@ from kernop.basics.errors import (
 from kernop.basics.precision import float64
 from kernop.language.coefficients import Coefficient
 from kernop.language.fields import AffineError, KnownField, ProductError, Unknown, VectorField
-from kernop.language.functions import evaluate, evaluate_at
+from kernop.language.functions import evaluate_at, values_of_function
 
 X = np.random.default_rng(0).uniform(0.2, 1.2, (5, 2))
 
@@ -38,7 +38,7 @@ def values(coefficient, x=X, normal=None):
 
 
 def known(function, d=2):
-    return KnownField(d, False, lambda x, _: evaluate("u", function, x))
+    return KnownField(d, False, lambda x, _: values_of_function("u", function, x))
 
 
 # ---- tables of constant coefficients
@@ -298,7 +298,7 @@ def test_a_chain_of_factors_evaluates_the_function_a_few_times_only():
 )
 def test_values_of_functions(function, expected):
     with float64():
-        assert np.allclose(evaluate("f", function, jnp.asarray(X)), expected, rtol=1e-15)
+        assert np.allclose(values_of_function("f", function, jnp.asarray(X)), expected, rtol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_values_of_functions(function, expected):
 )
 def test_functions_of_the_wrong_shape_are_refused(function, message):
     with float64(), pytest.raises(ShapeError, match=message):
-        evaluate("f", function, jnp.asarray(X))
+        values_of_function("f", function, jnp.asarray(X))
 
 
 @pytest.mark.parametrize(
@@ -331,12 +331,14 @@ def test_functions_of_the_wrong_shape_are_refused(function, message):
 )
 def test_functions_that_do_not_give_numbers_are_refused(function):
     with float64(), pytest.raises(ArgumentTypeError, match=r"f: got a function .*; return numbers"):
-        evaluate("f", function, jnp.asarray(X))
+        values_of_function("f", function, jnp.asarray(X))
 
 
 def test_functions_for_jax_arrays_alone_are_evaluated():
     with float64():
-        assert np.array_equal(evaluate("f", lambda x: x.at[:, 0].set(1.0)[..., 0], jnp.asarray(X)), np.ones(5))
+        assert np.array_equal(
+            values_of_function("f", lambda x: x.at[:, 0].set(1.0)[..., 0], jnp.asarray(X)), np.ones(5)
+        )
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])

@@ -17,7 +17,7 @@ from kernop.collocation.layers import with_layers
 from kernop.collocation.parts import Parts
 from kernop.collocation.pieces import Pieces
 from kernop.geometry import Box
-from kernop.geometry.cells import Cell, Cells, Inside, filled, grid_lines, grown, regrown
+from kernop.geometry.cells import Cell, Cells, Inside, filled, grid_lines, regrown, tree
 from kernop.geometry.clipping import Line, intervals
 from kernop.geometry.domain import Domain
 from kernop.language.ops import itself
@@ -130,7 +130,7 @@ def cells_of(
 
     kind = kind_of(problem)
     rough = isinstance(kind, Kind) and kind.order == 2  # plates are smooth enough at corners
-    cells = Cells.of(grown(lines, _inside_of(domain), rule))
+    cells = Cells.of(tree(lines, _inside_of(domain), rule))
     if problem.dim == 3:
         return cells, _on_edges(cells) if depth and rough else places
     return cells, places[(levels >= DEEP) & rough]

@@ -17,7 +17,7 @@ from kernop.collocation.mosaic import Mosaic, Seam, Seams, trace_nodes
 from kernop.collocation.pieces import Pieces
 from kernop.geometry import Points
 from kernop.geometry.cells import Cells, Face
-from kernop.geometry.clipping import Interval, Line, intervals
+from kernop.geometry.clipping import Line, Span, intervals
 from kernop.geometry.patch import Patch
 from kernop.geometry.sequences import gauss
 from kernop.language.problem import Problem
@@ -408,7 +408,7 @@ class _Rows:
         return points, starts
 
 
-def _long(found: list[Interval]) -> list[Interval]:
+def _long(found: list[Span]) -> list[Span]:
     """Without the shortest ones: where lines cross, what is on their sides is seen wrongly."""
     return [(a, b) for a, b in found if b - a > SHORTEST]
 

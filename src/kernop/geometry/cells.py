@@ -53,7 +53,7 @@ Inside = Callable[[FloatArray, FloatArray], bool]
 Rule = Callable[[FloatArray, FloatArray, int], bool]
 
 
-def grown(lines: Sequence[FloatArray], inside: Inside, rule: Rule) -> Cell:
+def tree(lines: Sequence[FloatArray], inside: Inside, rule: Rule) -> Cell:
     """The boxes between grid lines that are inside, each cut again and again into 2^d boxes while a rule says so.
 
     Arguments:

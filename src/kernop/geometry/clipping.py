@@ -23,7 +23,7 @@ SLACK, SHORTEST = 1e-9, 1e-9
 #: Ends of a line that are nearer than this part of its size, with normals that differ by less, are one.
 MEETING, SMOOTH = 1e-9, 1e-6
 
-Interval = tuple[float, float]
+Span = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Line:
         assert found.normal is not None
         return found.x, found.normal
 
-    def within(self, low: FloatArray, high: FloatArray) -> list[Interval]:
+    def within(self, low: FloatArray, high: FloatArray) -> list[Span]:
         """The intervals of t on which the line lies in a box; those of a segment to rounding."""
         room = SLACK * (high - low)
         if not self.straight:
@@ -86,7 +86,7 @@ def _in_box(x: FloatArray, low: FloatArray, high: FloatArray) -> NDArray[np.bool
     return np.all((x >= low) & (x <= high), axis=1)
 
 
-def _joined(found: list[Interval]) -> list[Interval]:
+def _joined(found: list[Span]) -> list[Span]:
     """Intervals of a closed line: one up to 1 and one from 0 are one."""
     first = [own for own in found if own[0] == 0.0 and own[1] < 1.0]
     last = [own for own in found if own[1] == 1.0 and own[0] > 0.0]
@@ -95,7 +95,7 @@ def _joined(found: list[Interval]) -> list[Interval]:
     return [*(own for own in found if own not in (*first, *last)), (last[0][0], 1.0 + first[0][1])]
 
 
-def _straight(first: FloatArray, last: FloatArray, low: FloatArray, high: FloatArray) -> list[Interval]:
+def _straight(first: FloatArray, last: FloatArray, low: FloatArray, high: FloatArray) -> list[Span]:
     start, stop = 0.0, 1.0
     for a, b, c, d in zip(first.tolist(), last.tolist(), low.tolist(), high.tolist(), strict=True):
         step = b - a
@@ -109,7 +109,7 @@ def _straight(first: FloatArray, last: FloatArray, low: FloatArray, high: FloatA
     return [(start, stop)] if (stop - start) * length > 10.0 * SHORTEST * float(np.max(high - low)) else []
 
 
-def intervals(inside: Callable[[FloatArray], NDArray[np.bool_]], near: float | None = None) -> list[Interval]:
+def intervals(inside: Callable[[FloatArray], NDArray[np.bool_]], near: float | None = None) -> list[Span]:
     """The intervals of [0, 1] on which a predicate holds, as far as it is seen at some parameters.
 
     Arguments:

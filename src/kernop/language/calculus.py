@@ -30,7 +30,7 @@ from kernop.basics.errors import (
 from kernop.basics.stored import stored
 from kernop.language.coefficients import Coefficient, PlaceFunction
 from kernop.language.fields import Field, VectorField, check_axis, described, scalar, vector
-from kernop.language.functions import Function, evaluate
+from kernop.language.functions import Function, values_of_function
 
 #: Where fluxes are collected, if they are.
 _fluxes: ContextVar[list[Any] | None] = ContextVar("fluxes", default=None)
@@ -264,7 +264,7 @@ def _entries(name: str, value: object, shape: tuple[int, ...]) -> list[Any]:
 
 
 def _entry(name: str, function: Function, shape: tuple[int, ...], index: tuple[int, ...]) -> PlaceFunction:
-    return lambda x, _: evaluate(name, function, x, shape)[(slice(None), *index)]
+    return lambda x, _: values_of_function(name, function, x, shape)[(slice(None), *index)]
 
 
 def _normal_part(axis: int, walls: bool, name: str) -> Coefficient:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, check_scalar, fail
-from kernop.language.functions import Function, evaluate
+from kernop.language.functions import Function, values_of_function
 
 #: A function of coordinates (n, d) and normals (n, d) or None.
 PlaceFunction = Callable[[Any, Any], Any]
@@ -40,7 +40,7 @@ class Coefficient:
         if isinstance(value, Coefficient):
             return value
         if callable(value):
-            return Coefficient(None, lambda x, _: evaluate("coefficient", value, x, ()), functions=(value,))
+            return Coefficient(None, lambda x, _: values_of_function("coefficient", value, x, ()), functions=(value,))
         remedy = "a coefficient is a number or a function of x, such as lambda x: jnp.exp(x[..., 0])"
         number = check_scalar("coefficient", value, remedy)
         return Coefficient(number, lambda x, _: jnp.full(x.shape[0], number))

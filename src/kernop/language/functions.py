@@ -33,7 +33,7 @@ Function = Callable[[Any], Any]
 ROWS = (512, 2048, 8192)
 
 
-def evaluate(name: str, function: Function, x: object, shape: tuple[int, ...] | None = None) -> Any:
+def values_of_function(name: str, function: Function, x: object, shape: tuple[int, ...] | None = None) -> Any:
     """Values of a user's function at x (n, d), in float64 or complex128: (n, *shape); without ``shape``, (n, …).
 
     One number stands for a constant. A function that forgets ``...`` (``x[0]``) or an axis (``jnp.sum(x**2)``) mixes
@@ -61,7 +61,7 @@ def evaluate_at(name: str, function: Function, x: FloatArray) -> Any:
     They are NumPy unless the function hands on values that JAX traces.
     """
     with float64():
-        values = evaluate(name, function, padded(x))[: len(x)]
+        values = values_of_function(name, function, padded(x))[: len(x)]
     if isinstance(values, Tracer):
         return values
     return check_array(name, values, remedy="make it finite at all points", complex_too=True)

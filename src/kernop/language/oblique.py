@@ -21,7 +21,7 @@ from kernop.basics.stored import stored
 from kernop.geometry import Points, Region
 from kernop.language.calculus import dot, grad
 from kernop.language.conditions import Condition
-from kernop.language.functions import Function, evaluate, padded
+from kernop.language.functions import Function, padded, values_of_function
 
 #: Points at which a direction is looked at.
 LOOKED_AT = 256
@@ -66,7 +66,7 @@ def _check(direction: Any, points: Points, m: int) -> None:
     """Raise if the direction is 0 somewhere, or along the boundary everywhere."""
     if callable(direction):
         with float64(), naming("direction"):
-            b = np.asarray(evaluate("direction", direction, padded(points.x), (m,)))[: len(points)]
+            b = np.asarray(values_of_function("direction", direction, padded(points.x), (m,)))[: len(points)]
     else:
         b = np.tile(direction, (len(points), 1))
     with np.errstate(over="ignore"):

@@ -29,7 +29,7 @@ from kernop.basics.stored import stored
 from kernop.geometry import Points
 from kernop.language.coefficients import Coefficient
 from kernop.language.fields import AffineError, KnownField, ProductError, Term, Unknown, VectorField, described
-from kernop.language.functions import Function, evaluate, padded
+from kernop.language.functions import Function, padded, values_of_function
 from kernop.language.unknowns import Operator, Unknowns, read_unknowns
 
 FieldT = TypeVar("FieldT", Unknown, KnownField)
@@ -252,7 +252,7 @@ def _components(u: Mapping[str, Function], unknowns: Unknowns, points: Points) -
         what = name if len(unknowns.sizes) > 1 else "u"
 
         def at(x: Any, _: Any) -> Any:
-            values = evaluate(what, u[name], x)
+            values = values_of_function(what, u[name], x)
             fits = values.ndim <= 2 if size == 1 else values.ndim > 1 and values.shape[1] == size
             if not fits:
                 shapes = "(n,) or (n, B)" if size == 1 else f"(n, {size}) or (n, {size}, B)"

@@ -29,7 +29,7 @@ from kernop.basics.precision import float64
 from kernop.basics.stored import stored
 from kernop.geometry import Region
 from kernop.geometry.domain import Domain
-from kernop.language.functions import Function, evaluate
+from kernop.language.functions import Function, values_of_function
 
 #: Points of each region that are looked for in the others.
 LOOKED_AT = 512
@@ -150,7 +150,7 @@ class Piecewise:
         if isinstance(mine, Tracer):
             traced: Any = value(places)
             return jnp.where(mine, traced, 0.0)
-        return jnp.where(mine, evaluate(name, value, places, ()), 0.0)
+        return jnp.where(mine, values_of_function(name, value, places, ()), 0.0)
 
     def _check_overlap(self, inside: NDArray[np.bool_], x: FloatArray) -> None:
         """Raise if a point lies in two regions, and on the boundary of neither, as far as that is known."""

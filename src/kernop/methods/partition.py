@@ -21,12 +21,12 @@ from kernop.collocation.mosaic import Mosaic
 from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination
 from kernop.methods.parts.balancing import balanced, balanced_transposed
-from kernop.methods.parts.batches import Batch, batched
+from kernop.methods.parts.batches import Stack, batched
 from kernop.methods.parts.gluing import SINGULAR, Crew, Glue, Group, glued, unglued
 from kernop.methods.parts.leaves import Built, Known, Leaves, PartRows
 from kernop.methods.parts.local import BESIDE_SINGULARITIES, Local
 from kernop.methods.parts.space import PartsSpace
-from kernop.methods.parts.traces import Trace, trace
+from kernop.methods.parts.traces import Trace, face_trace
 from kernop.methods.posterior import Posterior
 from kernop.methods.spaces.polynomials import total_degree
 
@@ -142,7 +142,7 @@ class PartsFactorisation(Factorisation):
         return smooth or list(range(len(self.locals)))
 
     @cached_property
-    def _batches(self) -> list[Batch]:
+    def _batches(self) -> list[Stack]:
         """All parts."""
         rows = [own.numbers for own in self.part_rows]
         return batched(self.locals, rows, self.roots, self.glue.owned, set(self._told))
@@ -295,7 +295,7 @@ def factorised(
     """
     dim = functionals.dim
     degree, _ = method.degrees_for(dim)
-    traces = [trace(dim - 1, seam.degree) for seam in mosaic.seams]
+    traces = [face_trace(dim - 1, seam.degree) for seam in mosaic.seams]
     copies = 2 if crossing is not None and crossing.doubled else 1
     space = PartsSpace(mosaic, total_degree(dim, comb(degree + dim, dim)), (), ansatz, copies * ansatz.width)
     owned: list[list[tuple[int, int]]] = [[] for _ in part_rows]  # seam, side

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernop.basics.errors import SingularGramError
-from kernop.geometry.cells import Cells, grown
+from kernop.geometry.cells import Cells, tree
 from kernop.methods.parts.balancing import balanced, balanced_transposed
 from kernop.methods.parts.gluing import Glue, glued
 
@@ -15,7 +15,7 @@ WIDTH = 3
 @pytest.fixture(scope="module")
 def puzzle():
     """Cells with random maps from traces to fluxes."""
-    cells = Cells.of(grown(LINES, lambda low, high: True, lambda low, high, depth: depth < 1 and bool(low[0] < 0.1)))
+    cells = Cells.of(tree(LINES, lambda low, high: True, lambda low, high, depth: depth < 1 and bool(low[0] < 0.1)))
     inner = [face for face in cells.faces if face.inner]
     owned = [
         np.concatenate([np.arange(k * WIDTH, (k + 1) * WIDTH) for k, f in enumerate(inner) if p in (f.below, f.above)])

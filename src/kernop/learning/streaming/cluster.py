@@ -47,13 +47,13 @@ POINTS_AT_A_TIME = 20_000
 PATIENCE = 15.0
 
 
-class Task:
+class Job:
     """A task on the workers: the future of its result, and how it is submitted again should the scheduler lose it.
 
     What works on a chunk tells which.
     """
 
-    def __init__(self, submit: Callable[..., Any], *needed: Task, chunk: Any = None) -> None:
+    def __init__(self, submit: Callable[..., Any], *needed: Job, chunk: Any = None) -> None:
         self._submit, self._needed, self.chunk = submit, needed, chunk
         self.begin()
 
@@ -88,7 +88,7 @@ class Workers:
                 pass
             return root.future.result()
 
-    def _brought_home(self, there: Task, home: Home, tick: Tick | None) -> Accumulator:
+    def _brought_home(self, there: Job, home: Home, tick: Tick | None) -> Accumulator:
         """The same, to the same bits. Of chunks that are at home already, the points are read and compared."""
         known = home.known()
         found = self.results(there, self.parts(_seen, there, known))
@@ -113,11 +113,11 @@ class Workers:
             check_workers(self._client)
             yield
 
-    def send(self, value: object) -> Task:
+    def send(self, value: object) -> Job:
         """A value on the workers. As the result of a task it comes back when the worker that holds it is lost."""
-        return Task(lambda: self.submit(unpickled, pickled(value)))
+        return Job(lambda: self.submit(unpickled, pickled(value)))
 
-    def results(self, there: Task, parts: list[Task]) -> list[Any]:
+    def results(self, there: Job, parts: list[Job]) -> list[Any]:
         """What all parts of some work give, in their order; each comes home, and is let go of, as it is completed."""
         numbers, found = {id(part): k for k, part in enumerate(parts)}, [None] * len(parts)
         for task in self._completed([there, *parts]):
@@ -132,30 +132,30 @@ class Workers:
             warnings.filterwarnings("ignore", "Sending large graph")
             return self._client.submit(function, *arguments, pure=False, **where)
 
-    def parts(self, function: Callable[..., object], there: Task, cut: Sequence[Any]) -> list[Task]:
+    def parts(self, function: Callable[..., object], there: Job, cut: Sequence[Any]) -> list[Job]:
         """A function of every chunk. Neighbours prefer the same worker, so that most mergers need no transfer."""
 
-        def part(chunk: Any, worker: str) -> Task:
+        def part(chunk: Any, worker: str) -> Job:
             where = {"workers": [worker], "allow_other_workers": True}
-            return Task(lambda there: self.submit(function, there, chunk, **where), there, chunk=chunk)
+            return Job(lambda there: self.submit(function, there, chunk, **where), there, chunk=chunk)
 
         return list(map(part, cut, preferred(self._client.nthreads(), len(cut))))
 
-    def _merged(self, parts: list[Task]) -> list[Task]:
+    def _merged(self, parts: list[Job]) -> list[Job]:
         """The mergers of a binary tree over the parts, the last of which is that of all."""
 
-        def merger(one: Task, other: Task) -> Task:
+        def merger(one: Job, other: Job) -> Job:
             # Before any chunk that has not begun: what is merged can leave the memory.
-            return Task(lambda *pair: self.submit(merged, *pair, priority=1), one, other)
+            return Job(lambda *pair: self.submit(merged, *pair, priority=1), one, other)
 
-        mergers: list[Task] = []
+        mergers: list[Job] = []
         while len(parts) > 1:
             pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
             parts = [merger(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
             mergers += [part for part, pair in zip(parts, pairs, strict=True) if len(pair) == 2]
         return mergers
 
-    def _completed(self, tasks: list[Task], tick: Tick | None = None, done: int = 0) -> Iterator[Task]:
+    def _completed(self, tasks: list[Job], tick: Tick | None = None, done: int = 0) -> Iterator[Job]:
         """The tasks as they are completed, those first that others need. The list is emptied.
 
         If none is completed while no worker does anything, all that are missing are submitted again. (The scheduler of

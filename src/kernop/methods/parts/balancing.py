@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernop.basics.errors import FloatArray
-from kernop.methods.parts.gluing import Glue, Group, places
+from kernop.methods.parts.gluing import Glue, Group, positions
 
 
 def balanced(root: Group, outgoing: Sequence[FloatArray], glue: Glue) -> FloatArray:
@@ -74,7 +74,7 @@ def balanced_transposed(root: Group, pulls: FloatArray, glue: Glue) -> list[Floa
             mine = mine - group.solve_inner(group.up.T @ outside, transposed=True)
         numbers, values = np.concatenate([group.across, group.out]), np.concatenate([mine, outside])
         for child in group.children:
-            fall(child, values[places(numbers, child.out)])
+            fall(child, values[positions(numbers, child.out)])
 
     rise(root)
     fall(root, np.zeros((len(root.out), pulls.shape[1])))

@@ -16,7 +16,7 @@ SMALL, TOGETHER = 2**17, 64
 
 
 @dataclass(kw_only=True, frozen=True, eq=False)
-class Batch:
+class Stack:
     """P parts that are applied together: they share what they do, or are small and of one shape.
 
     Arguments:
@@ -49,7 +49,7 @@ def batched(
     roots: Sequence[FloatArray],
     owned: Sequence[NDArray[np.intp]],
     told: Collection[int],
-) -> list[Batch]:
+) -> list[Stack]:
     """All parts: equal ones together, small ones of one shape together, and large ones one by one.
 
     Arguments:
@@ -68,12 +68,12 @@ def batched(
         if len(same) == 1 and own.q.nbytes < SMALL:
             small.setdefault((*own.q.shape, *own.out.shape), []).append(alike.pop(key)[0])
     cut = [own[a : a + TOGETHER] for own in small.values() for a in range(0, len(own), TOGETHER)]
-    found: list[Batch] = []
+    found: list[Stack] = []
     for numbers in (*alike.values(), *cut):
         first = parts[numbers[0]]
         shared = all(parts[k] is first for k in numbers)
         found.append(
-            Batch(
+            Stack(
                 q=first.q if shared else np.stack([parts[k].q for k in numbers]),
                 from_trace=first.from_trace if shared else np.stack([parts[k].from_trace for k in numbers]),
                 out=first.out if shared else np.stack([parts[k].out for k in numbers]),

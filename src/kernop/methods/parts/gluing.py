@@ -33,7 +33,7 @@ from kernop.basics.stored import stored
 from kernop.geometry.cells import Cell, numbered
 
 #: The numbers of some unknowns.
-Numbers = NDArray[np.intp]
+Indices = NDArray[np.intp]
 #: Equations of faces whose reciprocal condition number is below this do not determine what comes in.
 SINGULAR = 1e-15
 #: Subtrees of at most so many parts are merged apart from each other.
@@ -63,17 +63,17 @@ class Group:
 
     children: tuple[Group, ...]
     part: int
-    inner: Numbers
-    outer: Numbers
-    across: Numbers
-    sums: Numbers
-    factor: tuple[FloatArray, Numbers, FloatArray] | None = None
+    inner: Indices
+    outer: Indices
+    across: Indices
+    sums: Indices
+    factor: tuple[FloatArray, Indices, FloatArray] | None = None
     least: tuple[FloatArray, FloatArray, FloatArray] | None = None
     down: FloatArray | None = None
     up: FloatArray | None = None
 
     @property
-    def out(self) -> Numbers:
+    def out(self) -> Indices:
         """The numbers of what goes out, (b + k,)."""
         return np.concatenate([self.outer, self.sums]) if len(self.sums) else self.outer
 
@@ -102,17 +102,17 @@ class Glue:
         sums: how many sums go up.
     """
 
-    owned: Sequence[Numbers]
+    owned: Sequence[Indices]
     count: int
-    partner: Numbers | None = None
+    partner: Indices | None = None
     sums: int = 0
 
     @property
-    def sum_numbers(self) -> Numbers:
+    def sum_numbers(self) -> Indices:
         """The numbers of the sums, behind those of all unknowns."""
         return np.arange(self.count, self.count + self.sums)
 
-    def split(self, numbers: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    def split(self, numbers: Indices) -> tuple[Indices, Indices, Indices]:
         """The unknowns inside and outside of groups that have these on their outsides, and across those inside."""
         if self.partner is None:
             found, times = np.unique(numbers, return_counts=True)
@@ -174,12 +174,12 @@ class Subtree:
 
     cell: Cell
     parts: tuple[tuple[int, ...], ...]
-    owned: tuple[Numbers, ...]
-    partner: Numbers | None
+    owned: tuple[Indices, ...]
+    partner: Indices | None
     maps: tuple[FloatArray, ...]
-    numbers: Numbers
-    unknowns: Numbers
-    sums: Numbers
+    numbers: Indices
+    unknowns: Indices
+    sums: Indices
 
     def at_home(self, group: Group) -> Group:
         """A group of this subtree with the numbers that parts and unknowns have among all."""
@@ -292,7 +292,7 @@ class _Merging:
         inner, outer, across = glue.split(np.concatenate([group.outer for group in children]))
         sums = glue.sum_numbers
         columns, rows = np.concatenate([inner, outer]), np.concatenate([across, outer, sums])
-        where = [(places(rows, group.out), places(columns, group.outer)) for group in children]
+        where = [(positions(rows, group.out), positions(columns, group.outer)) for group in children]
         kinds = tuple(own.kind for own in pairs)
         single = last or min(kinds) < 0
         key = () if single else (kinds, len(inner), *(own.tobytes() for both in where for own in both))
@@ -336,13 +336,13 @@ class _Merging:
             raise unglued()
 
 
-def places(numbers: Numbers, wanted: Numbers) -> Numbers:
+def positions(numbers: Indices, wanted: Indices) -> Indices:
     """Where each of some numbers stands among others."""
     order = np.argsort(numbers)
     return order[np.searchsorted(numbers[order], wanted)]
 
 
-def _least(group: Group, across: Numbers, whole: FloatArray, units: FloatArray) -> Group:
+def _least(group: Group, across: Indices, whole: FloatArray, units: FloatArray) -> Group:
     """The last group, whose equations and sums hold by least squares, each in units not below those given."""
     scale = 1.0 / np.maximum(np.max(np.abs(whole), axis=1), np.maximum(units, 1e-300))
     q, upper = np.linalg.qr(scale[:, None] * whole)

@@ -15,7 +15,7 @@ from kernop.collocation.fluxes import Exchange
 from kernop.collocation.functionals import Block, Functionals
 from kernop.language.fields import MultiIndex, Term
 from kernop.methods.parts.gluing import Crew
-from kernop.methods.parts.local import Leaf, Local, Pattern, Rows, learned
+from kernop.methods.parts.local import Leaf, Local, LocalRows, Pattern, learned
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.parts.traces import Trace
 
@@ -25,7 +25,7 @@ EQUAL = 1e-13
 COMPARED, PATTERNS = 256, 16
 
 #: What a part does, and the weights of its blocks of rows.
-Learned = tuple[Local, list[float]]
+Fitted = tuple[Local, list[float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Alike:
         self._sums: list[float] = []
         self._same: dict[bytes, int] = {}
         self._factors = np.empty(0)
-        self.parts: list[Learned] = []
+        self.parts: list[Fitted] = []
 
     def find(self, numbers: FloatArray, near: float) -> int | None:
         """The part whose numbers are the same, or, among the first ones, as near as this."""
@@ -221,11 +221,11 @@ class Leaves:
 
     def _leaf(self, k: int, pieces: Sequence[tuple[_Scaled, slice, str]], singular: bool) -> Leaf:
         near = 8.0 * EPS * (1.0 + float(self._far[k]))
-        rows: dict[str, list[Rows]] = {"data": [], "into": [], "out": []}
+        rows: dict[str, list[LocalRows]] = {"data": [], "into": [], "out": []}
         for own, part, kind in pieces:
             table, width = own.table[part], len(own.terms)
             pattern = self._pattern(table[:, width:], tuple(sorted({alpha for _, alpha in own.terms})), near)
-            rows[kind].append(Rows(own.terms, np.ascontiguousarray(table[:, :width]), pattern, own.starts))
+            rows[kind].append(LocalRows(own.terms, np.ascontiguousarray(table[:, :width]), pattern, own.starts))
         crossing = self._crossing
         channels = 0 if crossing is None else len(crossing.incoming[0])
         return Leaf(
@@ -250,7 +250,7 @@ class Leaves:
             seen.append(found)
         return found
 
-    def _built(self, k: int, own: Learned) -> Built:
+    def _built(self, k: int, own: Fitted) -> Built:
         local, weights = own
         slices = zip(self._part_rows[k].slices, weights, strict=True)
         roots = [np.full(part.stop - part.start, 1.0 / (self._sizes[c][k] * w)) for (c, part), w in slices]

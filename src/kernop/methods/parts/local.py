@@ -76,7 +76,7 @@ class Pattern:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class LocalRows:
     """Functionals of one part in its own units: Σ φ_{k,α} ∂^α v_k at places of a pattern.
 
     Arguments:
@@ -98,7 +98,7 @@ class Rows:
         """What they make of the functions of all components, each k counted on by a shift: into found, (m c, n)."""
         if self.starts is not None:
             whole = np.empty((len(found), len(self.coefficients)))
-            Rows(self.terms, self.coefficients, self.pattern).fill(whole, shift)
+            LocalRows(self.terms, self.coefficients, self.pattern).fill(whole, shift)
             found[:] = np.add.reduceat(whole, self.starts[:-1], axis=1)
             return
         m, seen = len(self.pattern.degrees), set[int]()
@@ -128,9 +128,9 @@ class Leaf:
         singular: is u singular there?
     """
 
-    data: tuple[Rows, ...]
-    into: tuple[Rows, ...]
-    out: tuple[Rows, ...]
+    data: tuple[LocalRows, ...]
+    into: tuple[LocalRows, ...]
+    out: tuple[LocalRows, ...]
     traces: tuple[Trace, ...]
     components: int
     leading: tuple[int, ...] = ()
@@ -176,7 +176,7 @@ def learned(leaf: Leaf) -> tuple[Local, list[float]]:
     return Local(np.ascontiguousarray(q[: data[-1]]), upper, from_trace, np.ascontiguousarray(out)), weights
 
 
-def _placed(rows: Rows, whole: FloatArray, part: slice, leading: tuple[int, ...]) -> float:
+def _placed(rows: LocalRows, whole: FloatArray, part: slice, leading: tuple[int, ...]) -> float:
     """Put rows of data where they belong, divided by their size for the components that are traced.
 
     Pressures have none of their own.
@@ -189,7 +189,7 @@ def _placed(rows: Rows, whole: FloatArray, part: slice, leading: tuple[int, ...]
     return weight
 
 
-def _ends(rows: Sequence[Rows], start: int) -> list[int]:
+def _ends(rows: Sequence[LocalRows], start: int) -> list[int]:
     """Where each of some rows begins, and the last one ends."""
     return (start + np.cumsum([0, *map(len, rows)])).tolist()
 

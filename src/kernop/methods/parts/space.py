@@ -17,7 +17,7 @@ from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Block, Functionals, evaluations
 from kernop.collocation.mosaic import Mosaic
 from kernop.methods.expansion import Expansion, Order
-from kernop.methods.parts.local import Pattern, Rows
+from kernop.methods.parts.local import LocalRows, Pattern
 
 #: Points whose functions are held at a time.
 STRIP = 2048
@@ -88,7 +88,7 @@ class PartsSpace(Expansion):
             powers = np.stack([np.prod(half ** np.array(alpha), axis=1) for alpha in block.alphas], axis=1)
             pattern = Pattern((block.x[rows] - 0.5 * (high + low)[place]) / half, self.degrees, alphas)
             whole = np.empty((self.each, len(rows)))
-            Rows(block.terms, block.coefficients[rows] / powers, pattern).fill(whole)
+            LocalRows(block.terms, block.coefficients[rows] / powers, pattern).fill(whole)
             first = np.flatnonzero(np.diff(place, prepend=-1)).tolist()
             for a, b in pairwise([*first, len(rows)]):
                 yield rows[a:b], int(place[a]), whole[:, a:b].T

@@ -32,7 +32,7 @@ class Trace:
 
 
 @cache
-def trace(axes: int, degree: int) -> Trace:
+def face_trace(axes: int, degree: int) -> Trace:
     """Polynomials of total degree < ``degree`` on a face with so many axes; a point has a number."""
     if axes == 0:
         one = np.ones((1, 1))

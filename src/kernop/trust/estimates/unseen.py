@@ -14,7 +14,7 @@ from kernop.collocation.units import frame_of
 from kernop.geometry import Points
 from kernop.geometry.points import concatenate
 from kernop.language.conditions import Condition
-from kernop.language.functions import Function, evaluate, padded
+from kernop.language.functions import Function, padded, values_of_function
 from kernop.language.problem import Problem
 from kernop.methods import Combination
 from kernop.trust.estimates.peaks import STEPS, Scan, SpotNumbers, Spots, Values, climb, rises, scan, searchable, widths
@@ -121,7 +121,7 @@ def _values(name: str, function: Function, width: int) -> Values:
 
     def values(x: FloatArray) -> FloatArray:
         with float64():
-            found = np.asarray(evaluate(name, function, padded(x)))[: len(x)].reshape(len(x), -1)
+            found = np.asarray(values_of_function(name, function, padded(x)))[: len(x)].reshape(len(x), -1)
         return np.where(np.isfinite(found), found, np.nan) * np.ones(width)
 
     return values
