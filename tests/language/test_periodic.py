@@ -196,3 +196,15 @@ def test_there_must_be_an_equation_with_a_trace():
 def test_what_cannot_be_done_is_said():
     with pytest.raises(ko.errors.ArgumentError, match="periodic conditions, which is not covered"):
         ko.learn(channel(), method=ko.Subspace(200)).green(PLACES[:2], PLACES[3:4])
+
+
+def test_a_torus_needs_no_names():
+    sides = [("left", "right"), ("bottom", "top")]
+    problem = ko.Problem(
+        ko.Equation(lambda u: u - ko.laplacian(u), on=SQUARE),
+        *(ko.Periodic(SQUARE.face(one), SQUARE.face(other)) for one, other in sides),
+    )
+    assert problem.names == ("f", "periodic", "periodic2")
+    wave = lambda x: np.cos(K * (x[..., 0] + x[..., 1]))
+    u = ko.learn(problem, method=ko.Subspace(250))(lambda x: (1 + 2 * K**2) * wave(x))
+    assert np.max(np.abs(u(PLACES) - wave(PLACES))) < 1e-5

@@ -1,5 +1,7 @@
 """Problems as data: names, spaces, fixed data, manufactured solutions."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -163,6 +165,15 @@ def test_a_problem_contains_the_points_of_any_condition():
     problem = Problem(Equation(laplacian, Ball([0, 0], 1.0)), Dirichlet(Box([2, 2], [3, 3]).boundary))
     x = np.array([[0.0, 0.0], [2.0, 2.5], [2.5, 2.5], [1.5, 0.0]])
     assert problem.contains(x).tolist() == [True, True, False, False]
+
+
+def test_conditions_with_fixed_data_are_numbered_where_they_share_a_name():
+    fixed = Dirichlet(SQUARE.face("left"), data=0.0)
+    named = Dirichlet(SQUARE.face("bottom"), name="g2", data=1.0)
+    problem = Problem(Equation(laplacian, SQUARE), fixed, named, replace(fixed), Dirichlet(SQUARE.face("right")))
+    assert problem.names == ("f", "g3", "g2", "g4", "g")
+    assert problem.inputs == ("f", "g")
+    assert problem["g2"].data == 1.0
 
 
 @pytest.mark.parametrize(

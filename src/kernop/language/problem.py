@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -40,7 +42,8 @@ class Problem:
     """A linear PDE, or a system of them: a list of conditions. Pure data; nothing is sampled or computed here.
 
     Arguments:
-        conditions: in the order of the arguments of T.
+        conditions: in the order of the arguments of T. Those with fixed data need no names of their own: two that are
+            called "periodic" become "periodic" and "periodic2".
         unknowns: names and numbers of components, such as {"u": 2, "p": 1}; None for one scalar unknown, u.
     """
 
@@ -51,7 +54,7 @@ class Problem:
             if not isinstance(condition, Condition | Compound):
                 raise fail(ArgumentTypeError, "conditions", describe(condition), "give Equation, Dirichlet, Neumann, …")
         self._unknowns = read_unknowns(unknowns)
-        conditions = _expanded(conditions, self._unknowns)
+        conditions = _numbered(_expanded(conditions, self._unknowns))
         names = [condition.name for condition in conditions]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
@@ -192,6 +195,22 @@ class Problem:
 
     def __repr__(self) -> str:
         return "Problem(" + ", ".join(map(repr, self._conditions)) + ")"
+
+
+def _numbered(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """The conditions; those with fixed data that share a name, which is no argument of T, become g, g2, g3, …"""
+    used = {condition.name for condition in conditions if condition.data is None}
+    taken = {condition.name for condition in conditions}
+    found: list[Condition] = []
+    for condition in conditions:
+        if condition.data is not None:
+            if condition.name in used:
+                name = next(name for k in count(2) if (name := f"{condition.name}{k}") not in taken)
+                condition = replace(condition, name=name)
+            used.add(condition.name)
+            taken.add(condition.name)
+        found.append(condition)
+    return tuple(found)
 
 
 def _expanded(conditions: Sequence[Condition | Compound], unknowns: Unknowns) -> tuple[Condition, ...]:
