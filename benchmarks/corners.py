@@ -18,6 +18,7 @@ from common import OUT, save, table
 from corners_fem import adaptive
 
 import kernop as ko
+from kernop.plotting import COLOURS
 
 SQUARE, ELL = ko.Box([0, 0], [1, 1]), ko.Polygon([[-1, -1], [1, -1], [1, 0], [0, 0], [0, 1], [-1, 1]])
 HALF = ko.Box([-1, 0], [1, 1])
@@ -148,9 +149,10 @@ def draw(found: dict[str, list[tuple[int, float, float]]]) -> None:
     picture = Figure(figsize=(9, 3.6), layout="constrained")
     for k, label in enumerate(("functions", "processor time [s]")):
         axes = picture.add_subplot(1, 2, k + 1, xlabel=label, ylabel="relative error at two places")
-        for name, rows in found.items():
-            axes.loglog([row[k] for row in rows], [row[2] for row in rows], "o-", ms=4, label=name)
-        axes.legend()
+        for (name, rows), colour, marker in zip(found.items(), COLOURS, "os^", strict=False):
+            style = {"color": colour, "marker": marker, "markersize": 4, "label": name}
+            axes.loglog([row[k] for row in rows], [row[2] for row in rows], **style)
+    axes.legend(loc="lower left")
     OUT.mkdir(parents=True, exist_ok=True)
     picture.savefig(OUT / "corners.png", dpi=150)
 

@@ -20,6 +20,7 @@ from common import OUT, save, table
 from skfem.helpers import dot, grad
 
 import kernop as ko
+from kernop.plotting import COLOURS
 
 SQUARE, DISK = ko.Box([0, 0], [1, 1]), ko.Ball([0.45, 0.55], 0.25)
 TRIANGLE = ko.Polygon([[0.3, 0.3], [0.75, 0.4], [0.45, 0.7]])
@@ -131,13 +132,13 @@ def strong(T: Any) -> None:
         fields = {"flux continuous: −div(a ∇u) = 1": T(1.0, 0.0)(x), "pointwise: −a Δu = 1": pointwise(x)}
     picture = Figure(figsize=(11, 3.4), layout="constrained")
     for k, (name, values) in enumerate(fields.items()):
-        axes = picture.add_subplot(1, 3, k + 1, title=name, aspect="equal")
+        axes = picture.add_subplot(1, 3, k + 1, title=name, aspect="equal", xlabel="x", ylabel="y")
         shown = axes.pcolormesh(t, t, values.reshape(n, n).T, shading="nearest")
-        picture.colorbar(shown, ax=axes, shrink=0.8)
+        picture.colorbar(shown, ax=axes, shrink=0.8, label="u")
     axes = picture.add_subplot(1, 3, 3, title="along y = 0.4", xlabel="x", ylabel="u")
     line = np.stack([t, np.full(n, 0.4)], axis=1)
-    axes.plot(t, T(1.0, 0.0)(line), label="flux continuous")
-    axes.plot(t, pointwise(line), label="pointwise")
+    axes.plot(t, T(1.0, 0.0)(line), color=COLOURS[0], label="flux continuous")
+    axes.plot(t, pointwise(line), "--", color=COLOURS[1], label="pointwise")
     axes.legend()
     OUT.mkdir(parents=True, exist_ok=True)
     picture.savefig(OUT / "jumps.png", dpi=150)

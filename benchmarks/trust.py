@@ -28,6 +28,7 @@ from kernop.paper.darcy import checkerboard, strong_problem
 from kernop.paper.experiment import random_nets
 from kernop.paper.heat import heat_modes
 from kernop.paper.helmholtz import helmholtz_waves
+from kernop.plotting import COLOURS
 
 PROBLEMS = {
     "Poisson": SMOOTH["Poisson"],
@@ -173,7 +174,7 @@ def draw(results: dict[str, Compared]) -> None:
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(1, 3, figsize=(13.5, 4.6), layout="constrained")
-    colours = np.asarray(plt.colormaps["tab10"].colors)
+    colours = np.asarray([mpl.colors.to_rgb(colour) for colour in COLOURS])
     for name, colour in zip(results, colours, strict=False):
         axes[0].scatter([], [], s=4, color=colour, label=name)
     pairs = (("l2", "estimated_l2"), ("linf", "estimated_linf"), ("sup", "bound"))

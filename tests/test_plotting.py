@@ -56,6 +56,18 @@ def test_the_truth_has_a_name(tmp_path, monkeypatch):
     assert drawn[0].axes[0].get_title() == "finite differences"
 
 
+def test_errors_of_all_estimators_have_the_same_logarithmic_colours(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("kernop.plotting.save", lambda figure, path: drawn.append(figure) or path)
+    x = square_grid(4)
+    true_predicted_error(x, x[:, 0], {"a": x[:, 0] + 1e-2, "b": x[:, 0] * (1 + 1e-9)}, tmp_path / "f.png")
+    coarse, fine = (image for axis in drawn[0].axes for image in axis.get_images() if image.get_cmap().name == "magma")
+    assert coarse.norm is fine.norm
+    assert fine.norm.vmin < 1e-9 < 1e-2 == pytest.approx(coarse.norm.vmax)
+    assert np.ptp(fine.norm(np.asarray(fine.get_array()))) < 0.1 < np.ptp(coarse.norm([1e-9, 1e-2]))
+    true_predicted_error(x, x[:, 0], x[:, 0], tmp_path / "exact.png")  # errors of zero
+
+
 def test_what_cannot_be_drawn(tmp_path):
     with pytest.raises(ShapeError, match="x: got points on one line"):
         field(np.zeros((16, 2)), np.zeros(16), tmp_path / "f.png")

@@ -48,7 +48,7 @@ def demo(
     for name, learn in ways.items():
         learn(seed)  # compiles
         console.print(f"[bold]{name}[/]")
-        outcomes[name] = measure(experiment, learn(seed, progress=True))
+        outcomes[name] = measure(experiment, learn(seed, progress=console.is_terminal))
     console.print()
     console.print(_comparison(experiment, outcomes))
     first, best = outcomes.values()

@@ -24,6 +24,10 @@ from kernop.basics.replacing import check_path
 
 #: Pixels in an inch of a figure, at least.
 DPI = 150
+#: Colours that the colour-blind can tell apart (Okabe and Ito).
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+#: Errors below this part of the largest in a figure are drawn as nothing.
+NEGLIGIBLE = 1e-16
 
 
 def pyplot() -> Any:
@@ -64,7 +68,9 @@ def true_predicted_error(
     labels: Sequence[str] = ("x", "y"),
     truth: str = "exact solution",
 ) -> Path:
-    """Panels on a square grid: the exact solution, then a row of prediction and absolute error for each estimator.
+    """Panels on a square grid: a row of exact solution, prediction and absolute error for each estimator.
+
+    The errors of all rows have the same logarithmic colours.
 
     Arguments:
         x: a full tensor grid with n points along each axis, (n², 2), first coordinate slowest.
@@ -86,10 +92,12 @@ def true_predicted_error(
     size = (12.5, 0.4 + 3.6 * len(rows))
     figure, axes = pyplot().subplots(len(rows), 3, figsize=size, layout="constrained", squeeze=False)
     shared = {"vmin": float(exact.min()), "vmax": float(exact.max())}
+    errors = {name: np.abs(values - exact) for name, values in rows.items()}
+    norm, floor = _logarithmic(np.concatenate(list(errors.values())))
     for (left, middle, right), (name, values) in zip(axes, rows.items(), strict=True):
         _image(left, x, exact.reshape(n, n), reference, **shared)
         _image(middle, x, values.reshape(n, n), name, **shared)
-        _image(right, x, np.abs(values - exact).reshape(n, n), "absolute error", cmap="magma", vmin=0.0)
+        _image(right, x, np.maximum(errors[name], floor).reshape(n, n), "absolute error", cmap="magma", norm=norm)
     for axis in axes.flat:
         axis.set(xlabel=across, ylabel=up)
     figure.suptitle(heading)
@@ -106,7 +114,18 @@ def field(x: FloatArray, values: FloatArray, path: str | Path, *, title: str = "
     return save(figure, path)
 
 
-def _image(axis: Any, x: FloatArray, values: FloatArray, title: str, **style: str | float) -> None:
+def _logarithmic(errors: FloatArray) -> tuple[Any, float]:
+    """Logarithmic colours for errors, from the least that can be told from zero to the largest; and the former."""
+    from matplotlib.colors import LogNorm
+
+    largest = float(errors.max()) or NEGLIGIBLE
+    seen = errors[errors > NEGLIGIBLE * largest]
+    least = float(np.quantile(seen, 0.02)) if len(seen) else largest
+    least = min(least, 0.1 * largest)
+    return LogNorm(least, largest), least
+
+
+def _image(axis: Any, x: FloatArray, values: FloatArray, title: str, **style: Any) -> None:
     """Values (n, n) on a square grid as an image, the first coordinate to the right, with its colours."""
     pixel = np.ptp(x, axis=0) / (np.asarray(values.shape) - 1)  # points are the middles of pixels
     lo, hi = (x.min(axis=0) - 0.5 * pixel).tolist(), (x.max(axis=0) + 0.5 * pixel).tolist()
@@ -114,7 +133,8 @@ def _image(axis: Any, x: FloatArray, values: FloatArray, title: str, **style: st
     image = axis.imshow(values.T, extent=(lo[0], hi[0], lo[1], hi[1]), **style)
     axis.set(title=title)
     bar = axis.figure.colorbar(image, ax=axis, shrink=0.9)
-    bar.formatter.set_powerlimits((-2, 3))
+    if "norm" not in style:
+        bar.formatter.set_powerlimits((-2, 3))
     bar.outline.set_visible(False)
 
 

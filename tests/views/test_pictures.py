@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 import kernop as ko
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, ShapeError
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, ShapeError
 from kernop.plotting import save
 from kernop.views.figures import axes_for, colour_bar, coloured, framed
 from kernop.views.mesh import Mesh
@@ -105,24 +105,6 @@ def test_axes_of_the_user(dome, cube, axes):
 def test_what_cannot_be_drawn(cube, axes, asked, message):
     with pytest.raises(ArgumentError, match=message.replace("(", r"\(")):
         cube.plot(**asked)
-
-
-def test_films(heat, dome, tmp_path, axes):
-    operator, u = heat
-    path = u.animate(tmp_path / "u.gif", times=5, points=60)
-    assert Image.open(path).n_frames == 5
-    page = u.animate(tmp_path / "u.html", times=[0.0, 0.1], points=60).read_text()
-    assert page.count("data:image/png;base64") == 2
-    long = operator.march(3, lambda x: np.sin(np.pi * x[..., 0]))
-    film = long.animate(times=7, points=60)
-    film._func(6)
-    line = film._fig.axes[0].lines[0]
-    np.testing.assert_allclose(line.get_ydata(), long.at(0.6)(line.get_xdata()), atol=1e-12)
-    film._draw_was_started = True  # it was made to be looked at
-    with pytest.raises(ArgumentError, match="without time"):
-        dome.animate()
-    with pytest.raises(FileError, match="suffix"):
-        u.animate(tmp_path / "u.txt")
 
 
 def test_pictures_in_threads(dome):

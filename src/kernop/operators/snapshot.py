@@ -39,7 +39,8 @@ class Snapshot(Viewed):
     def __init__(self, whole: Lasting, sights: Sequence[Sight], together: Sight, t: Any) -> None:
         scene = sights[0].scene
         if not scene.timed:
-            raise fail(ArgumentError, "t", "a time for a function without time", "use u.plot(at={'z': 0.5}) for a cut")
+            remedy = "use u itself, or u.plot(axis=…, at=…) for a cut"
+            raise fail(ArgumentError, "t", "a time for a function without time", remedy)
         self.t, (first, last) = check_number("t", t), sights[0].moments
         if not first <= self.t <= last:
             raise fail(OutsideDomainError, "t", f"{self.t:g}", f"give a time from {first:g} to {last:g}")

@@ -9,7 +9,7 @@ from typing import TypedDict
 import numpy as np
 
 from kernop.basics.errors import FloatArray
-from kernop.plotting import pyplot, save
+from kernop.plotting import COLOURS, pyplot, save
 
 #: Points on the line (n,), the exact values there (n,), and approximations (n,) by name.
 Curve = tuple[FloatArray, FloatArray, Mapping[str, FloatArray]]
@@ -21,14 +21,13 @@ def error_curves(rows: Mapping[str, Curve], path: str | Path, *, title: str = ""
     """For each row, by name: a function on the line with its approximations, and their absolute errors."""
     size = (12, 0.4 + 3.3 * len(rows))
     figure, axes = pyplot().subplots(len(rows), 2, figsize=size, layout="constrained", squeeze=False)
-    colours = ("tab:blue", "tab:green", "tab:red", "tab:orange")
     for (left, right), (name, (x, exact, found)) in zip(axes, rows.items(), strict=True):
         left.plot(x, exact, color="black", linewidth=2.2, label="exact")
-        for (label, values), colour, dash in zip(found.items(), colours, ("-", "--", ":", "-."), strict=False):
+        for (label, values), colour, dash in zip(found.items(), COLOURS, ("-", "--", ":", "-."), strict=False):
             style = {"color": colour, "label": label}
             left.plot(x, values, dash, linewidth=1.2, **style)
             right.semilogy(x, np.maximum(np.abs(values - exact), 1e-17), dash, linewidth=1.0, **style)
-        left.set(title=f"{name}: solution", xlabel="x")
+        left.set(title=f"{name}: solution", xlabel="x", ylabel="u")
         right.set(title=f"{name}: absolute error", xlabel="x")
         right.grid(alpha=0.3)
     figure.legend(*axes[0][0].get_legend_handles_labels(), frameon=False, ncols=5, loc="outside lower center")

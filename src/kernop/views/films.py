@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,8 @@ from kernop.views.vtkfiles import read_times
 
 #: Moments of a film, and points of its pictures.
 MOMENTS, POINTS = 60, 4_000
-#: Suffixes, and the writers of matplotlib for them.
-WRITERS = {".gif": "pillow", ".mp4": "ffmpeg", ".html": "html"}
+#: What files of films are called.
+SUFFIXES = (".gif", ".mp4", ".html")
 #: Shows moment k, and says what has changed.
 Change = Callable[[int], list[Any]]
 
@@ -43,7 +45,7 @@ def animate(
 ) -> Any:
     """A film of a function of space and time; see ``u.animate``."""
     animation = needed("matplotlib.animation", "plot", "animate")
-    target, rate = _target(path, animation), check_integer("fps", fps, least=1, most=120)
+    target, rate = _target(path), check_integer("fps", fps, least=1, most=120)
     own = sight.alone("animate")
     if not own.scene.timed:
         raise fail(ArgumentError, "animate", "a function without time", "use u.plot()")
@@ -118,29 +120,43 @@ def _colours(axis: object, panels: list[Panel], mesh: Mesh, frames: list[FloatAr
     return change
 
 
-def _target(path: Any, animation: Any) -> Path | None:
+def _target(path: Any) -> Path | None:
     """Where the film goes, if its kind is known and can be written here."""
     if path is None:
         return None
     check_path(path)
     target = Path(path)
-    if target.suffix.lower() not in WRITERS:
+    if target.suffix.lower() not in SUFFIXES:
         got = f"{str(target)!r}, whose suffix is not that of a film"
         raise fail(FileError, "path", got, "give one such as 'u.gif', 'u.mp4' or 'u.html'")
-    if target.suffix.lower() == ".mp4" and not animation.writers.is_available("ffmpeg"):
-        got = f"{str(target)!r}, and no program ffmpeg"
-        raise fail(FileError, "path", got, "install ffmpeg, or give 'u.gif' or 'u.html'")
+    if target.suffix.lower() == ".mp4" and ffmpeg() is None:
+        got, remedy = f"{str(target)!r}, and no program ffmpeg", "pip install 'kernop[film]', which brings one"
+        raise fail(FileError, "path", got, f"{remedy}, or give 'u.gif' or 'u.html'")
     return target
 
 
+def ffmpeg() -> str | None:
+    """The program that writes MP4: that of the settings of matplotlib, else that of the extra ``film``."""
+    mpl = needed("matplotlib", "plot", "animate")
+    if (own := shutil.which(mpl.rcParams["animation.ffmpeg_path"])) is not None:
+        return own
+    try:
+        return str(import_module("imageio_ffmpeg").get_ffmpeg_exe())
+    except (ImportError, RuntimeError):  # the latter: a platform for which the package has no program
+        return None
+
+
 def _save(film: Any, figure: Any, target: Path, fps: int, told: Any) -> Path:
-    plt = needed("matplotlib.pyplot", "plot", "animate")
+    plt, mpl = needed("matplotlib.pyplot", "plot", "animate"), needed("matplotlib", "plot", "animate")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.suffix.lower() == ".html":
             target.write_text(film.to_jshtml(fps=fps), encoding="utf-8")
+        elif target.suffix.lower() == ".mp4":
+            with mpl.rc_context({"animation.ffmpeg_path": ffmpeg()}):
+                film.save(target, writer="ffmpeg", fps=fps, progress_callback=told)
         else:
-            film.save(target, writer=WRITERS[target.suffix.lower()], fps=fps, progress_callback=told)
+            film.save(target, writer="pillow", fps=fps, progress_callback=told)
     except OSError as error:
         raise fail(FileError, "path", f"{str(target)!r}, which cannot be written ({error})", "give another") from error
     finally:

@@ -11,6 +11,7 @@ import numpy as np
 from kernop.basics.errors import ArgumentError, FloatArray, check_integer, fail
 from kernop.geometry import Points, Region
 from kernop.geometry.region import PointSet
+from kernop.plotting import COLOURS
 from kernop.views.extras import Axes
 from kernop.views.figures import axes_for, framed, users_pyplot
 from kernop.views.mesh import mesh_of
@@ -18,8 +19,6 @@ from kernop.views.scene import Scene, scene
 
 #: Dots that make up a piece of a boundary, points inside, normals of each piece, and points of the mesh of a domain.
 DOTS, INSIDE, NORMALS, FILLED = 600, 200, 12, 3_000
-#: Colours that the colour-blind can tell apart (Okabe and Ito).
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,7 +77,7 @@ class Viewed(ABC):
         points: int | None = None,
         cmap: str | None = None,
     ) -> Any:
-        """u in time as a film: a GIF, an MP4 (which needs ffmpeg) or an HTML page, by the suffix of ``path``.
+        """u in time as a film: a GIF, an MP4 (needs ``kernop[film]``) or an HTML page, by the suffix of ``path``.
 
         Returns the path; without one the animation of matplotlib, which a notebook shows. Needs ``kernop[plot]``.
 
