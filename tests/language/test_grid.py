@@ -154,6 +154,10 @@ def test_xarray_brings_its_coordinates():
 
 def test_labels_that_cannot_be_used_are_named():
     plain = xr.DataArray(np.zeros((3, 4)), dims=("x", "y"))
+    with pytest.raises(
+        ko.errors.ArgumentTypeError, match=r"named dimensions \('y', 'x'\); use GridFunction.from_xarray"
+    ):
+        ko.GridFunction(plain.T, SQUARE)  # its order would be lost
     with pytest.raises(ko.errors.ArgumentError, match=r"coords\['x'\]: got a dimension without coordinates"):
         ko.GridFunction.from_xarray(plain)
     days = plain.assign_coords(x=np.array(["2020-01-01", "2020-01-02", "2020-01-03"], dtype="M8[ns]"), y=range(4))

@@ -28,7 +28,7 @@ from kernop.basics.frozen import frozen
 from kernop.basics.stored import ComplexArray, stored
 from kernop.geometry import Box, SpaceTime
 from kernop.geometry.extents import slack
-from kernop.language.labelled import read_labelled
+from kernop.language.labelled import check_unlabelled, read_labelled
 from kernop.language.splines import interpolant
 
 #: Degrees of the spline: C², C⁴ and C⁶.
@@ -67,6 +67,7 @@ class GridFunction:
         at: Literal["nodes", "cells"] = "nodes",
         degree: int = 3,
     ) -> None:
+        check_unlabelled("values", values)
         remedy = "give finite numbers of shape (n_1, …, n_d), one axis for each coordinate"
         self.values: FloatArray | ComplexArray = frozen(check_array("values", values, remedy=remedy, complex_too=True))
         self.at = check_choice("at", at, ("nodes", "cells"))

@@ -33,6 +33,14 @@ def read_labelled(array: Any, dims: Sequence[str] | None) -> tuple[NumberArray, 
     return values, tuple(axes)
 
 
+def check_unlabelled(name: str, array: Any) -> None:
+    """Raise if an array has named dimensions: as a plain array it would lose their order and its coordinates."""
+    if hasattr(array, "dims") and hasattr(array, "coords"):
+        got = f"an array with named dimensions {tuple(map(str, array.dims))}"
+        remedy = "use GridFunction.from_xarray(array), which reads its coordinates, or give array.values"
+        raise fail(ArgumentTypeError, name, got, remedy)
+
+
 def _check_order(own: tuple[Any, ...]) -> None:
     """Raise if dimensions have names with a usual order, and stand in another: ("y", "x"), as images have them."""
     names = tuple(map(str, own))

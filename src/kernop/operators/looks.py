@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, NumberArray
 from kernop.collocation.batches import StreamPoints
@@ -68,7 +69,7 @@ def _places(learned: Learned, axis: Any) -> None:
     space = learned.factorisation.expansion
     if isinstance(space, PartsSpace) and space.dim == 2:
         view = axis.axis()
-        shown = draw_parts(space, axis, zorder=0, alpha=0.7, cmap="viridis_r")
+        shown = draw_parts(space, axis, zorder=1.5, alpha=0.7, cmap="viridis_r")  # above the domain
         axis.axis(view)
         axis.figure.colorbar(shown, ax=axis, label="halved", shrink=0.7)
         axis.set_title(f"{len(space.uppers)} parts of degree {int(np.max(np.sum(space.degrees, axis=1)))}")
@@ -115,12 +116,22 @@ def _response(
 
 
 def _sources(learned: Learned, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Points inside, which are points of T: near the middle, or some on a line."""
+    """Points inside, which are points of T: near the middle and away from the boundary, or some on a line."""
     problem = learned.problem
     inner = next(c for c in problem.conditions if c.on.intrinsic_dim == problem.dim)
     x = learned.points[inner.name].x
+    if problem.dim > 1:
+        x = _deep(x, [learned.points[c.name].x for c in problem.conditions if c.on.intrinsic_dim == problem.dim - 1])
     wanted = [low + part * (high - low) for part in (SOURCES if problem.dim == 1 else (0.5,))]
     return np.stack([x[np.argmin(np.linalg.norm(x - place, axis=1))] for place in wanted])
+
+
+def _deep(x: FloatArray, boundary: list[FloatArray]) -> FloatArray:
+    """Those of the points x (n, d) that are at least half as far from points of the boundary as any is."""
+    if not boundary:
+        return x
+    depth, _ = cKDTree(np.concatenate(boundary)).query(x)
+    return x[depth >= 0.5 * np.max(depth)]
 
 
 def _bumped(learned: Learned, answer: Callable[[Mapping[str, Any]], Solution]) -> tuple[Solution, str]:

@@ -36,7 +36,7 @@ def plot(
     panels = [panel for sight in sights for own in cuts(sight, axis, at) for panel in panels_of(own, shown)]
     for sight, note in errors:
         found = [panel for own in cuts(sight, axis, at) for panel in panels_of(own, shown)]
-        panels += [replace(panel, arrows=None, signed=panel.arrows is None, note=note) for panel in found]
+        panels += [replace(panel, arrows=None, signed=not panel.label.startswith("|"), note=note) for panel in found]
     axes = axes_for(len(panels), ax, max(map(ratio, panels)))
     drawn = [sampled(panel, number) for panel in panels]
     for panel, own, (mesh, values) in zip(panels, axes, drawn, strict=True):
