@@ -117,8 +117,7 @@ class _Nodes:
         counts = [len(seam.x) for seam in found.seams]
         number = np.repeat(np.arange(len(counts)), counts)
         below, above = (np.repeat(own, counts) for own in zip(*[(s.below, s.above) for s in found.seams], strict=True))
-        sides = found.boxes[1] - found.boxes[0]
-        along = np.minimum(*(np.sum(np.abs(normal) * sides[own], axis=1) for own in (below, above)))
+        along = np.minimum(*(np.sum(np.abs(normal) * found.sides[own], axis=1) for own in (below, above)))
         thickness = np.minimum.reduceat(along, np.cumsum([0, *counts[:-1]]))
         return cls(x=x, normal=normal, seam=number, thickness=np.repeat(thickness, counts), below=below, above=above)
 
@@ -162,7 +161,7 @@ def _fluxes(problem: Problem, found: Mosaic, kind: Kind, nodes: _Nodes) -> list[
 
 def _aside(found: Mosaic, x: FloatArray, direction: FloatArray, parts: NDArray[np.intp]) -> FloatArray:
     """A step from each node that can be taken three times without leaving its piece, (n, d)."""
-    size = np.max(found.boxes[1] - found.boxes[0], axis=1)[parts]
+    size = np.max(found.sides, axis=1)[parts]
     least = LEAST * np.maximum(1.0, np.max(np.abs(x), axis=1))
     length, pieces = np.maximum(STEP * size, least), found.owners[parts, 1]
     asked = np.arange(len(x))

@@ -103,7 +103,8 @@ class Mosaic:
         cells: the cells.
         pieces: the pieces.
         owners: the cell and the piece of each part, (P, 2).
-        boxes: around each part, lower and upper corners (P, d).
+        boxes: around each part, the corners at −1 and at 1 of its own coordinates, (P, d) each; along axes along
+            which a part is mirrored, so that it equals others, the first is above the second.
         sewn: the seams between two parts.
         points: of each condition, by name, part after part; none in a file, which has them elsewhere.
         starts: of each condition, where the points of each part begin, (P + 1,).
@@ -126,13 +127,18 @@ class Mosaic:
         check_shape("singular", self.singular, parts)
         for corners in self.boxes:
             check_shape("boxes", corners, parts, dim)
-        if not np.all(self.boxes[0] < self.boxes[1]) or self.sewn.x.shape[1] != dim:
+        if not np.all(self.boxes[0] != self.boxes[1]) or self.sewn.x.shape[1] != dim:
             raise fail(ArgumentError, "boxes", "boxes without inside, or seams in other dimensions", REMEDY)
         most = (len(self.cells.leaves), len(self.pieces))
         if np.any(self.owners < 0) or np.any(self.owners >= most) or len(np.unique(self.owners[:, 0])) < most[0]:
             raise fail(ArgumentError, "owners", "numbers that are not those of all cells, and of pieces", REMEDY)
         if np.any(self.sewn.sides < 0) or np.any(self.sewn.sides >= parts):
             raise fail(ArgumentError, "seams", "some of other parts", REMEDY)
+
+    @cached_property
+    def sides(self) -> FloatArray:
+        """The sides of the boxes, (P, d)."""
+        return np.abs(self.boxes[1] - self.boxes[0])
 
     @property
     def seams(self) -> tuple[Seam, ...]:

@@ -13,6 +13,7 @@ from scipy.stats import qmc
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.integrals import rule
+from kernop.collocation.mirror import Mirror
 from kernop.collocation.mosaic import Mosaic, Seam, Seams, trace_nodes
 from kernop.collocation.pieces import Pieces
 from kernop.geometry import Points
@@ -84,6 +85,7 @@ class _Builder:
         self._nodes, _ = trace_nodes(problem.dim - 1, self._degree)
         self._plane = problem.dim == 2
         self._size = np.max(cells.high - cells.low, axis=1)
+        self._mirror = Mirror(cells.corners[0])
         self._owners: list[tuple[int, int]] = []
         self._numbers: dict[tuple[int, int], int] = {}
         self._inner: list[FloatArray] = []
@@ -107,7 +109,8 @@ class _Builder:
         scattered = self._singular | (self._size > LONG * np.min(high - low, axis=1))
         scattered |= not (isinstance(kind, Kind) and kind.order == 2)
         for cell in range(len(low)):
-            x = low[cell] + (first[:inside] if scattered[cell] else unit) * (high - low)[cell]
+            a, b = self._mirror.corners(low[cell], high[cell])
+            x = a + (first[:inside] if scattered[cell] else unit) * (b - a)
             for piece in range(len(self._pieces)):
                 height = heights[piece][cell]
                 if height < -reach[cell] * (1.0 - 1e-9) or not self._plane:
@@ -168,7 +171,7 @@ class _Builder:
         if not self._plane:
             for face in self._cells.faces:
                 if not face.inner:
-                    x = face_nodes(face, self._nodes)
+                    x = _nodes_between(*self._mirror.corners(face.low, face.high), face.axis, self._nodes)
                     normal = _along(face.axis, x) * (1.0 if face.below >= 0 else -1.0)
                     cell = max(face.below, face.above)
                     self._around[self._numbers[cell, int(self._pieces.which(x[:1])[0])]].append((x, normal, x))
@@ -216,7 +219,7 @@ class _Builder:
 
     def sew(self) -> None:
         """Seams on the faces between cells, and on lines within cells on which coefficients jump."""
-        inner = [face for face in self._cells.faces if face.inner]
+        inner = self._mirror.ordered([face for face in self._cells.faces if face.inner])
         middles = np.array([0.5 * (face.low + face.high) for face in inner]).reshape(-1, self._problem.dim)
         deep = self._deep(inner, middles)
         for face, middle, far in zip(inner, middles, deep.tolist(), strict=True):
@@ -228,7 +231,9 @@ class _Builder:
         whole = face.high - face.low
         aside = ASIDE * min(self._size[face.below], self._size[face.above])
         step = aside * np.eye(len(whole))[face.axis]
-        if not self._plane or (len(self._pieces) == 1 and deep):
+        if not self._plane:
+            return [self._in_space(face, middle[0])]
+        if len(self._pieces) == 1 and deep:
             one, other = self._pieces.which(middle - step), self._pieces.which(middle + step)
             below, above = self._numbers[face.below, int(one[0])], self._numbers[face.above, int(other[0])]
             return [_Line(below, above, _placing(face, 0.0, 1.0))]
@@ -246,6 +251,19 @@ class _Builder:
                     owners = self._numbers[face.below, i], self._numbers[face.above, j]
                     found.append(_Line(*owners, _placing(face, a, b)))
         return found
+
+    def _in_space(self, face: Face, middle: FloatArray) -> _Line:
+        """A seam on a face between two cells of a box: from the cell farther from the middle, if that is mirrored."""
+        piece = int(self._pieces.which(middle[None])[0])
+        below, above = self._numbers[face.below, piece], self._numbers[face.above, piece]
+        a, b = self._mirror.corners(face.low, face.high)
+        sign = self._mirror.signs(middle)[face.axis]
+
+        def place(nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
+            x = _nodes_between(a, b, face.axis, nodes)
+            return x, sign * _along(face.axis, x)
+
+        return _Line(below, above, place) if sign > 0.0 else _Line(above, below, place)
 
     def _deep(self, faces: Sequence[Face], middles: FloatArray) -> NDArray[np.bool_]:
         """Which faces are far from the boundary?"""
@@ -280,8 +298,8 @@ class _Builder:
 
     def done(self) -> Mosaic:
         """Parts with their boxes, seams with nodes, and points of every condition."""
-        count = len(self._owners)
-        low, high = (np.array([self._cells.low, self._cells.high])[:, [cell for cell, _ in self._owners]]).copy()
+        count, own = len(self._owners), [cell for cell, _ in self._owners]
+        low, high = self._mirror.corners(self._cells.low[own], self._cells.high[own])
         if self._plane:
             cut = [k for k, whole in enumerate(self._whole) if not whole]
             seen = {k: [self._inner[k], *(own for own, _, _ in self._around[k])] for k in cut}
@@ -301,7 +319,7 @@ class _Builder:
         normals, places = (np.concatenate([none, *(own[k] for own in around)]) for k in (2, 3))
         rows.add([(part, x) for part, x, _, _ in around], normals, places, self._problem.dim - 1)
         owners = np.array(self._owners, dtype=np.intp)
-        seams = Seams.of([self._sewn(seam, high - low) for seam in self._seams], low.shape[1])
+        seams = Seams.of([self._sewn(seam, np.abs(high - low)) for seam in self._seams], low.shape[1])
         singular = self._singular[owners[:, 0]].astype(np.int64)
         points, starts = rows.done()
         return Mosaic(
@@ -418,11 +436,6 @@ def _along(axis: int, x: FloatArray) -> FloatArray:
     found = np.zeros(x.shape)
     found[:, axis] = 1.0
     return found
-
-
-def face_nodes(face: Face, nodes: FloatArray) -> FloatArray:
-    """Nodes of the unit cube (n, d − 1) on a face, (n, d)."""
-    return _nodes_between(face.low, face.high, face.axis, nodes)
 
 
 def _nodes_between(low: FloatArray, high: FloatArray, axis: int, nodes: FloatArray) -> FloatArray:

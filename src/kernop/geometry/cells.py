@@ -84,7 +84,7 @@ def _between(lines: Sequence[FloatArray], ends: list[tuple[int, int]], inside: I
     first, last = ends[widest]
     if last - first == 1:
         return _cut(low, high, inside, rule, 0)
-    middle = (first + last) // 2
+    middle = (first + last + (first + last >= len(lines[widest]))) // 2  # mirrored beyond the middle of the whole
     halves = [[*ends[:widest], own, *ends[widest + 1 :]] for own in ((first, middle), (middle, last))]
     return _cell(low, high, [_between(lines, half, inside, rule) for half in halves])
 

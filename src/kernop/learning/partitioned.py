@@ -273,7 +273,7 @@ def _space(operator: SolutionOperator) -> PartsSpace:
 def _told(operator: SolutionOperator) -> str:
     """The tree in words."""
     space = _space(operator)
-    sides = np.max(space.mosaic.boxes[1] - space.mosaic.boxes[0], axis=1)
+    sides = np.max(space.mosaic.sides, axis=1)
     depth = round(float(np.log2(np.max(sides) / np.min(sides))))
     degree = int(np.max(np.sum(space.degrees, axis=1)))
     return f"{len(sides)} parts of degree {degree}, halved up to {depth} times"

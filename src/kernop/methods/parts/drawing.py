@@ -32,7 +32,7 @@ def draw_parts(space: PartsSpace, axes: Any, values: ArrayLike | None = None, **
     pyplot()  # or an error that names the extra
     from matplotlib.collections import PolyCollection
 
-    low, high = space.mosaic.boxes
+    low, high = space.boxes
     shown = halvings(space) if values is None else np.asarray(values, dtype=float)
     if shown.shape != (len(low),):
         raise fail(

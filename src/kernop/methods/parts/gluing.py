@@ -288,6 +288,8 @@ class _Merging:
 
     def _merged(self, pairs: Sequence[_Merged], last: bool) -> _Merged:
         """The group of some groups."""
+        # In the order of their unknowns, which is the same in a mirrored group, while that of its cells is not.
+        pairs = sorted(pairs, key=lambda own: int(np.min(own.group.outer)))
         glue, children = self._glue, tuple(own.group for own in pairs)
         inner, outer, across = glue.split(np.concatenate([group.outer for group in children]))
         sums = glue.sum_numbers
@@ -321,16 +323,17 @@ class _Merging:
             units = np.concatenate([self._units[group.across], np.zeros(len(group.sums))])
             return _least(group, across, whole, units), whole[:0]
         scale = 1.0 / np.maximum(np.max(np.abs(whole[:n]), axis=1), 1e-300)
-        scaled = scale[:, None] * whole[:n, :n]
-        lu, pivots, _ = dgetrf(scaled)
-        self._note(lu, scaled)
+        scaled = np.multiply(scale[:, None], whole[:n, :n], order="F")
+        size = float(np.max(np.sum(np.abs(scaled), axis=0)))
+        lu, pivots, _ = dgetrf(scaled, overwrite_a=1)
+        self._note(lu, size)
         group = replace(group, factor=(lu, pivots.astype(np.intp), scale))
         down, up = group.solve_inner(whole[:n, n:]), whole[n:, :n].copy()
         return replace(group, down=down, up=up), whole[n:, n:] - up @ down
 
-    def _note(self, lu: FloatArray, scaled: FloatArray) -> None:
-        """Estimate a condition number; raise if there is no solution."""
-        found, _ = dgecon(lu, float(np.max(np.sum(np.abs(scaled), axis=0))))
+    def _note(self, lu: FloatArray, size: float) -> None:
+        """Estimate a condition number from LU factors and the norm of what they are of; raise if it is hopeless."""
+        found, _ = dgecon(lu, size)
         self.worst = min(self.worst, float(found))
         if not found > SINGULAR:
             raise unglued()

@@ -134,9 +134,9 @@ class Leaves:
     ) -> None:
         self._space, self._crossing, self._traces = space, crossing, traces
         self._part_rows, self._owned = part_rows, owned
-        low, high = space.mosaic.boxes
-        self._half, self._middle = 0.5 * (high - low), 0.5 * (high + low)
-        self._far = np.max(np.abs(self._middle) / self._half, axis=1)
+        first, last = space.mosaic.boxes
+        self._half, self._middle = 0.5 * (last - first), 0.5 * (last + first)
+        self._far = np.max(np.abs(self._middle / self._half), axis=1)
         self._starts = np.cumsum([0, *(len(own.nodes) for own in traces)]).tolist()
         self._scale(functionals)
         self._patterns: dict[tuple[object, ...], list[Pattern]] = {}
@@ -168,13 +168,13 @@ class Leaves:
         self.strengths[self.strengths == 0.0] = 1.0
 
     def _powers(self, alphas: Sequence[MultiIndex]) -> FloatArray:
-        """half^α for all parts, (P, A)."""
+        """half^α for all parts, (P, A); negative where a part is mirrored along an odd number of axes of α."""
         return np.stack([np.prod(self._half ** np.array(alpha), axis=1) for alpha in alphas], axis=1)
 
     def _units(self, block: Block, place: NDArray[np.intp], count: int) -> FloatArray:
         """The size of the coefficients of a block in each part, in its units, (P,); 0 where it has no points."""
         found = np.zeros(count)
-        np.maximum.at(found, place, np.max(np.abs(block.coefficients) / self._powers(block.alphas)[place], axis=1))
+        np.maximum.at(found, place, np.max(np.abs(block.coefficients / self._powers(block.alphas)[place]), axis=1))
         return found
 
     def _scaled(self, block: Block, place: NDArray[np.intp], sizes: FloatArray) -> _Scaled:
@@ -192,9 +192,8 @@ class Leaves:
             pieces = self._pieces(k)
             numbers = np.concatenate([own.table[rows].ravel() for own, rows, _ in pieces])
             singular = int(self._space.mosaic.singular[k])
-            sides = tuple(side for _, side in self._owned[k])
             kinds = tuple((own.terms, len(own.table[rows]), kind) for own, rows, kind in pieces)
-            alike = known.setdefault((kinds, sides, int(self._space.degrees.max()), singular), Alike())
+            alike = known.setdefault((kinds, int(self._space.degrees.max()), singular), Alike())
             number = alike.find(numbers, EQUAL + 32.0 * EPS * float(self._far[k]))
             if number is None:
                 number = alike.add(numbers)

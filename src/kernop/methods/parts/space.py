@@ -68,7 +68,7 @@ class PartsSpace(Expansion):
 
     @property
     def boxes(self) -> tuple[FloatArray, FloatArray]:
-        return self.mosaic.boxes
+        return np.minimum(*self.mosaic.boxes), np.maximum(*self.mosaic.boxes)
 
     def __repr__(self) -> str:
         return f"Polynomials(degree {int(np.max(self.degrees.sum(axis=1)))}) on {len(self.uppers)} parts"
@@ -79,14 +79,14 @@ class PartsSpace(Expansion):
     def _by_parts(self, block: Block, where: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], int, FloatArray]]:
         """Points of a block, the part in which they lie, and what is made there of its Φ, (points, m)."""
         order = np.argsort(where, kind="stable")
-        low, high = self.mosaic.boxes
+        first, last = self.mosaic.boxes
         alphas = tuple(sorted(set(block.alphas)))
         for start in range(0, len(order), STRIP):
             rows = order[start : start + STRIP]
             place = where[rows]
-            half = 0.5 * (high - low)[place]
+            half = 0.5 * (last - first)[place]
             powers = np.stack([np.prod(half ** np.array(alpha), axis=1) for alpha in block.alphas], axis=1)
-            pattern = Pattern((block.x[rows] - 0.5 * (high + low)[place]) / half, self.degrees, alphas)
+            pattern = Pattern((block.x[rows] - 0.5 * (last + first)[place]) / half, self.degrees, alphas)
             whole = np.empty((self.each, len(rows)))
             LocalRows(block.terms, block.coefficients[rows] / powers, pattern).fill(whole)
             first = np.flatnonzero(np.diff(place, prepend=-1)).tolist()
@@ -130,7 +130,7 @@ class PartsSpace(Expansion):
 
     def gaps(self, c: FloatArray) -> FloatArray:
         jumps = self.jumps(c)
-        measure = np.prod(self.mosaic.boxes[1] - self.mosaic.boxes[0], axis=1)
+        measure = np.prod(self.mosaic.sides, axis=1)
         beside = np.sum(measure[self.mosaic.sewn.sides], axis=1) / np.sum(measure)
         return np.stack([np.sqrt(beside @ np.square(jumps)), np.max(jumps, axis=0, initial=0.0)])
 
@@ -148,4 +148,4 @@ class PartsSpace(Expansion):
 
     @property
     def signature(self) -> tuple[str, tuple[FloatArray, ...]]:
-        return repr(self), self.mosaic.boxes
+        return repr(self), self.boxes

@@ -33,7 +33,7 @@ def errors_by_parts(found: Factorisation, rows: Functionals, u: Combination, h: 
     if not isinstance(found, PartsFactorisation) or not isinstance(space, PartsSpace):
         return None
     mosaic = space.mosaic
-    half = 0.5 * (mosaic.boxes[1] - mosaic.boxes[0])
+    half = 0.5 * mosaic.sides
     worst = np.zeros((len(mosaic.owners), h.shape[1]))
     parts = zip(found.locals, found.part_rows, found.roots, half, strict=True)
     for k, (own, places, roots, sides) in enumerate(parts):
@@ -59,7 +59,7 @@ def errors_by_leaks(found: Factorisation, h: FloatArray) -> FloatArray:
     space = found.expansion
     if not isinstance(found, PartsFactorisation) or not isinstance(space, PartsSpace):
         return np.zeros(h.shape[1])
-    low, high = space.mosaic.boxes
+    low, high = space.boxes
     extent = float(np.max(np.max(high, axis=0) - np.min(low, axis=0)))
     depth = 1.0 + np.log(extent / np.max(high - low, axis=1))
     return 0.5 * depth @ found.leaks(h)

@@ -249,8 +249,7 @@ class FreshParts(ErrorsFromResiduals):
         super().__init__(operator, finer.rows, finer.factorisation)
         self.centres = len(finer.factorisation.expansion)
         self.constants = np.full((2, len(operator.problem.unknowns.names)), SHARE)
-        low, high = finer.mosaic.boxes
-        volumes = np.prod(high - low, axis=1)
+        volumes = np.prod(finer.mosaic.sides, axis=1)
         self._shares = volumes / np.sum(volumes)
         frozen(vars(self))
 
