@@ -30,7 +30,7 @@ CASES = {
     ),
     "alone": (flow(SQUARE, 1.0), ko.Partition(cells=1, degree=6, levels=0)),
     "line": (flow(ko.Interval(0, 1), 1.0), ko.Partition(cells=4, degree=6)),
-    "cube": (flow(ko.Box([0, 0, 0], [1, 1, 1]), 1.0), ko.Partition(cells=2, degree=4, levels=1)),
+    "cube": (flow(ko.Box([0, 0, 0], [1, 1, 1]), 1.0), ko.Partition(cells=2, degree=6)),
 }
 
 

@@ -79,14 +79,14 @@ class PartsSpace(Expansion):
     def _by_parts(self, block: Block, where: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], int, FloatArray]]:
         """Points of a block, the part in which they lie, and what is made there of its Φ, (points, m)."""
         order = np.argsort(where, kind="stable")
-        first, last = self.mosaic.boxes
+        one, other = self.mosaic.boxes
         alphas = tuple(sorted(set(block.alphas)))
         for start in range(0, len(order), STRIP):
             rows = order[start : start + STRIP]
             place = where[rows]
-            half = 0.5 * (last - first)[place]
+            half = 0.5 * (other - one)[place]
             powers = np.stack([np.prod(half ** np.array(alpha), axis=1) for alpha in block.alphas], axis=1)
-            pattern = Pattern((block.x[rows] - 0.5 * (last + first)[place]) / half, self.degrees, alphas)
+            pattern = Pattern((block.x[rows] - 0.5 * (other + one)[place]) / half, self.degrees, alphas)
             whole = np.empty((self.each, len(rows)))
             LocalRows(block.terms, block.coefficients[rows] / powers, pattern).fill(whole)
             first = np.flatnonzero(np.diff(place, prepend=-1)).tolist()
