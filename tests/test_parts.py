@@ -110,6 +110,8 @@ def test_layers_that_no_cell_is_aligned_with():
 
     T = ko.learn(problem, method=ko.Partition(cells=2, degree=9, levels=0))
     assert off(T(0.0, exact), exact, SQUARE.sample(400, "uniform", seed=1).x) < 1e-11
+    with pytest.raises(ko.errors.ArgumentError, match="coefficients that jump"):  # it was wrong by 88 %, without a word
+        T.green([[0.5, 0.5]], [[0.5, 0.2]])
 
 
 def test_waves():

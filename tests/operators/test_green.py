@@ -317,7 +317,13 @@ def refusals() -> dict[str, tuple[Callable[[], Any], str]]:
 
     poisson = ko.Equation(lambda u: -ko.laplacian(u), on=D)
     wall = ko.Dirichlet(on=D.boundary)
+    ball, half = ko.Ball([0.5, 0.5], 0.25), ko.Box([0.5, 0], [1, 1])
+    coefficient = ko.Piecewise({half: 10.0}, otherwise=1.0)
+    darcy = ko.Equation(lambda u: -ko.div(coefficient * ko.grad(u)), on=D)
+    jump = "interfaces, or coefficients that jump"
     return {
+        "interface": (lambda: of(poisson, ko.Interface(on=ball.boundary), wall).green(inner, inner + 0.1), jump),
+        "jump": (lambda: of(darcy, wall).green(inner, inner + 0.1), jump),
         "system": (
             lambda: ko.learn(
                 ko.Problem(

@@ -26,6 +26,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, Outside
 from kernop.basics.linalg import norms
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.data import places
+from kernop.collocation.jumps import jumps
 from kernop.collocation.sampling import can_be_fresh
 from kernop.collocation.units import frame_of
 from kernop.geometry import Points
@@ -334,10 +335,13 @@ def green_function(learned: Learned, answer: Solve, y: PointsLike) -> GreenFunct
     problem = learned.problem
     _check_kind(learned)
     source = PointSources(learned, answer, _sources(problem, y))
-    pieces = BySides.of(source)
+    pieces, broken = BySides.of(source), _broken(source)
     if pieces is None:
+        if broken:
+            got, remedy = "a problem with interfaces, or coefficients that jump", "ask T for a narrow bump, T(f)"
+            raise fail(ArgumentError, "green", got, remedy)
         ways: tuple[Way, ...] = (Singular.of(source),)
-    elif source.order == 2 and not learned.ansatz.complex and _elliptic(source):
+    elif source.order == 2 and not learned.ansatz.complex and _elliptic(source) and not broken:
         ways = (pieces, Singular.of(source))
     else:
         ways = (pieces,)
@@ -347,6 +351,11 @@ def green_function(learned: Learned, answer: Solve, y: PointsLike) -> GreenFunct
 
 def _elliptic(source: PointSources) -> bool:
     return all((2,) in own for own in source.at_y)
+
+
+def _broken(source: PointSources) -> bool:
+    """Does u or its flux jump inside the domain? There Φ is not continued as G is, which no point would tell."""
+    return any(c.across for c in source.others) or bool(jumps(source.equation, source.learned.problem.unknowns))
 
 
 def opened(problem: Problem) -> Problem:

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, NumberArray, describe, fail
+from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, describe, fail
 from kernop.views.scene import read_cut
 from kernop.views.sight import Sight
 
@@ -64,10 +64,16 @@ def cuts(sight: Sight, axis: object, at: object) -> list[Sight]:
         return [own.fixed({2: float(t)}) for t in np.linspace(scene.low[-1], scene.high[-1], MOMENTS)]
     if scene.timed:
         return cuts(own.fixed({scene.dim - 1: float(scene.high[-1])}), None, None)
-    centre = own.centre().tolist()
+    centre = _tidy(own.centre(), scene.high - scene.low).tolist()
     if scene.dim == 3:
         return [own.fixed({k: centre[k]}) for k in (2, 1, 0)]
     return [own.fixed({k: centre[k] for k in range(2, scene.dim)})]
+
+
+def _tidy(x: FloatArray, sides: FloatArray) -> FloatArray:
+    """A place x (d,) with as few digits as tell it to a thousandth of the sides: titles show it."""
+    step = 10.0 ** np.floor(np.log10(1e-3 * sides))
+    return np.round(x / step) * step + 0.0
 
 
 def panels_of(sight: Sight, part: str | None) -> list[Panel]:

@@ -95,9 +95,12 @@ def _sampled(region: Region, count: int) -> Points:
 
 
 def _spread(points: Points) -> Points:
-    """Some points, evenly along their order."""
-    step = max(1, len(points) // NORMALS)
-    return points[np.arange(step // 2, len(points), step)]
+    """Some points, each as far from those before it as any."""
+    chosen, distance = [len(points) // 2], np.full(len(points), np.inf)
+    for _ in range(min(NORMALS, len(points)) - 1):
+        distance = np.minimum(distance, np.linalg.norm(points.x - points.x[chosen[-1]], axis=1))
+        chosen.append(int(np.argmax(distance)))
+    return points[np.array(chosen)]
 
 
 def _placed(x: FloatArray, number: int) -> FloatArray:
