@@ -8,7 +8,6 @@ import pytest
 
 import kernop as ko
 from kernop.basics.progress import Stages
-from kernop.learning import partitioned as partitioned_module
 from kernop.methods.partition import PartsFactorisation
 
 SQUARE = ko.Box([0, 0], [1, 1])
@@ -130,18 +129,3 @@ def test_factorising_parts_tells_how_far_it_is(monkeypatch):
     assert len(parts) > 4
     assert parts == sorted(parts)
     assert 0.0 < parts[0] < 0.2 < parts[-1] < 1.0
-
-
-@pytest.mark.parametrize("unknowns", [1, 2])
-def test_where_one_space_cannot_do(unknowns):
-    """A re-entrant corner, for one unknown and for elastic bodies; a square has none."""
-
-    def stated(domain):
-        strain = lambda u: ko.grad(u) if unknowns == 1 else ko.sym(ko.grad(u))
-        equation = ko.Equation(lambda u: -ko.div(strain(u)), on=domain, name="f")
-        return ko.Problem(equation, ko.Dirichlet(on=domain.boundary, name="g"), unknowns={"u": unknowns})
-
-    ell = ko.Polygon([[-1, -1], [1, -1], [1, 0], [0, 0], [0, 1], [-1, 1]])
-    told = partitioned_module._singular(stated(ell), partitioned_module.ROUGH)
-    assert told == f"u is {'like r^0.67' if unknowns == 1 else 'singular'} at x = [0. 0.]"
-    assert partitioned_module._singular(stated(ko.Box([0, 0], [1, 1])), partitioned_module.ROUGH) is None

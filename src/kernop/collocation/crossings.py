@@ -46,7 +46,7 @@ def exponent_at(problem: Problem, pieces: Pieces, place: FloatArray, others: Flo
     angles: FloatArray = step * (np.arange(ELEMENTS, dtype=np.float64) + 0.5)
     inside = pieces.whole.height(at(angles)) < 0.0
     a = np.zeros(ELEMENTS)
-    a[inside] = _strength(problem, at(angles[inside]))
+    a[inside] = strength(problem, at(angles[inside]))
     if not np.any(inside) or not np.min(a[inside]) > 0.0:
         return UNKNOWN
     held = np.zeros(ELEMENTS, dtype=bool)  # at node k, between elements k − 1 and k
@@ -58,7 +58,7 @@ def exponent_at(problem: Problem, pieces: Pieces, place: FloatArray, others: Flo
     return float(np.sqrt(positive[0])) if len(positive) else 1.0
 
 
-def _strength(problem: Problem, x: FloatArray) -> FloatArray:
+def strength(problem: Problem, x: FloatArray) -> FloatArray:
     """The mean of the coefficients of ∂²u/∂x² and ∂²u/∂y² of the first equation, (n,)."""
     table = tables_of(problem, Points(x, None, False))[0]
     second: list[FloatArray] = [np.zeros(len(x))]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.frozen import frozen
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.crossings import exponent_at
 from kernop.collocation.elliptic import Kind, equations_of, kind_of
@@ -39,6 +41,8 @@ DEEPEST = 44
 SAME = 1e-12
 #: Where else cells are cut if a line, also after so many halvings, would be nearer to a curve than this part.
 CUTS, HALVINGS, CLEAR = (0.38, 0.62, 0.45, 0.55, 0.3, 0.7), 4, 0.05
+#: A place touches at most so many boxes of a grid; others may be outside of the domain.
+MOST_TOUCHED = 8
 #: Points of a cell, along each axis, by which it is seen whether something of the domain is in it.
 LOOKS = 17
 
@@ -106,8 +110,7 @@ def cells_of(
     """
     domain = pieces.whole
     low, high = domain.bounds
-    places, exponents = singular_places(problem, pieces)
-    rates = _rates(problem, pieces, places, exponents)
+    places, exponents, rates = _singularities(problem, pieces)
     levels = np.log2(1.0 / target) / rates if depth is None else depth * (min(rates, default=1.0) / rates)
     levels = np.minimum(np.ceil(levels), DEEPEST)
     marks = [np.array([a, b]) for a, b in zip(low, high, strict=True)]
@@ -121,19 +124,33 @@ def cells_of(
     if problem.dim == 3:
         lines = [_crowded(own, depth or 0) for own in lines]
     lines = [off_tangents(*own) for own in zip(lines, _tangents(pieces), kept, strict=True)]
-    places = _snapped(places, lines)
+    places, inside = _snapped(places, lines), _inside_of(domain)
+    deep = places[levels >= DEEP]
+    halves = problem.dim == 2 and all_touched(lines, deep, inside)  # so lines can be drawn between deep places
+    if halves:
+        lines = [np.sort(np.concatenate([own, 0.5 * (own[:-1] + own[1:])])) for own in lines]
 
     def rule(a: FloatArray, b: FloatArray, depth: int) -> bool:
         slack = 1e-9 * (b - a)
         here = np.all((places >= a - slack) & (places <= b + slack), axis=1)
-        return bool(np.any(levels[here] > depth)) or corners_of(a, b) in halved
+        return bool(np.any(levels[here] > depth + halves)) or corners_of(a, b) in halved
 
     kind = kind_of(problem)
     rough = isinstance(kind, Kind) and kind.order == 2  # plates are smooth enough at corners
-    cells = Cells.of(tree(lines, _inside_of(domain), rule))
+    crowded = [np.isin(own, deep[:, j]) for j, own in enumerate(lines)]
+    cells = Cells.of(tree(lines, inside, rule, crowded))
     if problem.dim == 3:
         return cells, _on_edges(cells) if depth and rough else places
     return cells, places[(levels >= DEEP) & rough]
+
+
+def all_touched(lines: Sequence[FloatArray], places: FloatArray, inside: Inside) -> bool:
+    """Does every box of a grid in the plane, if it is inside the domain, touch one of some places (k, 2)?"""
+    if np.prod([len(own) - 1 for own in lines]) > MOST_TOUCHED * len(places):
+        return False
+    boxes = itertools.product(*(itertools.pairwise(own.tolist()) for own in lines))
+    cells = [Cell(np.array([own[0] for own in box]), np.array([own[1] for own in box])) for box in boxes]
+    return all(any(map(cell.touches, places)) or not inside(cell.low, cell.high) for cell in cells)
 
 
 def _crowded(lines: FloatArray, levels: int) -> FloatArray:
@@ -169,7 +186,7 @@ def deepened(
         singular: the numbers of the cells that touch such places.
     """
     places = _snapped(
-        singular_places(problem, pieces)[0], [np.unique(own) for own in cells.corners.T.reshape(problem.dim, -1)]
+        _singularities(problem, pieces)[0], [np.unique(own) for own in cells.corners.T.reshape(problem.dim, -1)]
     )
     places = np.array([x for x in places if any(cells.leaves[k].touches(x) for k in singular)]).reshape(-1, problem.dim)
 
@@ -241,15 +258,28 @@ def _telling(marks: FloatArray, exponents: FloatArray, close: float) -> NDArray[
     return ~np.any(beside, axis=1)
 
 
-def _rates(problem: Problem, pieces: Pieces, places: FloatArray, exponents: FloatArray) -> FloatArray:
-    """Grading to cells of size r leaves an error of r to these powers, (k,)."""
-    return np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
+#: Places at which u is singular, by the pieces of a domain, with their problem.
+_FOUND: WeakKeyDictionary[Pieces, tuple[Problem, tuple[FloatArray, FloatArray, FloatArray]]] = WeakKeyDictionary()
+
+
+def _singularities(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Places and powers, see `singular_places`; grading to cells of size r leaves an error of r to other powers, (k,).
+
+    They are found once: where many lines of jumps cross, that takes a second.
+    """
+    known = _FOUND.get(pieces)
+    if known is not None and known[0] is problem:
+        return known[1]
+    places, exponents = singular_places(problem, pieces)
+    rates = np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
+    found = frozen((places, exponents, rates))
+    _FOUND[pieces] = problem, found
+    return found
 
 
 def least_error(problem: Problem, pieces: Pieces) -> float:
     """What the deepest grading leaves of the error, about; relative, where u is as rough as it may be."""
-    places, exponents = singular_places(problem, pieces)
-    rates = _rates(problem, pieces, places, exponents)
+    _, _, rates = _singularities(problem, pieces)
     return float(2.0 ** (-DEEPEST * np.min(rates, initial=np.inf)))
 
 

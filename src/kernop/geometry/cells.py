@@ -53,16 +53,20 @@ Inside = Callable[[FloatArray, FloatArray], bool]
 Rule = Callable[[FloatArray, FloatArray, int], bool]
 
 
-def tree(lines: Sequence[FloatArray], inside: Inside, rule: Rule) -> Cell:
+def tree(
+    lines: Sequence[FloatArray], inside: Inside, rule: Rule, crowded: Sequence[NDArray[np.bool_]] | None = None
+) -> Cell:
     """The boxes between grid lines that are inside, each cut again and again into 2^d boxes while a rule says so.
 
     Arguments:
         lines: the coordinates of the lines along each axis, from the lower to the upper side of the whole.
         inside: is asked of boxes of the grid and of all that come of them; others are left out.
         rule: is asked of a box and how often it was cut.
+        crowded: along which lines there will be many small boxes. The grid is divided along others first: small boxes
+            on both sides of a line are then together in a small group, and not in the two halves of the whole.
     """
     ends = [(0, len(own) - 1) for own in lines]
-    found = _between(lines, ends, inside, rule)
+    found = _between(lines, crowded or [np.zeros(len(own), dtype=bool) for own in lines], ends, inside, rule)
     assert found is not None
     return numbered(found)
 
@@ -76,17 +80,34 @@ def regrown(root: Cell, inside: Inside, rule: Rule) -> Cell:
     return _numbered(found or Cell(root.low, root.high), iter(range(10**9)))
 
 
-def _between(lines: Sequence[FloatArray], ends: list[tuple[int, int]], inside: Inside, rule: Rule) -> Cell | None:
+def _between(
+    lines: Sequence[FloatArray],
+    crowded: Sequence[NDArray[np.bool_]],
+    ends: list[tuple[int, int]],
+    inside: Inside,
+    rule: Rule,
+) -> Cell | None:
     """The cell between some lines of the grid: one box, or two halves of the grid."""
     low = np.array([own[first] for own, (first, _) in zip(lines, ends, strict=True)])
     high = np.array([own[last] for own, (_, last) in zip(lines, ends, strict=True)])
-    widest = int(np.argmax([last - first for first, last in ends]))
-    first, last = ends[widest]
-    if last - first == 1:
+    if all(last - first == 1 for first, last in ends):
         return _cut(low, high, inside, rule, 0)
-    middle = (first + last + (first + last >= len(lines[widest]))) // 2  # mirrored beyond the middle of the whole
-    halves = [[*ends[:widest], own, *ends[widest + 1 :]] for own in ((first, middle), (middle, last))]
-    return _cell(low, high, [_between(lines, half, inside, rule) for half in halves])
+    axis, middle = _division(crowded, ends)
+    first, last = ends[axis]
+    halves = [[*ends[:axis], own, *ends[axis + 1 :]] for own in ((first, middle), (middle, last))]
+    return _cell(low, high, [_between(lines, crowded, half, inside, rule) for half in halves])
+
+
+def _division(crowded: Sequence[NDArray[np.bool_]], ends: list[tuple[int, int]]) -> tuple[int, int]:
+    """The axis, and the line, along which a part of a grid is divided: across the axis with most boxes, in the middle,
+    but not along a crowded line if there is another. What is beyond the middle of the whole is mirrored.
+    """
+    ways: list[tuple[bool, int, float, int, int]] = []
+    for axis, (first, last) in enumerate(ends):
+        middle = first + last + (0.5 if first + last >= len(crowded[axis]) else -0.5)
+        ways += [(bool(crowded[axis][k]), first - last, abs(2 * k - middle), axis, k) for k in range(first + 1, last)]
+    *_, axis, k = min(ways)
+    return axis, k
 
 
 def _cut(low: FloatArray, high: FloatArray, inside: Inside, rule: Rule, depth: int) -> Cell | None:

@@ -27,8 +27,9 @@ from kernop.collocation.units import frame_of
 from kernop.kernels import CustomKernel, Kernel
 from kernop.language.functions import Function
 from kernop.language.problem import Problem
+from kernop.learning.choosing import in_parts_at_once, in_parts_if_better
 from kernop.learning.growing import grown
-from kernop.learning.partitioned import in_parts_at_once, in_parts_if_better, partitioned
+from kernop.learning.partitioned import partitioned
 from kernop.learning.refine import Report, ToleranceWarning
 from kernop.learning.streaming import OnWorkers, Passes, read_checkpoint
 from kernop.learning.task import Task
@@ -45,6 +46,8 @@ from kernop.trust.resolution import open_jumps, with_interfaces
 FEW = 200
 #: At most so many evenly spread points show whether parts resolve the coefficients.
 MANY = 100_000
+#: A solution that is followed, and has an estimated error above this, is warned of where no tolerance is asked for.
+COARSE = 1e-3
 
 
 def learn(
@@ -71,7 +74,7 @@ def learn(
         problem: the conditions P_k u = h_k.
         tol: add functions (and points, unless they are given) until the error on known solutions, at places that were
             not used, meets ``tol``; a warning says if it does not. None takes a number of functions that is enough for
-            most problems, and tries others if that error is not small. ``T.report`` tells what was tried and reached.
+            most problems, and tries others if that error is above 1e-6. ``T.report`` tells what was tried and reached.
         kernel: a `Kernel`, or a function K(x, y) of two points; None lets the method choose.
         points: how many points in all, or for each condition by name, or the `Points` themselves by name. With
             ``Subspace(batch=…)`` also arrays on disk by name, `Batches`, or an iterator of batches.
@@ -82,8 +85,10 @@ def learn(
             λ and weights with λN / w_k = σ_k² (`Subspace`: λ / w_k unless its penalty is "rkhs"), and makes the bands
             of `std` absolute: the prior is then that of the kernel, with its scale. Conditions that state their own,
             ``Sensors(…, noise=σ)``, are left out; without this argument all others are exact beside them.
-        method: `Subspace`, `Full`, `LowRank` or `Partition`; None takes `Subspace`, and `Partition` where one space
-            cannot meet a tolerance or does not resolve the inputs. Where conditions state their noise, the default is
+        method: `Subspace`, `Full`, `LowRank` or `Partition`; None takes `Subspace`, and `Partition` where no smooth
+            space is good (at re-entrant corners, changes of the kind of condition, crossings of jumps), where one space
+            misses a tolerance, or where it does not resolve the inputs; but one space if ``points``, ``kernel``,
+            ``regularization``, ``weights`` or ``noise`` is given. Where conditions state their noise, the default is
             ``Subspace(penalty="rkhs")``, whose prior is that of the kernel.
         seed: of the points.
         progress: show a progress bar (True) or none (False); None shows one after two seconds, on a terminal and in a
@@ -108,7 +113,7 @@ def learn(
         raise fail(ArgumentTypeError, "method", describe(method), "give a method, such as ko.Full()")
     chosen = method or (Subspace(penalty="rkhs") if states_noise(problem) else Subspace())
     task = _task(problem, chosen, kernel, regularization, weights, noise, sampling, seed)
-    free = method is None and points is None and task.open(chosen)  # to take parts
+    free = method is None and points is None and weights is None and task.open(chosen)  # to take parts
     if client is not None and (isinstance(chosen, Partition) or (free and (tol is not None or inputs is not None))):
         task, client = replace(task, crew=OnWorkers(client)), None
     passes, stated_task = _passes(chosen, checkpoint, client), replace(task, problem=stated_as)
@@ -121,7 +126,7 @@ def learn(
         if isinstance(chosen, Partition):
             _check_alone(points, kernel, regularization, noise, weights)
             return _examined(partitioned(stated_task, chosen, tol, inputs, budget, stage), task, stage)
-        found = in_parts_at_once(stated_task, tol, inputs, budget, stage) if free and tol is not None else None
+        found = in_parts_at_once(stated_task, tol, inputs, budget, stage) if free else None
         if found is not None:
             return _examined(found, task, stage)
         _warn_of_jumps(problem)
@@ -227,6 +232,11 @@ def _warn(found: Diagnosis, report: Report | None, level: int, prior: bool) -> N
         warnings.warn(text, AccuracyWarning, stacklevel=level)
     if report is not None and report.asked and not report.met:
         warnings.warn(str(report), ToleranceWarning, stacklevel=level)
+    poor = {} if report is None or report.asked else report.poorly(COARSE)
+    if poor:
+        missed = ", ".join(f"{name} by about {e:.0e}" for name, e in poor.items())
+        text = f"solutions are missed: {missed}, relative; give tol=…, and a larger budget= if that is not met"
+        warnings.warn(text, AccuracyWarning, stacklevel=level)
 
 
 def _warn_of_jumps(problem: Problem) -> None:

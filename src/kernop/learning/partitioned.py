@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, SingularGramError, c
 from kernop.basics.linalg import norms
 from kernop.basics.progress import Stages
 from kernop.basics.versions import now
+from kernop.collocation.crossings import strength
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.grading import (
     Corners,
@@ -22,8 +24,6 @@ from kernop.collocation.grading import (
     corners_of,
     least_error,
     pieces_of,
-    singular_places,
-    supported_pieces,
 )
 from kernop.collocation.mosaic import Mosaic
 from kernop.collocation.pieces import Pieces
@@ -55,105 +55,52 @@ CARRIED = 1e-2
 SMALL, NEAR = 2.0**-5, 2.5
 #: The first operator has polynomials of a degree lower by this, and corners graded for an error larger by this factor.
 LOWER, SHALLOW = 2, 16.0
+#: The factor by which that error grows until there are not too many cells.
+SHALLOWER = 4.0
 #: The error at which grading aims, as a part of the tolerance, and the least one.
 AIM, LEAST = 1e-3, 1e-14
 #: What is raised where cells cannot be cut, or parts not be glued.
 CANNOT = (ArgumentError, SingularGramError)
 #: What is aimed at by default.
 GOAL = 1e-9
-#: Where u is like r to a power below this, one space is not enough.
-ROUGH = 1.0 - 1e-6
 #: Points inside at which solutions of two levels are compared, and by which their sizes are seen.
 INSIDE, FEW = 600, 200
 #: Constant data of which more than this is left by balance alone contradict each other, and are not followed.
 CONTRADICT = 1e-2
+#: What grading leaves of an error, as a part of what it aims at; what a part leaves of the balance of its fluxes, in
+#: units of what its coefficients make of u: measured for a disk in a uniform field with contrasts of 10³ and 10⁶.
+GRADED, LEAK = 0.1, 1e-10
 #: The estimated error is the change from the level before times the rate at which changes fall, at least so much: a
 #: lucky one says nothing of other data; and this.
 RATE, SAFETY = 0.1, 2.0
 
 
 def partitioned(
-    task: Task, method: Partition, tol: float | None, inputs: Sequence[Any] | None, budget: int, stage: Stages
+    task: Task,
+    method: Partition,
+    tol: float | None,
+    inputs: Sequence[Any] | None,
+    budget: int,
+    stage: Stages,
+    asked: bool = True,
 ) -> SolutionOperator:
-    """The operator made of parts: of one size if the method names it, or so many at most, till the tolerance holds."""
+    """The operator made of parts: of one size if the method names it, or so many at most, till the tolerance holds.
+
+    Arguments:
+        asked: did the user ask for the tolerance?
+    """
     pieces = pieces_of(task.problem)
     wanted = GOAL if tol is None else check_number("tol", tol, above=0.0)
     if method.cells is not None and tol is None:
         return _learned(task, method, pieces, Plan(method.cells, max(LEAST, AIM * wanted)), stage)
     cells = FIRST if method.cells is None else method.cells
     most = check_integer("budget", budget, least=1)
-    return _refined(task, method, pieces, cells, wanted, tol is not None, inputs, most, stage)
+    return _refined(task, method, pieces, cells, wanted, asked and tol is not None, inputs, most, stage)
 
 
-def in_parts_at_once(
-    task: Task, tol: float, inputs: Sequence[Any] | None, budget: int, stage: Stages
-) -> SolutionOperator | None:
-    """An operator made of parts, where no smooth space can meet a tolerance: at corners, changes and jumps.
-
-    Arguments:
-        task: with the problem as the user stated it: parts need no interfaces where coefficients jump.
-    """
-    reason = _singular(task.problem, ROUGH)
-    if reason is None:
-        return None
-    try:
-        found = partitioned(task, Partition(), tol, inputs, budget, stage)
-    except CANNOT:
-        return None
-    assert found.report is not None
-    return replace(found, report=replace(found.report, space=f"{found.report.space}, because {reason}"))
-
-
-def in_parts_if_better(
-    task: Task, operator: SolutionOperator, inputs: Sequence[Any] | None, budget: int, stage: Stages
-) -> SolutionOperator:
-    """An operator made of parts, if one space has missed its tolerance, and parts come nearer.
-
-    Without inputs there must be corners: elsewhere the solutions that are followed are smooth.
-    """
-    report = operator.report
-    if report is None or (report.met and not report.missed) or not _divisible(task.problem, inputs):
-        return operator
-    try:
-        other = partitioned(task, Partition(), report.tol, inputs, budget, stage)
-    except CANNOT:  # one space has told that it missed
-        return operator
-    found = other.report
-    if found is None or not (found.met or _worst(found) < _worst(report)):
-        return operator
-    missed = ", ".join(f"{name} by {error:.0e}" for name, error in report.missed.items()) or f"{report.error:.0e}"
-    space = f"{found.space}, where one space missed {missed}"
-    return replace(other, report=replace(found, asked=report.asked, space=space))
-
-
-def _divisible(problem: Problem, inputs: Sequence[Any] | None) -> bool:
-    """Can a problem be solved in parts, and may that be better than in one space?"""
-    if inputs is None:
-        return _singular(problem, np.inf) is not None
-    return not isinstance(supported_pieces(problem), str)
-
-
-def _singular(problem: Problem, below: float) -> str | None:
-    """Why u is not smooth, in words: at a place it is like r to a power below this, or coefficients jump; else None.
-
-    The powers are those of one unknown. Where they are below 1, several are singular too, by powers of their own.
-    """
-    pieces = supported_pieces(problem)
-    if isinstance(pieces, str) or (problem.unknowns.total > 1 and below > 1.0):
-        return None
-    places, exponents = singular_places(problem, pieces)
-    if pieces.parts is not None:
-        return "coefficients jump"
-    if not np.any(exponents < below):
-        return None
-    worst = int(np.argmin(exponents))
-    power = f"like r^{exponents[worst]:.2f}" if problem.unknowns.total == 1 else "singular"
-    return f"u is {power} at x = {np.array2string(places[worst], precision=3)}"
-
-
-def _worst(report: Report) -> float:
-    """The largest error of a report, measured or estimated; nothing is known of constant data without an estimate."""
-    return max(report.error, *(report.estimates or ((1.0,) if report.measured else (0.0,))))
+def cells_for(problem: Problem, pieces: Pieces, tol: float) -> int:
+    """How many cells there are if corners are graded for a tolerance."""
+    return Plan(FIRST, max(LEAST, AIM * tol)).number(problem, pieces, None)
 
 
 def _learned(
@@ -202,10 +149,9 @@ def _refined(
     plan = Plan(cells, max(LEAST, AIM * tol)).within(most, task.problem, pieces, method.levels)
     first = replace(plan, target=min(1.0, SHALLOW * plan.target))
     known: Known = {}
-    least = least_error(task.problem, pieces) if method.levels is None else 0.0
     levels, values = list[Level](), list[FloatArray]()
     status: Status = "budget"
-    operator, seen = None, None
+    operator, seen, estimates = None, None, list[float]()
     for step in range(STEPS):
         started = time.perf_counter()
         try:
@@ -217,13 +163,14 @@ def _refined(
         seen = follow(operator)
         values.append(seen.values)
         changes = _changes(values[-1], values[-2]) if step else None
-        estimates = [max(least, estimate) for estimate in _estimates(levels, changes)]
+        graded, fluxes = follow.graded(plan, method), follow.fluxes
+        estimates = [max(graded, fluxes, estimate) for estimate in _estimates(levels, changes)]
         levels.append(_level(operator, seen, estimates, changes, time.perf_counter() - started))
         stage.say(str(levels[-1]))
-        if step and max(seen.error, *estimates, seen.wrong.max() / COARSE_MARK) <= tol:
-            status = "met"
+        if step and max(seen.error, *_estimates(levels[:-1], changes), seen.wrong.max() / COARSE_MARK) <= tol:
+            status = "met" if max(estimates) <= tol else "stagnated"
             break
-        if step and least > tol:
+        if step and graded > tol:
             break
         allowed = max((MARK if step else COARSE_MARK) * tol, CARRIED * float(seen.wrong.max()))
         finer = plan.refined(_space(operator).mosaic, seen.wrong > allowed, step)
@@ -239,7 +186,7 @@ def _refined(
         returned=len(levels) - 1,
         measured=seen.measured,
         followed=follow.names,
-        estimates=tuple(max(least, estimate) for estimate in _estimates(levels[:-1], levels[-1].changes)),
+        estimates=tuple(estimates),
         asked=asked,
         space=_told(operator),
     )
@@ -302,7 +249,7 @@ class Plan:
         """Graded less deeply, or not halved, until there are at most so many cells, if that helps."""
         if self.number(problem, pieces, depth) <= most or self == Plan(self.cells, 1.0):
             return self
-        return Plan(self.cells, min(1.0, SHALLOW**2 * self.target)).within(most, problem, pieces, depth)
+        return Plan(self.cells, min(1.0, SHALLOWER * self.target)).within(most, problem, pieces, depth)
 
     def refined(self, mosaic: Mosaic, wrong: NDArray[np.bool_], step: int) -> Plan:
         """With cells halved whose parts are wrong, (P,); if none is, with deeper grading, and, without it, all."""
@@ -347,7 +294,7 @@ class _Followed:
     """Solutions by which operators are measured: those of inputs, or probes and constant data."""
 
     def __init__(self, task: Task, pieces: Pieces, inputs: Sequence[Any] | None) -> None:
-        self._task, self._jumps = task, pieces.parts is not None
+        self._task, self._pieces, self._jumps = task, pieces, pieces.parts is not None
         self._known = inputs_in_advance(task.problem, inputs) if inputs is not None else None
         self._x = interior(task.problem, INSIDE, task.seed + 1).x
         count = len(self._known) if self._known is not None else 0
@@ -373,6 +320,24 @@ class _Followed:
             operator, data, answer, np.append(np.zeros(data.shape[1] - len(left_out), bool), left_out)
         )
         return _Seen(probes.judged(answer).error, probes.known, misfit, values, worst)
+
+    def graded(self, plan: Plan, method: Partition) -> float:
+        """What grading leaves of errors, about, where its depth is limited: from level to level it does not change."""
+        deepest = least_error(self._task.problem, self._pieces) if method.levels is None else 0.0
+        return max(deepest, GRADED * plan.target) if deepest > 0.0 else 0.0
+
+    @cached_property
+    def fluxes(self) -> float:
+        """What is left of errors, about, where coefficients jump: fluxes out of a part are not quite in balance.
+
+        In a conductor u is nearly a constant, which the sum of small fluxes around it tells; those of its own parts
+        are wrong by a small part of what large coefficients make of u.
+        """
+        problem = self._task.problem
+        if not self._jumps or problem.unknowns.total > 1:
+            return 0.0
+        a = strength(problem, self._x)
+        return LEAK * float(np.max(a) / np.min(a))
 
     def _without_contradictions(self, operator: SolutionOperator) -> tuple[str, ...]:
         """Constant data that have a solution: where slopes alone are given, a source of 1 has none."""

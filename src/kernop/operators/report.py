@@ -103,9 +103,13 @@ class Report:
     @property
     def missed(self) -> dict[str, float]:
         """Plain data that are not solved to the tolerance, with the estimated error; only where it was measured."""
-        if not self.measured or self.estimates is None:
+        return self.poorly(self.tol) if self.measured else {}
+
+    def poorly(self, error: float) -> dict[str, float]:
+        """Solutions that are followed, and whose estimated error is above this one, with the estimate."""
+        if self.estimates is None:
             return {}
-        return {name: e for name, e in zip(self.followed, self.estimates, strict=True) if not e <= self.tol}
+        return {name: e for name, e in zip(self.followed, self.estimates, strict=True) if not e <= error}
 
     @property
     def promise(self) -> float:
