@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.collocation.grading import off_tangents
+from kernop.collocation.grading import cells_of, off_tangents, pieces_of
 
 PLATE = ko.Box([-1, -1], [1, 1])
 
@@ -42,3 +42,24 @@ def test_a_fibre(radius):
     x = PLATE.sample(500, "uniform", seed=3).x
     u = ko.learn(problem, method=ko.Partition(cells=4))(0.0, truth)
     assert np.max(np.abs(u(x) - truth(x))) < 1e-6
+
+
+def test_no_cut_runs_through_a_crossing_but_in_its_own_group():
+    """A 4 × 2 checkerboard: each of three crossings is inside a cell that holds no other one."""
+    plate = ko.Box([0, 0], [2, 1])
+    tiles = {
+        ko.Box([i / 2, j / 2], [(i + 1) / 2, (j + 1) / 2]): 1.0 + 9.0 * ((i + j) % 2) for i in range(4) for j in (0, 1)
+    }
+    a = ko.Piecewise(tiles)
+    problem = ko.Problem(ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=plate), ko.Dirichlet(on=plate.boundary))
+    cells, places = cells_of(problem, pieces_of(problem), 2, 1e-4)
+    inner = places[np.all((places > 0.1) & (places < [1.9, 0.9]), axis=1)]
+    assert len(inner) == 3
+    low, high = cells.corners[:, 0], cells.corners[:, 1]
+    for place in inner:
+        around = np.all((low < place - 1e-9) & (high > place + 1e-9), axis=1)
+        least = np.argmin(np.where(around, np.max(high - low, axis=1), np.inf))
+        assert np.allclose(high[least] - low[least], 0.5)
+    assert np.isclose(np.sum(np.prod(cells.high - cells.low, axis=1)), 2.0)
+    least = min(np.max(cells.high - cells.low, axis=1))
+    assert np.isclose(least, 0.5 * 2.0**-18)  # 2^(−2 · 0.39 · 18) is below 1e-4, and 2^(−2 · 0.39 · 17) is not

@@ -58,3 +58,22 @@ def test_lines_go_through_marks_and_are_not_far_apart():
     assert {0.0, 1.0, 4.0} <= set(first.tolist())
     assert np.max(np.diff(first)) <= 2.0 + 1e-12
     assert second.tolist() == [0.0, 1.0]
+
+
+def test_a_grid_is_divided_along_crowded_lines_last():
+    """Lines 1 and 3 of 4 are crowded: boxes on both sides of each are in one group, which no other line divides."""
+    lines, crowded = [np.arange(5.0)] * 2, [np.array([False, True, False, True, False])] * 2
+    root = tree(lines, lambda low, high: True, lambda low, high, level: False, crowded)
+    groups, waiting = set(), [root]
+    while waiting:
+        cell = waiting.pop()
+        groups.add((*cell.low, *cell.high))
+        waiting += cell.children
+    assert {(0, 0, 2, 2), (2, 0, 4, 2), (0, 2, 2, 4), (2, 2, 4, 4)} <= groups
+    assert len(list(root.leaves())) == 16
+    plain = tree([np.arange(4.0)] * 2, lambda low, high: True, lambda low, high, level: False)
+    crossed = tree(
+        [np.arange(4.0)] * 2, lambda low, high: True, lambda low, high, level: False, [np.arange(4) == 1] * 2
+    )
+    assert [child.high[0] for child in plain.children] == [1.0, 3.0]
+    assert [child.high[0] for child in crossed.children] == [2.0, 3.0]
