@@ -266,11 +266,11 @@ def test_the_report_says_what_is_estimated_and_what_is_proved(ordinary, batch):
     text = ordinary(1.0, 0.0).report()
     for words in ("relative L2 error", "bound from samples", "residual of g", "fresh points", "Proved", "Sampled"):
         assert words in text
-    assert "relative L2 error, of û + ê less its error" in text
+    assert "Relative to the norm of û + ê less its error, a lower limit of ‖u‖" in text
     assert "uarantee" not in text  # suprema are not enclosed
     left = ordinary(np.ones(len(ordinary.points["f"])), 0.0).error_estimate()
     assert left.relative_to == "û less its error"
-    assert "relative L∞ error, of û less its error" in str(left)
+    assert "Relative to the norm of û less its error" in str(left)
     many = str(batch.error_estimate(covering=None))
     assert "Errors of 12 solutions" in many
     assert "No bound: it was not asked for" in many

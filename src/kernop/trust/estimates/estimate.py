@@ -132,9 +132,8 @@ class ErrorEstimate:
     def _rows(self) -> list[tuple[str, Figure]]:
         rows: list[tuple[str, Figure]] = []
         for name, own in self.of.items():
-            of = f"of {self.relative_to}" if len(self.of) == 1 else f"of {name}"
-            rows += [(f"relative L2 error, {of}", own.relative_l2), (f"relative L∞ error, {of}", own.relative_linf)]
-            end = "" if len(self.of) == 1 else f", {of}"
+            end = "" if len(self.of) == 1 else f", of {name}"
+            rows += [(f"relative L2 error{end}", own.relative_l2), (f"relative L∞ error{end}", own.relative_linf)]
             rows += [(f"L2 error (root mean square){end}", own.l2), (f"L∞ error{end}", own.linf)]
         if self.bound is not None:
             rows.append(("L∞ error, bound from samples", self.bound.linf))
@@ -145,15 +144,15 @@ class ErrorEstimate:
     def _words(self) -> str:
         used = f"Estimated from {self.source} ({self.points}), stability constant {self.stability['l2']:.1e} in L2"
         used += f", with a richer operator of {self.centres} centres." if self.centres else "."
-        return "\n".join([*self._doubts(), *self._warnings(), *self._words_of_size(), used, self._words_of_bound()])
+        relative = f"Relative to the norm of {self.relative_to}, a lower limit of ‖u‖."
+        words = [*self._doubts(), *self._warnings(), *self._words_of_size()]
+        return "\n".join([*words, used, relative, self._words_of_bound()])
 
     def _words_of_size(self) -> list[str]:
         if np.all(np.isfinite(self.relative_l2)):
             return []
         which = "u is" if np.size(self.l2) == 1 else f"{np.sum(np.isinf(self.relative_l2))} of the solutions are"
-        return [
-            f"Warning: {which} not resolved: the error is as large as {self.relative_to}, and what ‖u‖ is not known."
-        ]
+        return [f"Warning: {which} not resolved: the error is as large as {self.relative_to}, so ‖u‖ is not known."]
 
     def _doubts(self) -> list[str]:
         of, found = self.diagnosis, [self.diagnosis.stability, self.diagnosis.roughness]
