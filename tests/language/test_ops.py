@@ -31,10 +31,11 @@ from kernop.basics.errors import (
     OperatorError,
     ShapeError,
 )
+from kernop.basics.precision import eagerly
 from kernop.collocation.ansatz import Ansatz, normal_form
 from kernop.collocation.functionals import Block, evaluations
 from kernop.language.functions import padded
-from kernop.language.ops import itself
+from kernop.language.ops import coefficient_values, itself, linear_forms
 
 TOP = 5  # one more than the highest order below; one set of monomials for all, which JAX compiles once
 SQUARE = Box([0.2, 0.3], [1.2, 1.1])
@@ -667,3 +668,22 @@ def test_arguments_in_single_precision_do_not_lower_the_precision():
     assert weight.dtype == jnp.float32
     values = apply_operator(lambda u: weight * laplacian(u), lambda x: weight * sine(x), POINTS)
     assert np.max(np.abs(values / (-8 * np.pi**2 * SINE) - 1)) < 1e-13
+
+
+def test_a_coefficient_is_called_once_for_its_value_and_once_for_each_derivative():
+    """−div(a ∇u) = −a Δu − ∇a·∇u has four terms with a; where it is known, it is not asked again."""
+    calls = []
+
+    def a(x):
+        calls.append(type(x))
+        return 1.0 + x[..., 0] * x[..., 1]
+
+    points = Box([0, 0], [1, 1]).sample(20)
+    with eagerly():
+        forms, _ = linear_forms(lambda u: -div(a * grad(u)), points)
+        (table,) = coefficient_values(forms, points, "f")
+    assert len(calls) == 3
+    x, y = points.x.T
+    assert np.allclose(table[0, (2, 0)], -1.0 - x * y)
+    assert np.allclose(table[0, (1, 0)], -y)
+    assert np.allclose(table[0, (0, 1)], -x)

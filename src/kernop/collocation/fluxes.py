@@ -190,8 +190,11 @@ def _divergences(problem: Problem, kind: Kind, points: Points, jumps: bool) -> l
     """The fluxes of equations: what stands in their div, or, if that is not plain, that of their highest terms."""
     found: list[Table] = []
     for condition in equations_of(problem):
-        own = condition_tables(problem, condition, points)
         plain = _inner(problem, condition, points)
+        if plain is not None and not kind.pressures and len(plain) == _components(problem, condition, points):
+            found += plain
+            continue
+        own = condition_tables(problem, condition, points)
         if plain is None or len(plain) != len(own):
             found += [_second_order(table, kind, points) for table in own]
             continue
@@ -202,6 +205,12 @@ def _divergences(problem: Problem, kind: Kind, points: Points, jumps: bool) -> l
                 raise fail(OperatorError, condition.name, "a div without the pressure, where coefficients jump", remedy)
             found.append(_second_order(table, kind, points) if pushes - {k for k, _ in flux} else flux)
     return [found[i] for i in kind.balanced]
+
+
+def _components(problem: Problem, condition: Condition, points: Points) -> int:
+    """How many scalar equations a condition is."""
+    with eagerly():
+        return len(linear_forms(condition.op, points, problem.unknowns, of=condition.of, name=condition.name)[0])
 
 
 def _inner(problem: Problem, condition: Condition, points: Points) -> list[Table] | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
-from kernop.basics.frozen import frozen
+from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.crossings import exponent_at
 from kernop.collocation.elliptic import Kind, equations_of, kind_of
@@ -260,6 +260,8 @@ def _telling(marks: FloatArray, exponents: FloatArray, close: float) -> NDArray[
 
 #: Places at which u is singular, by the pieces of a domain, with their problem.
 _FOUND: WeakKeyDictionary[Pieces, tuple[Problem, tuple[FloatArray, FloatArray, FloatArray]]] = WeakKeyDictionary()
+#: The same by the problem, if nothing jumps in it.
+_AROUND: Kept[Problem, tuple[FloatArray, FloatArray, FloatArray]] = Kept()
 
 
 def _singularities(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -267,14 +269,20 @@ def _singularities(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatA
 
     They are found once: where many lines of jumps cross, that takes a second.
     """
+    if pieces.parts is None:  # the boundary alone tells it, whatever the coefficients
+        return _AROUND.of(problem, lambda: _with_rates(problem, pieces))
     known = _FOUND.get(pieces)
     if known is not None and known[0] is problem:
         return known[1]
-    places, exponents = singular_places(problem, pieces)
-    rates = np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
-    found = frozen((places, exponents, rates))
+    found = _with_rates(problem, pieces)
     _FOUND[pieces] = problem, found
     return found
+
+
+def _with_rates(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray, FloatArray]:
+    places, exponents = singular_places(problem, pieces)
+    rates = np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
+    return frozen((places, exponents, rates))
 
 
 def least_error(problem: Problem, pieces: Pieces) -> float:
@@ -362,8 +370,7 @@ class _Kinds:
         """Do conditions of two kinds meet at a corner?"""
         kinds: set[bool] = set()
         for line in self._lines:
-            ends, _ = line.at(np.array([0.0, 1.0]))
-            for end, t in zip(ends, (1e-6, 1.0 - 1e-6), strict=True):
+            for end, t in zip(line.ends, (1e-6, 1.0 - 1e-6), strict=True):
                 if np.linalg.norm(end - x) < 1e-9 * self._extent:
                     kinds.add(bool(self._values_given(line, np.array([t]))[0]))
         return len(kinds) > 1
@@ -372,8 +379,7 @@ class _Kinds:
         """Do two conditions that give values of u meet at a corner?"""
         found: set[int] = set()
         for line in self._lines:
-            ends, _ = line.at(np.array([0.0, 1.0]))
-            for end, t in zip(ends, (1e-6, 1.0 - 1e-6), strict=True):
+            for end, t in zip(line.ends, (1e-6, 1.0 - 1e-6), strict=True):
                 if np.linalg.norm(end - x) < 1e-9 * self._extent:
                     near, _ = line.at(np.array([t]))
                     here = [k for k, c in enumerate(self._around) if c.op is itself and c.on.contains(near)[0]]

@@ -203,9 +203,8 @@ class _Builder:
             x, normal = line.at(a + (b - a) * t)
             return self._pieces.which(x - aside * normal)
 
-        ends, _ = line.at(np.array([0.0, 0.5]))
         extent = float(np.max(np.max(self._cells.high, axis=0) - np.min(self._cells.low, axis=0)))
-        room = min(0.25, NEAR * extent / max(2.0 * float(np.linalg.norm(ends[1] - ends[0])), 1e-300))
+        room = min(0.25, NEAR * extent / max(line.reach, 1e-300))
         found: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
         for piece in range(len(self._pieces)):
             if (cell, piece) not in self._numbers:

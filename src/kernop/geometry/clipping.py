@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
+from kernop.basics.frozen import frozen
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
 
@@ -58,6 +60,17 @@ class Line:
         assert found.normal is not None
         return found.x, found.normal
 
+    @cached_property
+    def ends(self) -> FloatArray:
+        """Where it begins and ends, (2, 2)."""
+        return frozen(self.at(np.array([0.0, 1.0]))[0])
+
+    @cached_property
+    def reach(self) -> float:
+        """Twice the way from its beginning to its middle, as the crow flies."""
+        first, middle = self.at(np.array([0.0, 0.5]))[0]
+        return 2.0 * float(np.linalg.norm(middle - first))
+
     def within(self, low: FloatArray, high: FloatArray) -> list[Span]:
         """The intervals of t on which the line lies in a box; those of a segment to rounding."""
         room = SLACK * (high - low)
@@ -65,8 +78,7 @@ class Line:
             near = self._nearest(0.5 * (low + high))
             found = intervals(lambda t: _in_box(self.at(t)[0], low - room, high + room) & self._kept(t), near)
             return _joined(found) if self.closed else found
-        first, last = self.at(np.array([0.0, 1.0]))[0]
-        found = _straight(first, last, low - room, high + room)
+        found = _straight(self.ends[0], self.ends[1], low - room, high + room)
         if self.patch.keeps is None:
             return found
         inner = [(a, b, intervals(lambda t, a=a, b=b: self._kept(a + (b - a) * t))) for a, b in found]

@@ -29,7 +29,7 @@ from kernop.basics.stored import stored
 from kernop.geometry import Points
 from kernop.language.coefficients import Coefficient
 from kernop.language.fields import AffineError, KnownField, ProductError, Term, Unknown, VectorField, described
-from kernop.language.functions import Function, padded, values_of_function
+from kernop.language.functions import Function, padded, remembering, values_of_function
 from kernop.language.unknowns import Operator, Unknowns, read_unknowns
 
 FieldT = TypeVar("FieldT", Unknown, KnownField)
@@ -86,7 +86,8 @@ def linear_forms(
 def coefficient_values(forms: tuple[Unknown, ...], points: Points, name: str) -> list[dict[Term, NumberArray]]:
     """The tables (k, α) ↦ φ_{k,α}(x_i) of linear forms at points: arrays (n,) of finite numbers, real or complex."""
     x, normal = _places(points)
-    return [{t: _values(c, x, normal, points, t[1], name) for t, c in form.terms.items()} for form in forms]
+    with remembering():
+        return [{t: _values(c, x, normal, points, t[1], name) for t, c in form.terms.items()} for form in forms]
 
 
 def matrix_shape(op: Operator, points: Points, unknowns: Unknowns = SCALAR, *, of: str | None = None) -> Shape | None:
@@ -116,6 +117,20 @@ def differentiated(
     forms, _ = linear_forms(op, points, unknowns, of=of, name=name)
     sources = (source for form in forms for c in form.terms.values() for source in c.sources)
     return list({id(source): source for source in sources}.values())
+
+
+def plain_values(
+    op: Operator, points: Points, unknowns: Unknowns = SCALAR, *, of: str | None = None, name: str = "op"
+) -> list[tuple[Term, NumberArray]]:
+    """The values, (n,) each, of the coefficients of an operator, and of those that it takes derivatives of.
+
+    None is differentiated here: whoever wants to know whether an operator is the one of before need not.
+    """
+    forms, _ = linear_forms(op, points, unknowns, of=of, name=name)
+    terms = [(t, own) for form in forms for t, c in form.terms.items() for own in (c, *c.sources) if not own.sources]
+    x, normal = _places(points)
+    with remembering():
+        return [(t, _values(c, x, normal, points, t[1], name)) for t, c in terms]
 
 
 def apply_operator(

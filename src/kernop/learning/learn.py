@@ -28,6 +28,7 @@ from kernop.kernels import CustomKernel, Kernel
 from kernop.language.functions import Function
 from kernop.language.problem import Problem
 from kernop.learning.choosing import in_parts_at_once, in_parts_if_better
+from kernop.learning.doubts import diagnosed
 from kernop.learning.growing import grown
 from kernop.learning.partitioned import partitioned
 from kernop.learning.refine import Report, ToleranceWarning
@@ -44,8 +45,6 @@ from kernop.trust.resolution import open_jumps, with_interfaces
 
 #: Points by which the sizes of conditions are compared.
 FEW = 200
-#: At most so many evenly spread points show whether parts resolve the coefficients.
-MANY = 100_000
 #: A solution that is followed, and has an estimated error above this, is warned of where no tolerance is asked for.
 COARSE = 1e-3
 
@@ -166,17 +165,10 @@ def _task(
 def _examined(operator: SolutionOperator, task: Task, stage: Stages) -> SolutionOperator:
     """The operator with what is doubtful whatever the data, which is said to the caller of `learn`."""
     with stage("examine"):
-        rows, ansatz = operator.collocated, operator.ansatz
-        found = operator.diagnosis
-        if isinstance(operator.method, Partition):  # whose points crowd at corners
-            placed = sample(task.problem, None, task.sampling, task.seed)
-            ansatz, rows = fitted(task.problem, placed, task.frame)
-            rough = task.roughness(placed)
-            if rough.unresolved:  # by a few points; by as many as the parts have?
-                rough = task.roughness(sample(task.problem, min(operator.n_points, MANY), task.sampling, task.seed))
-            found = replace(found, roughness=rough)
-        stable = task.stability(rows, ansatz)
-    found = replace(found, stability=stable)
+        if isinstance(operator.method, Partition):
+            found = diagnosed(task, operator.n_points)
+        else:
+            found = replace(operator.diagnosis, stability=task.stability(operator.collocated, operator.ansatz))
     _warn(found, operator.report, level=4, prior=states_noise(task.problem))
     return replace(operator, diagnosis=found)
 

@@ -38,6 +38,8 @@ SCATTERED, GAUSS = 2, 1.3
 MOST_TRACES = 0.68
 #: What may be exchanged between parts.
 GLUINGS = ("values", "robin", "impedance")
+#: What many columns leave is seen in so many combinations of them, if these leave less than this part of what matters.
+COMBINED, SURELY = 4, 0.01
 
 
 @stored("Partition")
@@ -148,16 +150,40 @@ class PartsFactorisation(Factorisation):
         return batched(self.locals, rows, self.roots, self.glue.owned, set(self._told))
 
     def answer(self, h: FloatArray) -> Answer:
-        width = h.shape[1]
-        weighted, y, incoming = self._solved(h)
-        left, size = [norms(self._unbalanced(y, incoming, h))], list[FloatArray]()
-        for batch, data in zip(self._batches, weighted, strict=True):
+        y, incoming = self._solved(h)
+        u = Combination(self.expansion, y.reshape(-1, h.shape[1]))
+        return Answer(u, self._left(h, y, incoming), self._told_size(h))
+
+    def answer_again(self, h: FloatArray, enough: float) -> Answer:
+        """What many columns of data leave is seen in a few random combinations of them, each in units of its size.
+
+        The norms of Gaussian combinations have the mean square ‖E‖², with E all that is left: all of them are below
+        δ‖E‖ with a probability of δ to the power of their number at most. Unless all are so small, all is measured.
+        """
+        if h.shape[1] <= COMBINED:
+            return self.answer(h)
+        y, incoming = self._solved(h)
+        size = self._told_size(h)
+        mixed = np.random.default_rng(0).standard_normal((h.shape[1], COMBINED))
+        mixed *= np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)[:, None]
+        left = self._left(h @ mixed, y @ mixed, incoming @ mixed)
+        u = Combination(self.expansion, y.reshape(-1, h.shape[1]))
+        if np.max(left) <= SURELY * enough:
+            return Answer(u, np.max(left) * size, size, exact=False)
+        return Answer(u, self._left(h, y, incoming), size)
+
+    def _left(self, h: FloatArray, y: FloatArray, incoming: FloatArray) -> FloatArray:
+        """The norm of what is not satisfied of weighted rows of parts that tell, of seams and of sums, (B,)."""
+        width, left = h.shape[1], [norms(self._unbalanced(y, incoming, h))]
+        for batch in self._batches:
             if np.any(batch.told):
-                told = data[batch.told]
-                size.append(norms(told.reshape(-1, width)))
-                left.append(norms((told - batch.told_q @ y[batch.parts[batch.told]]).reshape(-1, width)))
-        u = Combination(self.expansion, y.reshape(-1, width))
-        return Answer(u, norms(np.stack(left)), self._size(size, h))
+                data = batch.roots[batch.told] * h[batch.rows[batch.told]]
+                left.append(norms((data - batch.told_q @ y[batch.parts[batch.told]]).reshape(-1, width)))
+        return norms(np.stack(left))
+
+    def _told_size(self, h: FloatArray) -> FloatArray:
+        """The size of the weighted data of parts that tell, (B,)."""
+        return self._size([batch.size(h, batch.told) for batch in self._batches if np.any(batch.told)], h)
 
     def _size(self, sizes: list[FloatArray], h: FloatArray) -> FloatArray:
         """The size of weighted data, (B,), from those of some rows of them. Integrals count where nothing else is
@@ -172,33 +198,32 @@ class PartsFactorisation(Factorisation):
         That is next to nothing unless the data contradict each other, as where only slopes are given that do not fit
         the source: ∫f ≠ −∮g.
         """
-        weighted, y, incoming = self._solved(h)
-        size = self._size([norms(data.reshape(-1, h.shape[1])) for data in weighted], h)
+        y, incoming = self._solved(h)
+        size = self._size([batch.size(h, np.ones(len(batch.parts), dtype=bool)) for batch in self._batches], h)
         return norms(self._unbalanced(y, incoming, h)) / np.where(size > 0.0, size, 1.0)
 
     def _sum_data(self, h: FloatArray) -> FloatArray:
         """The data of all sums, (s, B): imaginary parts of which no data tell have integrals of 0."""
         return np.concatenate([h[self.integrals], np.zeros((self.glue.sums - len(self.integrals), h.shape[1]))])
 
-    def _solved(self, h: FloatArray) -> tuple[list[FloatArray], FloatArray, FloatArray]:
-        """Weighted data of each batch of parts, coordinates y of all parts (P, m, B), and what comes in on seams."""
-        weighted = [batch.roots * h[batch.rows] for batch in self._batches]
+    def _solved(self, h: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Coordinates y of all parts (P, m, B), and what comes in on seams."""
         y = np.empty((len(self.locals), len(self.locals[0].upper), h.shape[1]))
-        for batch, data in zip(self._batches, weighted, strict=True):
-            y[batch.parts] = batch.q.swapaxes(-1, -2) @ data
+        for batch in self._batches:
+            batch.pull(h, y)
         outgoing = self._outgoing(y)
         outgoing[0][len(self.locals[0].out) :] -= self._sum_data(h)
         incoming = balanced(self.root, outgoing, self.glue)
         for batch in self._batches:
-            y[batch.parts] += batch.from_trace @ incoming[batch.owned]
-        return weighted, y, incoming
+            batch.push(incoming, y)
+        return y, incoming
 
     def _outgoing(self, y: FloatArray) -> list[FloatArray]:
         """What goes out of each part, (b, B), with its shares of the sums behind."""
         found = [np.empty((0, y.shape[2]))] * len(self.locals)
         for batch in self._batches:
-            sent = self.strengths[batch.parts, None, None] * (batch.out @ y[batch.parts])
-            for k, out in zip(batch.parts.tolist(), sent, strict=True):
+            for k, out in zip(batch.parts.tolist(), batch.sent(y), strict=True):
+                out *= self.strengths[k]
                 found[k] = np.concatenate([out, self.integrands[k] @ y[k]]) if self.glue.sums else out
         return found
 
@@ -236,7 +261,7 @@ class PartsFactorisation(Factorisation):
 
     def leaks(self, h: FloatArray) -> FloatArray:
         """The rms of what is not balanced on the seams of each part, in units of u: in units of its flux, (P, B)."""
-        _, y, incoming = self._solved(h)
+        y, incoming = self._solved(h)
         across, _ = self._across(y, incoming)
         found = [norms(across[k]) / s for k, s in zip(self.glue.owned, self.strengths, strict=True)]
         return self._told_once * np.stack(found)

@@ -6,7 +6,7 @@ import numpy as np
 import kernop as ko
 from kernop.methods.parts import leaves
 from kernop.methods.parts.leaves import Alike
-from kernop.methods.parts.local import Pattern, Rows
+from kernop.methods.parts.local import LocalRows, Pattern
 from kernop.methods.spaces.polynomials import total_degree
 
 SQUARE = ko.Box([0, 0], [1, 1])
@@ -47,7 +47,7 @@ def test_rows_against_powers():
     """Polynomials of degree ≤ 2 on [−1, 1]²: 2 ∂²/∂x² + y ∂/∂y of Legendre's polynomials, by hand."""
     z = np.random.default_rng(0).uniform(-1.0, 1.0, (5, 2))
     degrees = total_degree(2, 6)
-    rows = Rows(
+    rows = LocalRows(
         ((0, (0, 1)), (0, (2, 0))),
         np.stack([z[:, 1], np.full(5, 2.0)], axis=1),
         Pattern(z, degrees, ((0, 1), (2, 0))),

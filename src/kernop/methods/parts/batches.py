@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
+from kernop.basics.linalg import norms
 from kernop.methods.parts.local import Local
 
 #: Parts whose Q has fewer bytes are applied together, so many at a time: their calls would take more than their work.
 SMALL, TOGETHER = 2**17, 64
+
+#: Rows that follow each other and have one weight: of a part, among all, and √w.
+Run = tuple[slice, slice, float]
 
 
 @dataclass(kw_only=True, frozen=True, eq=False)
@@ -37,10 +43,59 @@ class Stack:
     owned: NDArray[np.intp]
     told: NDArray[np.bool_]
 
+    @cached_property
+    def runs(self) -> list[list[Run]] | None:
+        """The rows of each part in a few runs, whose products need no copies of the data; None for small parts."""
+        if self.q.ndim == 3:
+            return None
+        return [_runs(rows, roots[:, 0]) for rows, roots in zip(self.rows, self.roots, strict=True)]
+
+    def pull(self, h: FloatArray, y: FloatArray) -> None:
+        """y = Qᵀ (w h), for data h of all parts (N, B), into y of all parts (P, m, B)."""
+        if self.runs is None:
+            y[self.parts] = self.q.swapaxes(-1, -2) @ (self.roots * h[self.rows])
+            return
+        for k, runs in zip(self.parts.tolist(), self.runs, strict=True):
+            for number, (here, there, root) in enumerate(runs):
+                product = np.matmul(self.q[here].T, h[there], out=None if number else y[k])
+                product *= root
+                if number:
+                    y[k] += product
+
+    def push(self, incoming: FloatArray, y: FloatArray) -> None:
+        """y += C t, for what comes in on all seams (count, B)."""
+        if self.q.ndim == 3:
+            y[self.parts] += self.from_trace @ incoming[self.owned]
+            return
+        for k, own in zip(self.parts.tolist(), self.owned, strict=True):
+            y[k] += self.from_trace @ incoming[own]
+
+    def sent(self, y: FloatArray) -> Iterable[FloatArray]:
+        """What goes out of each part, (b, B), in its own units."""
+        if self.q.ndim == 3:
+            return self.out @ y[self.parts]
+        return (self.out @ y[k] for k in self.parts.tolist())
+
+    def size(self, h: FloatArray, some: NDArray[np.bool_]) -> FloatArray:
+        """|w h| over the rows of some of the parts, (B,)."""
+        if self.runs is None:
+            return norms((self.roots[some] * h[self.rows[some]]).reshape(-1, h.shape[1]))
+        runs = [run for own, counts in zip(self.runs, some.tolist(), strict=True) if counts for run in own]
+        return norms(np.stack([root * norms(h[there]) for _, there, root in runs]))
+
     @property
     def told_q(self) -> FloatArray:
         """Q of those whose residuals tell."""
         return self.q if self.q.ndim == 2 or np.all(self.told) else self.q[self.told]
+
+
+def _runs(rows: NDArray[np.intp], roots: FloatArray) -> list[Run]:
+    """Rows (n,) with √w (n,) in runs."""
+    ends = np.flatnonzero((np.diff(rows) != 1) | (np.diff(roots) != 0.0)) + 1
+    return [
+        (slice(a, b), slice(int(rows[a]), int(rows[a]) + b - a), float(roots[a]))
+        for a, b in pairwise([0, *ends.tolist(), len(rows)])
+    ]
 
 
 def batched(
