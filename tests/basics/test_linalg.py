@@ -9,6 +9,7 @@ from kernop.basics.linalg import (
     cholesky,
     orthogonal,
     pivoted_cholesky,
+    qr_seconds,
     right_solve_upper,
     solve_lower,
     solve_upper,
@@ -234,3 +235,9 @@ class TestPivotedCholesky:
         given = before.copy(order="F")
         pivoted_cholesky(given, 1e-12)
         np.testing.assert_array_equal(given, before)
+
+
+def test_the_time_of_a_large_factorisation_is_told_from_a_small_one():
+    assert qr_seconds(1000, 300) == 0.0  # not worth it
+    times = [qr_seconds(4000 * k, 2000) for k in (1, 10)]
+    assert 0.0 < times[0] < times[1]

@@ -423,3 +423,14 @@ def test_the_envelope_of_a_clamped_plate():
         errors.append(abs(u([[0.5, 0.5]])[0] / 0.0012653191 - 1))
     assert errors[0] < 5e-5
     assert errors[0] < 0.1 * errors[1]
+
+
+def test_says_how_long_least_squares_will_take(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "200")
+    line = ko.Interval(0, 1)
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=line), ko.Dirichlet(on=line.boundary))
+    ko.learn(problem, points=60, method=ko.Subspace(20), progress=True)
+    assert "about" not in capsys.readouterr().out  # at once
+    monkeypatch.setattr("kernop.methods.subspace.qr_seconds", lambda rows, columns: (rows + columns) / 10)
+    ko.learn(problem, points=60, method=ko.Subspace(20), progress=True)
+    assert "least squares, 60 × 20: about 8 s" in capsys.readouterr().out

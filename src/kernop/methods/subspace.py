@@ -21,7 +21,8 @@ from kernop.basics.errors import (
     describe,
     fail,
 )
-from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, orthogonal, syrk
+from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, orthogonal, qr_seconds, syrk
+from kernop.basics.progress import PATIENCE
 from kernop.basics.stored import stored
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals, evaluations
@@ -141,6 +142,10 @@ class Subspace(Method):
             return factorised_rows(self, regression, kept, setting.regularization, runner)
         functionals, regularization = setting.functionals, setting.regularization
         expansion = self.expansion(setting, functionals, len(functionals))
+        if setting.tick is not None and self.solver == "qr":
+            size, seconds = f"{len(functionals)} × {len(expansion)}", qr_seconds(len(functionals), len(expansion))
+            if seconds > PATIENCE:
+                setting.tick(0.0, f"least squares, {size}: about {seconds:.0f} s")
         # The user's λ as a variance; a λ that is chosen for the sake of rounding is no prior.
         noise = (len(functionals) if self.rkhs else 1) * (regularization or 0.0)
         return self.fit(expansion, functionals, setting.weights, regularization, noise)

@@ -1,6 +1,6 @@
 """Dense linear algebra on the CPU: LAPACK and BLAS through SciPy, in place. The only folder that knows them."""
 
-from kernop.basics.linalg.householder import Orthogonal, blocked, orthogonal, orthonormal
+from kernop.basics.linalg.householder import Orthogonal, blocked, orthogonal, orthonormal, qr_seconds
 from kernop.basics.linalg.products import EPS, add_square, left_over, norms, subtract_product, syrk
 from kernop.basics.linalg.symmetric import Cholesky, cholesky, eigenpairs, pivoted_cholesky
 from kernop.basics.linalg.threads import in_threads, one_thread
@@ -36,6 +36,7 @@ __all__ = [
     "orthonormal",
     "packed",
     "pivoted_cholesky",
+    "qr_seconds",
     "right_solve_lower",
     "right_solve_upper",
     "solve_lower",

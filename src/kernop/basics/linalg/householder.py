@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,9 @@ from kernop.basics.stored import stored
 
 #: Reflectors that are applied together.
 BLOCK = 64
+#: A factorisation that is timed to tell how long others take, (rows, columns); those of less than so many times its
+#: operations are not worth it.
+TIMED, LARGE = (768, 384), 30.0
 
 
 @stored("orthogonal", by_value=False)
@@ -117,6 +121,24 @@ def orthogonal(a: FloatArray, *, overwrite: bool = False) -> Orthogonal:
     own = a if overwrite else np.array(a, order="F")
     packed, t, _ = lapack.dgeqrt(min(BLOCK, a.shape[1]), own, overwrite_a=1)
     return Orthogonal(packed, t)
+
+
+def qr_seconds(rows: int, columns: int) -> float:
+    """About how long `orthogonal` takes for so large a matrix, now and here: in proportion to a small one.
+
+    0 for matrices that are not large: a fraction of a second.
+    """
+    share = _operations(rows, columns) / _operations(*TIMED)
+    if share < LARGE:
+        return 0.0
+    small = np.asfortranarray(np.random.default_rng(0).normal(size=TIMED))
+    started = time.perf_counter()
+    orthogonal(small, overwrite=True)
+    return share * (time.perf_counter() - started)
+
+
+def _operations(rows: int, columns: int) -> float:
+    return 2.0 * columns**2 * (rows - columns / 3.0)
 
 
 def blocked(packed: FloatArray, tau: FloatArray) -> Orthogonal:
