@@ -1,7 +1,7 @@
 """What all tests share: compiled functions that are kept, Hypothesis without a clock, no garbage of collection.
 
-Half of the work of the tests is to compile. Functions that JAX compiled are shared by the workers of a run and kept for
-the next; ``pytest --cache-clear`` forgets them. Processes that tests start, some of them to be killed, compile for
+A third of the work of the tests is to compile. Functions that JAX compiled are shared by the workers of a run and kept
+for the next; ``pytest --cache-clear`` forgets them. Processes that tests start, some of them to be killed, compile for
 themselves.
 """
 
@@ -16,6 +16,14 @@ from hypothesis import HealthCheck, settings
 # How fast a machine is, and what else runs on it, is not what is tested.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+
+#: XLA writes machine code by its older, simpler means and improves it less: a third less work, and code that is as fast
+#: within 15 %. The arithmetic is IEEE's as before; the last bit may be another than in the code that users run.
+QUICKLY = "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=1"
+# They are read when JAX starts to work, also by processes that tests start: some compare bits. A JAX that does not know
+# a flag ends the process, so only those that were tried get them.
+if (0, 8) <= jax.__version_info__[:2] < (0, 11) and QUICKLY not in os.environ.get("XLA_FLAGS", ""):
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {QUICKLY}".strip()
 
 #: Gigabytes of a worker above which compiled functions are forgotten.
 LARGE = 4.0
@@ -37,6 +45,7 @@ def pytest_collection():
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000, 20, 20)  # JAX makes many objects while it compiles, few of which are garbage
         gc.enable()
 
 

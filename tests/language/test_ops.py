@@ -573,7 +573,7 @@ def test_coefficients_that_mix_up_the_points_are_refused(coefficient, op, n):
 )
 @pytest.mark.parametrize("op", [lambda c: lambda u: c * u, lambda c: lambda u: laplacian(u) + c * (V * u)])
 def test_coefficients_with_two_axes_are_refused(coefficient, op):
-    with pytest.raises(ShapeError, match=r"coefficient: got .*\(512, [12]\)"):
+    with pytest.raises(ShapeError, match=r"coefficient: got .*\(2048, [12]\)"):
         normal_form(op(coefficient), POINTS)
 
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, Literal
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 
 from kernop.basics.errors import FloatArray, check_memory
@@ -53,7 +53,7 @@ class _Strips:
 
 
 def _held(values: FloatArray) -> Any:
-    return jnp.asarray(np.ascontiguousarray(values))
+    return jax.device_put(np.ascontiguousarray(values))  # jnp.asarray would compile something for each shape
 
 
 #: Strips that were cut before: the same centres meet many points, and the rows of a growing factor many pivots.

@@ -19,7 +19,6 @@ from itertools import product
 from typing import Any, ClassVar
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.core import Tracer
@@ -110,11 +109,11 @@ def _value(kernel: Kernel, x: Array, y: Array) -> Array:
     return kernel.partials(z, [gamma])[gamma]
 
 
-def _places(name: str, value: Any) -> Array:
-    """Points (..., d) as a JAX array; those that JAX traces are taken as they are."""
-    if not isinstance(value, Tracer):
-        value = check_array(name, value, remedy="give points of shape (..., d)", copy=False)
-    return jnp.asarray(value, dtype=np.float64)
+def _places(name: str, value: Any) -> Any:
+    """Points (..., d) in float64; those that JAX traces are taken as they are."""
+    if isinstance(value, Tracer):
+        return value.astype(np.float64)
+    return check_array(name, value, remedy="give points of shape (..., d)", copy=False)
 
 
 def _together(one: tuple[int, ...], other: tuple[int, ...]) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, check_scalar, fail
@@ -43,7 +42,7 @@ class Coefficient:
             return Coefficient(None, lambda x, _: values_of_function("coefficient", value, x, ()), functions=(value,))
         remedy = "a coefficient is a number or a function of x, such as lambda x: jnp.exp(x[..., 0])"
         number = check_scalar("coefficient", value, remedy)
-        return Coefficient(number, lambda x, _: jnp.full(x.shape[0], number))
+        return Coefficient(number, lambda x, _: np.full(x.shape[0], number))
 
     def __add__(self, other: Coefficient) -> Coefficient:
         if self.constant is not None and other.constant is not None:

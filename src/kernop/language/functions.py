@@ -32,7 +32,7 @@ from kernop.basics.precision import float64
 Function = Callable[[Any], Any]
 
 #: Fewer points than the last of these are padded to one of them.
-ROWS = (512, 2048, 8192)
+ROWS = (2048, 8192)
 
 
 def values_of_function(name: str, function: Function, x: object, shape: tuple[int, ...] | None = None) -> Any:
@@ -40,7 +40,8 @@ def values_of_function(name: str, function: Function, x: object, shape: tuple[in
 
     One number stands for a constant. A function that forgets ``...`` (``x[0]``) or an axis (``jnp.sum(x**2)``) mixes
     up the points; the values at the points themselves give it away, so they are looked at also while JAX
-    differentiates, and the message says how to write it.
+    differentiates, and the message says how to write it. Values are NumPy unless JAX traces them: every operation of
+    JAX on arrays of a new shape is compiled first.
     """
     with jax.ensure_compile_time_eval():  # also within a jit of the user
         place = np.asarray(jax.lax.stop_gradient(x))
@@ -54,7 +55,9 @@ def values_of_function(name: str, function: Function, x: object, shape: tuple[in
         raise fail(ShapeError, name, got, remedy)
     if isinstance(x, Tracer):
         values = _call(name, function, x)
-    return jnp.broadcast_to(values, len(place)) if single else values
+    if not single:
+        return values
+    return (jnp if isinstance(values, Tracer) else np).broadcast_to(values, len(place))
 
 
 #: Values of functions at places, while an operator is evaluated, with what tells them apart, which must live on.
@@ -89,7 +92,7 @@ def _seen(name: str, function: Function, x: FloatArray) -> Any:
 def evaluate_at(name: str, function: Function, x: FloatArray) -> Any:
     """Values of a user's function at points x (n, d), checked and finite: (n,), or (n, …).
 
-    They are NumPy unless the function hands on values that JAX traces.
+    They are NumPy unless JAX traces them.
     """
     with float64():
         values = values_of_function(name, function, padded(x))[: len(x)]
@@ -99,7 +102,7 @@ def evaluate_at(name: str, function: Function, x: FloatArray) -> Any:
 
 
 def padded(x: FloatArray) -> FloatArray:
-    """x (n, d) with its last row repeated up to 512, 2048 or 8192 rows, or to a power of two if there are more.
+    """x (n, d) with its last row repeated up to 2048 or 8192 rows, or to a power of two if there are more.
 
     JAX compiles every operation of a user's function once for each shape, which takes longer than to compute it, so
     there are few; and ``x[0]``, of shape (d,), can then not pass for ``x[..., 0]``.
@@ -126,7 +129,7 @@ def _check_constant(name: str, function: Function, x: FloatArray, value: Any) ->
 
 
 def _call(name: str, function: Function, x: Any) -> Any:
-    """What a user's function says, as an array of float64, or of complex128."""
+    """What a user's function says, as an array of float64, or of complex128; of NumPy unless JAX traces it."""
     try:
         values = _at_points(name, function, x) if isinstance(x, np.ndarray) else called(name, function, x, remedy=_ONE)
     except jax.errors.JAXTypeError as error:
@@ -134,16 +137,17 @@ def _call(name: str, function: Function, x: Any) -> Any:
     except IndexError as error:
         got = f"a function that fails on x of shape {x.shape}: {error}"
         raise fail(ShapeError, name, got, _LAST_AXIS) from error
-    if isinstance(values, Tracer | jax.Array):
-        array = values
+    if isinstance(values, Tracer):
+        return values.astype(jnp.complex128 if jnp.iscomplexobj(values) else jnp.float64)
+    if isinstance(values, jax.Array):
+        array = np.asarray(values)
     else:
         array = as_array(name, values, "return numbers", "a function that returns ")
         if array.dtype.kind not in "fiubc":
             raise fail(ArgumentTypeError, name, f"a function that returns {describe(values)}", "return numbers")
         if array.size > LARGE:
             check_memory(name, array.size, f"values of shape {array.shape}", "return one value for each point")
-        array = jnp.asarray(array)
-    return array.astype(jnp.complex128 if jnp.iscomplexobj(array) else jnp.float64)
+    return array.astype(np.complex128 if np.iscomplexobj(array) else np.float64, copy=False)
 
 
 def _not_for_jax(name: str, x: object) -> KernopError:

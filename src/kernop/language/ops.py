@@ -169,8 +169,8 @@ def _functions(u: Any, unknowns: Unknowns) -> dict[str, Function]:
     return {unknowns.single: u}
 
 
-def _places(points: Points) -> tuple[Any, Any]:
-    return jnp.asarray(padded(points.x)), None if points.normal is None else jnp.asarray(padded(points.normal))
+def _places(points: Points) -> tuple[FloatArray, FloatArray | None]:
+    return padded(points.x), None if points.normal is None else padded(points.normal)
 
 
 def _result(
@@ -236,7 +236,7 @@ def _failed(name: str, why: str) -> KernopError:
 
 
 def _values(c: Coefficient, x: Any, normal: Any, points: Points, alpha: Any, name: str) -> NumberArray:
-    with naming(name):
+    with naming(name), np.errstate(all="ignore"):  # what is not finite is reported below
         values = np.full(len(points), c.constant) if c.constant is not None else _known(c.at(x, normal))
     values = values[: len(points)]
     return _finite(np.where(np.abs(values) >= LARGEST, np.inf, values), f"a coefficient of ∂^{alpha}", points, name)
@@ -253,7 +253,7 @@ def _applied(
         places = _places(points)
         parts, shape = _result(op, unknowns, of, unknowns.fields(_components(u, unknowns, points)), KnownField, name)
         _refuse_matrices(shape, name)
-        with naming(name):
+        with naming(name), np.errstate(all="ignore"):
             found = [_known(part.at(*places))[: len(points)] for part in parts]
     return np.stack(found, axis=1) if shape else found[0]
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
@@ -184,16 +183,18 @@ def _within_pieces(c: Coefficient, s: _Segments | None) -> _Segments | None:
 def _values(c: Coefficient, s: _Segments, t: FloatArray) -> FloatArray:
     """c at the part t (n,) of each segment, (n,)."""
     x = s.x + t[:, None] * s.step
-    normal = None if s.normal is None else jnp.asarray(padded(s.normal))
-    return np.asarray(c.at(jnp.asarray(padded(x)), normal))[: len(x)]
+    normal = None if s.normal is None else padded(s.normal)
+    with np.errstate(all="ignore"):
+        return np.asarray(c.at(padded(x), normal))[: len(x)]
 
 
 def _with_slopes(c: Coefficient, s: _Segments) -> tuple[FloatArray, FloatArray]:
     """c, and its derivative along each segment times the length, at the start, the middle and the end: (3, n) each."""
     x = np.concatenate([s.x + t * s.step for t in (0.0, 0.5, 1.0)])
-    normal = None if s.normal is None else jnp.asarray(padded(np.tile(s.normal, (3, 1))))
-    step = jnp.asarray(padded(np.tile(s.step, (3, 1))))
-    found = jax.jvp(lambda y: c.at(y, normal), (jnp.asarray(padded(x)),), (step,))
+    normal = None if s.normal is None else padded(np.tile(s.normal, (3, 1)))
+    step = padded(np.tile(s.step, (3, 1)))
+    with np.errstate(all="ignore"):
+        found = jax.jvp(lambda y: c.at(y, normal), (padded(x),), (step,))
     values, slopes = (np.asarray(part)[: len(x)].reshape(3, -1) for part in found)
     return values, slopes
 
