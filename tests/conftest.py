@@ -5,8 +5,10 @@ for the next; ``pytest --cache-clear`` forgets them. Processes that tests start,
 themselves.
 """
 
+import ctypes
 import gc
 import os
+import sys
 from pathlib import Path
 
 import jax
@@ -52,8 +54,18 @@ def pytest_collection():
 def pytest_runtest_teardown(item, nextitem):
     """Compiled functions of files that are done are forgotten when there are many: some thousand take gigabytes."""
     if nextitem is not None and nextitem.path != item.path and _gigabytes() > LARGE:
-        jax.clear_caches()
         gc.collect()
+        _give_back()
+        if _gigabytes() > LARGE:
+            jax.clear_caches()
+            gc.collect()
+
+
+def _give_back() -> None:
+    """Memory that is free goes back to the system; glibc keeps it, in pieces between what is in use."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
 
 
 def _gigabytes() -> float:
