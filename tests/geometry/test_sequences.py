@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import qmc
 
-from kernop.geometry.sequences import SCHEMES, cell_centres, grid_counts, shares, unit_cube
+from kernop.geometry.sequences import SCHEMES, cell_centres, grid_counts, halton, shares, unit_cube
 
 sides_strategy = st.lists(st.floats(1e-2, 1e2), min_size=1, max_size=5)
 
@@ -43,6 +43,16 @@ def test_coordinates_are_uniform(scheme, m):
 def test_halton_fills_the_square_more_evenly_than_independent_points():
     spread = {scheme: qmc.discrepancy(unit_cube(512, [1, 1], scheme, rng(3))) for scheme in ("halton", "uniform")}
     assert spread["halton"] < 0.1 * spread["uniform"]
+
+
+@pytest.mark.parametrize(
+    ("n", "dim", "start"), [(1, 1, 0), (1000, 3, 0), (300, 12, 0), (257, 2, 31), (5, 2, 10**6), (4, 0, 0)]
+)
+def test_halton_is_that_of_scipy_to_the_bit(n, dim, start):
+    wanted = qmc.Halton(dim, rng=rng(7))
+    if start:
+        wanted.fast_forward(start)
+    assert np.array_equal(halton(n, dim, rng(7), start), wanted.random(n))
 
 
 @pytest.mark.parametrize("scheme", ["halton", "uniform"])

@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import qmc
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.collocation.elliptic import Kind, kind_of
@@ -20,7 +19,7 @@ from kernop.geometry import Points
 from kernop.geometry.cells import Cells, Face
 from kernop.geometry.clipping import Line, Span, intervals
 from kernop.geometry.patch import Patch
-from kernop.geometry.sequences import gauss
+from kernop.geometry.sequences import gauss, halton
 from kernop.language.problem import Problem
 
 #: Cells with a longest side of more than so many shortest ones have scattered points.
@@ -98,7 +97,7 @@ class _Builder:
         """Find the parts, and points inside them."""
         inside, along = points
         low, high = self._cells.low, self._cells.high
-        first = np.asarray(_halton(low.shape[1], seed).random(4 * inside))
+        first = halton(4 * inside, low.shape[1], np.random.default_rng(seed))
         unit, _ = gauss((1.0,) * low.shape[1], along ** low.shape[1])
         reach = 0.5 * np.linalg.norm(high - low, axis=1)
         heights = [self._pieces.height(0.5 * (low + high), piece).tolist() for piece in range(len(self._pieces))]
@@ -162,8 +161,7 @@ class _Builder:
     def _drawn(self, start: int, number: int, seed: int) -> FloatArray:
         """So many points of the sequence from one on; many cells ask for the same ones."""
         if start not in self._sequence:
-            halton = _halton(self._problem.dim, seed).fast_forward(start)
-            self._sequence[start] = np.asarray(halton.random(number))
+            self._sequence[start] = halton(number, self._problem.dim, np.random.default_rng(seed), start)
         return self._sequence[start]
 
     def bound(self) -> None:
@@ -351,10 +349,6 @@ class _Builder:
             degree = min(degree, self._least)
         x, normal = seam.place(trace_nodes(self._problem.dim - 1, degree)[0])
         return Seam(x, normal, seam.below, seam.above, degree)
-
-
-def _halton(dim: int, seed: int) -> qmc.Halton:
-    return qmc.Halton(dim, scramble=True, rng=np.random.default_rng(seed))
 
 
 def _placing(face: Face, a: float, b: float) -> Placing:

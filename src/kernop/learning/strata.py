@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import qmc
 
 from kernop.basics.errors import FloatArray
 from kernop.collocation.ansatz import collocate
@@ -18,6 +17,7 @@ from kernop.collocation.units import frame_of
 from kernop.geometry import Points, Region
 from kernop.geometry.cloud import CloudRegion
 from kernop.geometry.points import concatenate
+from kernop.geometry.sequences import halton
 from kernop.language.conditions import Condition
 from kernop.language.problem import Problem
 from kernop.learning.heldout import Findings
@@ -92,8 +92,8 @@ def _drawn(
     if region.intrinsic_dim == region.dim:
         h = layers.spacing(level)
         corners = layers.low + layers.boxes(level) * h
-        unit = qmc.Halton(region.dim, scramble=True, rng=np.random.default_rng(seed)).random(each * len(corners))
-        x = np.repeat(corners, each, axis=0) + h * np.asarray(unit)
+        unit = halton(each * len(corners), region.dim, np.random.default_rng(seed))
+        x = np.repeat(corners, each, axis=0) + h * unit
         inside = region.contains(x) & (layers.felt_at(x) == level)
         return Points(x[inside], timed=region.timed) if np.any(inside) else None, float(np.prod(h)) / each
     ratio = layers.wide / float((layers.spacing(level) / layers.side)[0])

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial import KDTree
-from scipy.stats import qmc
 
 from kernop.basics.errors import FloatArray, check_memory, describe
 from kernop.collocation.units import Frame
+from kernop.geometry.sequences import halton
 
 #: Lengthscale in units of the spacing of centres, for d = 1 and beyond. Wider functions approximate better until they
 #: are dependent to working precision; these are where the two meet (measured: docs/decisions.md).
@@ -63,7 +63,7 @@ def fill(frame: Frame, number: int, inside: FloatArray | None = None) -> Centres
 def _drawn(sides: FloatArray, number: int, margin: float) -> tuple[float, FloatArray]:
     """A spacing, and so many points with it in a box and its margin, (L, d)."""
     h = _spacing(sides, number, margin)
-    unit = np.asarray(qmc.Halton(len(sides), scramble=True, rng=np.random.default_rng(0)).random(number))
+    unit = halton(number, len(sides), np.random.default_rng(0))
     return h, unit * (sides + 2.0 * margin * h) - margin * h
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from scipy.stats import qmc
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.geometry.sequences import halton
 from kernop.operators.fixed import FixedOperator, fixed
 from kernop.operators.operator import SolutionOperator
 from kernop.serving.family import Channel, fills, gaussians, zeros
@@ -205,9 +205,10 @@ def _centres(operator: SolutionOperator, stage: Stage, narrow: float, solved: in
 
 def _inside(operator: SolutionOperator, stage: Stage, number: int) -> FloatArray:
     """Quasi-random places inside the domain in space, (number, s)."""
-    s, engine, found = stage.space, qmc.Halton(stage.space, seed=0), list[FloatArray]()
+    s, found = stage.space, list[FloatArray]()
     while sum(map(len, found)) < number:
-        c = stage.low[:s] + engine.random(256) * (stage.high - stage.low)[:s]
+        unit = halton(256, s, np.random.default_rng(0), start=256 * len(found))
+        c = stage.low[:s] + unit * (stage.high - stage.low)[:s]
         x = np.column_stack([c, np.full(len(c), stage.middle[-1])]) if stage.timed else c
         found.append(c[operator.problem.contains(x)])
         if len(found) > 64 and not any(map(len, found)):

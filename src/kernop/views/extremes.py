@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import qmc
 
 from kernop.basics.errors import FloatArray
+from kernop.geometry.sequences import halton
 from kernop.views.mesh import nothing_inside, spots
 from kernop.views.scene import Scene
 
@@ -42,7 +42,7 @@ def largest(scene: Scene, function: Objective) -> Extremum:
     spacing = float(len(start)) ** (-1.0 / scene.dim)
     x, best = _apart(start / sides, values, 2.0 * spacing)
     x, radius = x * sides, np.full(len(x), 2.0 * spacing)
-    ball = 2.0 * qmc.Halton(scene.dim, rng=np.random.default_rng(0)).random(CLOUD) - 1.0
+    ball = 2.0 * halton(CLOUD, scene.dim, np.random.default_rng(0)) - 1.0
     while np.max(radius) > SMALLEST:
         around = x[:, None, :] + radius[:, None, None] * sides * ball
         cloud = _held_back(scene, np.clip(around, scene.low, scene.high))
