@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ NEGLIGIBLE = 1e-16
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot with a backend that needs no screen, and with our settings of sizes."""
+    """matplotlib.pyplot with our settings of sizes, and with a backend that needs no screen if it is new."""
     plt = _plain()
     plt.rcParams.update(
         {
@@ -46,13 +47,14 @@ def pyplot() -> Any:
 
 
 def _plain() -> Any:
-    """matplotlib.pyplot with a backend that needs no screen, or an error that says how to install it."""
+    """matplotlib.pyplot, with a backend that needs no screen if it is new; or an error that says how to install it."""
     try:
         import matplotlib as mpl
     except ImportError as error:
         remedy = "install the extra: pip install 'kernop[plot]'"
         raise fail(MissingExtraError, "matplotlib", "no such package", remedy) from error
-    mpl.use("Agg")
+    if "matplotlib.pyplot" not in sys.modules:  # else it is the user's, who may look at figures
+        mpl.use("Agg")
     import matplotlib.pyplot as plt
 
     return plt

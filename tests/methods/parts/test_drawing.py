@@ -1,5 +1,6 @@
 """Pictures of parts."""
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 
@@ -31,7 +32,9 @@ def test_an_operator_draws_its_parts_and_a_source_inside():
     ell = ko.Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)])
     problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=ell), ko.Dirichlet(on=ell.boundary))
     T = ko.learn(problem, method=ko.Partition(cells=2, degree=7, levels=1))
-    axes = T.plot()
+    with mpl.rc_context({"font.size": 7.5}):
+        axes = T.plot()
+        assert mpl.rcParams["font.size"] == 7.5  # settings are the user's
     found = halvings(T.factorisation.expansion)
     assert axes[0].get_title() == f"{len(found)} parts of degree 7"
     shown = {np.array_equal(own.get_array(), found): own for own in axes[0].collections if own.get_array() is not None}

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, fail
 from kernop.methods.parts.space import PartsSpace
-from kernop.plotting import pyplot
+from kernop.views.extras import needed
 
 
 def halvings(space: PartsSpace) -> FloatArray:
@@ -29,9 +29,6 @@ def draw_parts(space: PartsSpace, axes: Any, values: ArrayLike | None = None, **
     """
     if space.dim != 2:
         raise fail(ArgumentError, "space", f"one in {space.dim} dimensions", "draw parts in the plane")
-    pyplot()  # or an error that names the extra
-    from matplotlib.collections import PolyCollection
-
     low, high = space.boxes
     shown = halvings(space) if values is None else np.asarray(values, dtype=float)
     if shown.shape != (len(low),):
@@ -39,7 +36,8 @@ def draw_parts(space: PartsSpace, axes: Any, values: ArrayLike | None = None, **
             ShapeError, "values", f"an array of shape {shown.shape}", f"give a number for each of {len(low)} parts"
         )
     corners = np.stack([low, np.stack([high[:, 0], low[:, 1]], 1), high, np.stack([low[:, 0], high[:, 1]], 1)], axis=1)
-    boxes = PolyCollection(list(corners), array=shown, edgecolors="white", linewidths=0.4, **options)
+    collections = needed("matplotlib.collections", "plot", "draw_parts")
+    boxes = collections.PolyCollection(list(corners), array=shown, edgecolors="white", linewidths=0.4, **options)
     axes.add_collection(boxes)
     axes.autoscale()
     axes.set_aspect("equal")
