@@ -75,7 +75,9 @@ def rotation():
 
 @pytest.fixture
 def axes():
-    """Closes what a test draws."""
+    """Matplotlib as a new process has it, whatever tests before have set; closes what a test draws."""
     plt = pytest.importorskip("matplotlib.pyplot")
-    yield plt
-    plt.close("all")
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        yield plt
+        plt.close("all")
