@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from common import interleaved, once, resident, save, table
-from parts_problems import CLOCK, PLACES, RNG, darcy, exponential, timed, wavy
+from parts_problems import CLOCK, PLACES, RNG, darcy, timed, wavy
 
 import kernop as ko
 
@@ -34,7 +35,7 @@ def growth() -> None:
     save("parts_growth", figures)
 
 
-def measured(problem: ko.Problem, cells: int, degree: int) -> dict[str, float]:
+def measured(problem: ko.Problem, cells: int, degree: int, places: np.ndarray = PLACES[:1000]) -> dict[str, float]:
     """What so many parts cost: to learn, to keep, to apply, and to evaluate at 1000 places."""
     learn, T = timed(lambda: ko.learn(problem, method=ko.Partition(cells=cells, degree=degree, levels=0)))
     kept: dict[int, np.ndarray] = {}
@@ -42,14 +43,15 @@ def measured(problem: ko.Problem, cells: int, degree: int) -> dict[str, float]:
     f, g = (np.ones(len(T.points[name].x)) for name in ("f", "g"))
     apply = min(once(lambda: T(f, g), CLOCK) for _ in range(3))
     u = T(f, g)
-    evaluate = min(once(lambda: u(PLACES[:1000]), CLOCK) for _ in range(3))
+    evaluate = min(once(lambda: u(places), CLOCK) for _ in range(3))
     space = T.factorisation.expansion
     return {
-        "parts": float(cells**2),
+        "parts": float(len(T.factorisation.locals)),
         "functions": float(len(space)),
         "learn, s": learn,
         "arrays, MB": sum(own.nbytes for own in kept.values()) / 1e6,
         "process, MB": resident() / 1e6,
+        "at most, MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
         "T(f, g), s": apply,
         "u at 1000 places, s": evaluate,
     }
@@ -70,11 +72,24 @@ def collect(value: Any, found: dict[int, np.ndarray]) -> None:
 
 
 def million() -> None:
-    """A million functions on this machine: Darcy a2, 4900 parts of degree 19."""
-    problem = darcy(exponential)
-    found = measured(problem, 70, 19)
-    table("A million functions", list(found), [[f"{value:.3g}" for value in found.values()]])
-    save("parts_million", found)
+    """A million functions: 10 000 parts of degree 13 in the plane, no two of them alike."""
+    many("a million functions in the plane", "parts_million", darcy(wavy), 100, 13, PLACES[:1000])
+
+
+def million_space() -> None:
+    """A million functions: 4096 parts of degree 10 in a cube, −Δu = f."""
+    box = ko.Box([0, 0, 0], [1, 1, 1])
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.laplacian(u), on=box, name="f"), ko.Dirichlet(on=box.boundary, name="g")
+    )
+    many("a million functions in a cube", "parts_million_space", problem, 16, 10, RNG.random((1000, 3)))
+
+
+def many(title: str, name: str, problem: ko.Problem, cells: int, degree: int, places: np.ndarray) -> None:
+    """What many parts cost, as a table."""
+    found = measured(problem, cells, degree, places)
+    table(title, list(found), [[f"{value:.3g}" for value in found.values()]])
+    save(name, found)
 
 
 def leaves() -> None:
@@ -121,20 +136,48 @@ def workers() -> None:
     problem, method = darcy(wavy), ko.Partition(cells=24, degree=19, levels=0)
     here = ko.learn(problem, method=method)
     seconds: dict[int, list[float]] = {1: [], 2: []}
+    home: dict[int, list[float]] = {1: [], 2: []}
+    away: dict[int, list[float]] = {1: [], 2: []}
+    fetched: list[tuple[float, float]] = []
     same = True
     for _ in range(3):
         for number, times in seconds.items():
             with started(number) as cluster, Client(cluster) as client:
                 ko.learn(problem, method=ko.Partition(cells=6, degree=19, levels=0), client=client)
-                begun = time.perf_counter()
+                before, begun, own = client.run(CLOCK), time.perf_counter(), CLOCK()
                 there = ko.learn(problem, method=method, client=client)
                 times.append(time.perf_counter() - begun)
+                home[number].append(CLOCK() - own)
+                away[number].append(sum(client.run(CLOCK).values()) - sum(before.values()))
+                fetched.append((fetching(client, direct=True), fetching(client, direct=False)))
                 pairs = zip(here.factorisation.locals, there.factorisation.locals, strict=True)
                 same &= all(np.array_equal(one.q, other.q) for one, other in pairs)
     one, two = (float(np.median(times)) for times in seconds.values())
     row = [f"{one:.2f}", f"{two:.2f}", f"{one / two:.2f}", "yes" if same else "no"]
     table("576 parts of degree 19 on workers", ["one worker, s", "two, s", "times faster", "the same bits"], [row])
-    save("parts_workers", {"one, s": seconds[1], "two, s": seconds[2], "times faster": one / two, "same bits": same})
+    spent = [[str(k), f"{np.median(home[k]):.2f}", f"{np.median(away[k]):.2f}"] for k in seconds]
+    table("Processor time, s", ["workers", "at home", "on workers"], spent)
+    ways = [f"{value:.2f}" for value in np.median(fetched, axis=0)]
+    table("420 MB home: processor time there, s", ["from the workers", "through the scheduler"], [ways])
+    figures = {"one, s": seconds[1], "two, s": seconds[2], "times faster": one / two, "same bits": same}
+    save("parts_workers", {**figures, "at home, s": home, "on workers, s": away, "420 MB home, s": fetched})
 
 
-TABLES = {"growth": growth, "million": million, "leaves": leaves, "workers": workers}
+def leaves_like(number: int) -> list[np.ndarray]:
+    """So much as the parts of a package have."""
+    return [np.full((289, 210), float(number)) for _ in range(72)]
+
+
+def fetching(client: Any, direct: bool) -> float:
+    """Processor time at home while 420 MB come home."""
+    from distributed import wait
+
+    futures = [client.submit(leaves_like, k, pure=False) for k in range(12)]
+    wait(futures)
+    begun = CLOCK()
+    for future in futures:
+        client.gather(future, direct=direct)
+    return CLOCK() - begun
+
+
+TABLES = {"growth": growth, "million": million, "million_space": million_space, "leaves": leaves, "workers": workers}

@@ -63,3 +63,13 @@ def test_no_cut_runs_through_a_crossing_but_in_its_own_group():
     assert np.isclose(np.sum(np.prod(cells.high - cells.low, axis=1)), 2.0)
     least = min(np.max(cells.high - cells.low, axis=1))
     assert np.isclose(least, 0.5 * 2.0**-18)  # 2^(−2 · 0.39 · 18) is below 1e-4, and 2^(−2 · 0.39 · 17) is not
+
+
+@pytest.mark.parametrize(("target", "along"), [(1.0, 2), (1 / 16, 4), (1 / 17, 6), (1 / 256, 6)])
+def test_a_box_in_space_is_graded_for_an_error(target, along):
+    """u is like r² log r at edges: an error sixteen times smaller asks for one level more."""
+    cube = ko.Box([0, 0, 0], [1, 1, 1])
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=cube), ko.Dirichlet(on=cube.boundary))
+    cells, edges = cells_of(problem, pieces_of(problem), 2, target)
+    assert len(cells.low) == along**3
+    assert (len(edges) > 0) == (target < 1.0)

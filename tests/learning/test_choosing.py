@@ -96,3 +96,9 @@ def test_inputs_at_a_corner_without_a_tolerance():
     assert T.report.followed == ("input 0",)
     x = ELL.sample(200, "uniform", seed=1).x
     assert np.max(np.abs(T(0.0, corner)(x) - corner(x))) < 1e-3
+
+
+def test_the_edges_of_a_box_in_space_are_a_reason_after_one_space():
+    cube = ko.Box([0, 0, 0], [1, 1, 1])
+    assert singular(poisson(cube), ROUGH) is None
+    assert singular(poisson(cube), np.inf) == "u is like r² log r at the edges of a box"

@@ -104,8 +104,8 @@ def cells_of(
         number: about so many along the longest side.
         target: the error at which the grading aims.
         depth: how often cells are halved at the most singular place, and at others less often, so that errors are
-            alike; None chooses. In a box in space, how often the outermost layers of cells are, None for never: grid
-            lines crowd at its sides, so that cells at its edges are small across them.
+            alike; None chooses. In a box in space, how often the outermost layers of cells are: grid lines crowd at its
+            sides, so that cells at its edges are small across them.
         halved: other cells that are halved, by their corners.
     """
     domain = pieces.whole
@@ -122,7 +122,9 @@ def cells_of(
     longest = max(float(own[-1] - own[0]) for own in lines) / number
     lines = with_layers([filled(own, longest) for own in lines], problem, domain)
     if problem.dim == 3:
-        lines = [_crowded(own, depth or 0) for own in lines]
+        # u is like r² log r at edges: cells of size r there leave an error of r⁴.
+        depth = int(np.ceil(0.25 * np.log2(1.0 / target))) if depth is None else depth
+        lines = [_crowded(own, depth) for own in lines]
     lines = [off_tangents(*own) for own in zip(lines, _tangents(pieces), kept, strict=True)]
     places, inside = _snapped(places, lines), _inside_of(domain)
     deep = places[levels >= DEEP]

@@ -95,6 +95,8 @@ def singular(problem: Problem, below: float, jumps: bool = True) -> str | None:
         return None
     if jumps and pieces.parts is not None:
         return "coefficients jump"
+    if problem.dim == 3 and below > 2.0:
+        return "u is like r² log r at the edges of a box"
     places, exponents = singular_places(problem, pieces)
     if not np.any(exponents < below):
         return None

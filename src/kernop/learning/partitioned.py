@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import ArgumentError, FloatArray, SingularGramError, check_integer, check_number
+from kernop.basics.errors import (
+    ArgumentError,
+    FloatArray,
+    MemoryLimitError,
+    SingularGramError,
+    check_integer,
+    check_number,
+)
 from kernop.basics.linalg import norms
 from kernop.basics.progress import Stages
 from kernop.basics.versions import now
@@ -59,8 +66,11 @@ LOWER, SHALLOW = 2, 16.0
 SHALLOWER = 4.0
 #: The error at which grading aims, as a part of the tolerance, and the least one.
 AIM, LEAST = 1e-3, 1e-14
+#: In a box in space cells without grading leave an error of about 2⁻⁸: so it aims at so many times the tolerance; and
+#: parts are at most so many, because the matrices of the top of the tree grow faster than their number.
+SPACE_AIM, SPACE_MOST = 2.0**8, 512
 #: What is raised where cells cannot be cut, or parts not be glued.
-CANNOT = (ArgumentError, SingularGramError)
+CANNOT = (ArgumentError, SingularGramError, MemoryLimitError)
 #: What is aimed at by default.
 GOAL = 1e-9
 #: Points inside at which solutions of two levels are compared, and by which their sizes are seen.
@@ -92,9 +102,14 @@ def partitioned(
     pieces = pieces_of(task.problem)
     wanted = GOAL if tol is None else check_number("tol", tol, above=0.0)
     if method.cells is not None and tol is None:
-        return _learned(task, method, pieces, Plan(method.cells, max(LEAST, AIM * wanted)), stage)
+        target = 1.0 if task.problem.dim == 3 else max(LEAST, AIM * wanted)
+        return _learned(task, method, pieces, Plan(method.cells, target), stage)
     cells = FIRST if method.cells is None else method.cells
     most = check_integer("budget", budget, least=1)
+    if task.problem.dim == 3:
+        most = min(most, SPACE_MOST)
+        ungraded = method.levels is None and (tol is None or inputs is not None)
+        method = replace(method, levels=0) if ungraded else method
     return _refined(task, method, pieces, cells, wanted, asked and tol is not None, inputs, most, stage)
 
 
@@ -146,7 +161,8 @@ def _refined(
     degree, _ = method.degrees_for(task.problem.dim)
     follow = _Followed(task, pieces, inputs)
     coarse = replace(method, degree=max(2, degree - LOWER))
-    plan = Plan(cells, max(LEAST, AIM * tol)).within(most, task.problem, pieces, method.levels)
+    aim = SPACE_AIM if task.problem.dim == 3 else AIM
+    plan = Plan(cells, min(1.0, max(LEAST, aim * tol))).within(most, task.problem, pieces, method.levels)
     first = replace(plan, target=min(1.0, SHALLOW * plan.target))
     known: Known = {}
     levels, values = list[Level](), list[FloatArray]()
@@ -174,7 +190,8 @@ def _refined(
             break
         allowed = max((MARK if step else COARSE_MARK) * tol, CARRIED * float(seen.wrong.max()))
         finer = plan.refined(_space(operator).mosaic, seen.wrong > allowed, step)
-        if step and finer.number(task.problem, pieces, method.levels) > most:
+        same = method.levels is not None and finer.halved == plan.halved  # no change of u would tell of anything
+        if step and (same or finer.number(task.problem, pieces, method.levels) > most):
             break
         plan = finer if step else finer.within(most, task.problem, pieces, method.levels)
     assert operator is not None
@@ -252,7 +269,12 @@ class Plan:
         return Plan(self.cells, min(1.0, SHALLOWER * self.target)).within(most, problem, pieces, depth)
 
     def refined(self, mosaic: Mosaic, wrong: NDArray[np.bool_], step: int) -> Plan:
-        """With cells halved whose parts are wrong, (P,); if none is, with deeper grading, and, without it, all."""
+        """With cells halved whose parts are wrong, (P,); if none is, with deeper grading, and, without it, all.
+
+        In space cells of different sizes beside each other are no gain: grading to edges is all that changes.
+        """
+        if mosaic.boxes[0].shape[1] == 3 and np.any(mosaic.singular):  # a box in space that is graded to its edges
+            return replace(self, target=max(LEAST, self.target / SHALLOW)) if step else self
         if step == 0:
             return self if not np.any(wrong) else self._halving(mosaic, wrong)
         if np.any(wrong):

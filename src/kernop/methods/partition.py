@@ -52,7 +52,7 @@ class Partition(Method):
         degree: total degree of the polynomials on a cell; None chooses.
         levels: how often cells are halved at the corner, or the crossing of jumps, at which u is most singular, and at
             others less often, by their angles; None chooses. In space: how often those at the sides of a box are,
-            towards the sides, so that its edges are resolved; None for never.
+            towards the sides, so that its edges are resolved; None for never, unless a tolerance asks for it.
         gluing: what is exchanged between parts: "values" of u for fluxes, or both mixed, "robin" with real factors and
             "impedance" with imaginary ones, for which parts have no resonances; None chooses.
     """
@@ -90,7 +90,7 @@ class Partition(Method):
         And the degrees of traces on seams, and on those of parts in which u is singular.
         """
         degree, traces = self.degrees_for(dim)
-        _, least = Partition(degree=min(degree, BESIDE_SINGULARITIES)).degrees_for(dim)
+        _, least = Partition(degree=degree if dim == 3 else min(degree, BESIDE_SINGULARITIES)).degrees_for(dim)
         functions = comb(degree + dim, dim)
         along = ceil((GAUSS * functions) ** (1.0 / dim))
         return (SCATTERED * functions, along), (traces, least)

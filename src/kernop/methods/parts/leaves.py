@@ -197,7 +197,9 @@ class Leaves:
             number = alike.find(numbers, EQUAL + 32.0 * EPS * float(self._far[k]))
             if number is None:
                 number = alike.add(numbers)
-                waiting.append((alike, self._leaf(k, pieces, bool(singular))))
+                # At the edges of a box in space u is like r² log r: all polynomials are of use there.
+                held = bool(singular) and self._space.dim < 3
+                waiting.append((alike, self._leaf(k, pieces, held)))
             found.append((alike, number))
         what = f"{len(waiting)} parts of {self._space.each} functions, no two of them alike"
         remedy = "use fewer cells, a lower degree, or a machine with more memory"
