@@ -48,13 +48,14 @@ class Run:
     anew: Callable[[], Any] | None = None
 
     def timed(self) -> dict[str, Callable[[], Any]]:
-        """Its jobs by name."""
-        jobs = {"set-up": self.set_up, "block": self.block, "single": self.single, "places": self.places}
-        return jobs if self.anew is None else {**jobs, "anew": self.anew}
+        """Its jobs by name; a peer's solve gives values at places already."""
+        jobs = {"set-up": self.set_up, "block": self.block, "single": self.single}
+        return jobs if self.anew is None else {**jobs, "places": self.places, "anew": self.anew}
 
 
-def of_parts(problem: ko.Problem, waves: Waves, cells: int, degree: int) -> Run:
+def of_parts(coefficient: Any, waves: Waves, cells: int, degree: int) -> Run:
     """Learned again, and anew: a problem that is not known from before is looked at first, is it well-posed?"""
+    problem = darcy(coefficient)
 
     def learn(own: ko.Problem = problem) -> ko.SolutionOperator:
         return ko.learn(own, method=ko.Partition(cells=cells, degree=degree, levels=0))
@@ -65,7 +66,7 @@ def of_parts(problem: ko.Problem, waves: Waves, cells: int, degree: int) -> Run:
     error = relative(T(f, g)(PLACES), waves.u(PLACES))
     alone = np.ascontiguousarray(f[:, 0]), np.ascontiguousarray(g[:, 0])
     jobs = (learn, lambda: T(f, g), lambda: T(*alone), lambda: T(f, g)(PLACES))
-    anew = lambda: learn(ko.Problem(*problem.conditions))
+    anew = lambda: learn(darcy(coefficient))
     return Run(f"{cells}×{cells}, degree {degree}", error, *jobs, first, seconds, anew)
 
 
@@ -91,9 +92,10 @@ def best(runs: Sequence[Run], target: float) -> Run | None:
 #: Coefficient, radians per unit, and sizes to choose from: cells and degrees, levels and p.
 Case = tuple[str, float, list[tuple[int, int]], list[tuple[int, int]]]
 CASES: list[Case] = [
-    ("wavy", 20.0, [(3, 15), (4, 13), (4, 17), (5, 17), (5, 19), (6, 17)], [(2, 12), (2, 16), (3, 12), (3, 16)]),
-    ("exp(x + y)", 20.0, [(4, 13), (4, 17), (5, 19), (6, 17)], [(2, 12), (2, 16), (3, 12), (3, 16)]),
-    ("wavy", 100.0, [(12, 17), (16, 15), (16, 19), (20, 19)], [(4, 12), (4, 16), (5, 16)]),
+    ("wavy", 20.0, [(3, 15), (4, 17), (5, 17), (5, 19)], [(2, 12), (2, 16), (3, 12), (3, 16)]),
+    ("exp(x + y)", 20.0, [(3, 15), (4, 17), (5, 17), (5, 19)], [(2, 12), (2, 16), (3, 12), (3, 16)]),
+    ("wavy", 100.0, [(16, 15)], [(4, 12), (4, 16)]),
+    ("wavy", 100.0, [(16, 19), (20, 19)], [(5, 16)]),
 ]
 
 
@@ -103,8 +105,8 @@ def against_jaxhps(cases: Sequence[Case] = ()) -> None:
     every: list[dict[str, Any]] = []
     for name, number, ours, theirs in cases or CASES:
         coefficient, slopes = COEFFICIENTS[name]
-        waves, problem = Waves(number, slopes), darcy(coefficient)
-        mine = [told(f"{number:g} rad, {name}, kernop", of_parts(problem, waves, *size)) for size in ours]
+        waves = Waves(number, slopes)
+        mine = [told(f"{number:g} rad, {name}, kernop", of_parts(coefficient, waves, *size)) for size in ours]
         peers = [told(f"{number:g} rad, {name}, jaxhps", of_hps(waves, *size)) for size in theirs]
         done: set[tuple[str, str]] = set()
         for target in (1e-4, 1e-6, 1e-8, 1e-10, 1e-12):
@@ -172,11 +174,11 @@ def against_fem() -> None:
     """Time against error, 64 right-hand sides of 20 rad per unit at 4000 places, beside P2 with a cached sparse LU."""
     from peers_fem import finite_elements
 
-    waves, problem = Waves(20.0, exponential_slopes), darcy(exponential)
+    waves = Waves(20.0, exponential_slopes)
     truth = waves.u(PLACES)
     results: dict[str, list[dict[str, float]]] = {"kernop": [], "P2": []}
     for cells, degree in OURS:
-        run = of_parts(problem, waves, cells, degree)
+        run = of_parts(exponential, waves, cells, degree)
         seconds = interleaved({"set-up": run.set_up, "each": run.places}, rounds=3, clock=CLOCK)
         results["kernop"].append({"cells": cells, "degree": degree, "error": run.error, **seconds})
     for cells in P2:
