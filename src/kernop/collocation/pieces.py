@@ -41,12 +41,20 @@ class Pieces:
         return np.zeros(len(x), dtype=np.intp) if self.parts is None else self.parts.which(x)
 
     def height(self, x: FloatArray, piece: int) -> FloatArray:
-        """A function that is negative inside a piece of the domain, and elsewhere not: (n,)."""
+        """A function that is negative inside a piece of the domain, and elsewhere not: (n,).
+
+        Regions far from all points, of which the piece is no part, are not asked.
+        """
         found = self.whole.height(x)
         if self.parts is None:
             return found
+        least, most = np.min(x, axis=0), np.max(x, axis=0)
+        room = most - least
         for region, inside in zip(self.parts.domains, self.parts.inside[piece], strict=True):
             assert isinstance(region, Domain)
+            low, high = region.bounds
+            if not inside and (np.any(most + room < low) or np.any(least - room > high)):
+                continue
             found = np.maximum(found, region.height(x) if inside else -region.height(x))
         return found
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,6 +36,7 @@ from kernop.collocation.pieces import Pieces
 from kernop.collocation.sampling import interior
 from kernop.collocation.scales import fitted
 from kernop.collocation.tiling import tiled
+from kernop.language.ops import itself
 from kernop.language.problem import Problem
 from kernop.learning.heldout import OnProbes, plain_data
 from kernop.learning.task import Task
@@ -323,6 +323,7 @@ class _Followed:
         self._plain = plain_data(task.problem, task.frame, waves=self._jumps)
         self.names = tuple(f"input {k}" for k in range(count)) or tuple(self._plain)
         self._fresh = self._known is None
+        self.fluxes = flux_error(task.problem, pieces, self._x)
 
     def __call__(self, operator: SolutionOperator) -> _Seen:
         if self._fresh:
@@ -348,19 +349,6 @@ class _Followed:
         deepest = least_error(self._task.problem, self._pieces) if method.levels is None else 0.0
         return max(deepest, GRADED * plan.target) if deepest > 0.0 else 0.0
 
-    @cached_property
-    def fluxes(self) -> float:
-        """What is left of errors, about, where coefficients jump: fluxes out of a part are not quite in balance.
-
-        In a conductor u is nearly a constant, which the sum of small fluxes around it tells; those of its own parts
-        are wrong by a small part of what large coefficients make of u.
-        """
-        problem = self._task.problem
-        if not self._jumps or problem.unknowns.total > 1:
-            return 0.0
-        a = strength(problem, self._x)
-        return LEAK * float(np.max(a) / np.min(a))
-
     def _without_contradictions(self, operator: SolutionOperator) -> tuple[str, ...]:
         """Constant data that have a solution: where slopes alone are given, a source of 1 has none."""
         found = operator.factorisation
@@ -374,6 +362,24 @@ class _Followed:
 
     def _wrong(self, operator: SolutionOperator, h: FloatArray) -> FloatArray:
         return _relative_by_parts(operator, h, operator.factorisation.answer(h))
+
+
+def flux_error(problem: Problem, pieces: Pieces, x: FloatArray) -> float:
+    """What is left of errors, about, where coefficients jump: fluxes out of a part are not quite in balance.
+
+    In a conductor on which no value is given u is nearly a constant, which the sum of small fluxes around it tells;
+    those of its own parts are wrong by a small part of what large coefficients make of u.
+
+    Arguments:
+        x: places all over the domain, (n, d).
+    """
+    if pieces.parts is None or problem.unknowns.total > 1:
+        return 0.0
+    a, alone = strength(problem, x), np.ones(len(x), dtype=bool)
+    for condition in problem.conditions:
+        if condition.op is itself and not condition.integral:
+            alone &= ~np.isin(pieces.which(x), pieces.which(condition.on.sample(INSIDE).x))
+    return LEAK * float(np.max(a[alone], initial=0.0) / np.min(a))
 
 
 def _relative_by_parts(
