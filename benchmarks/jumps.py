@@ -159,7 +159,7 @@ def crossing() -> Rows:
 
 
 def triangle() -> Rows:
-    finer = ko.Partition(cells=5, degree=15, levels=26)
+    finer = ko.Partition(cells=4, degree=15, levels=22)
     for inside in (10.0, 1e6):
         a = ko.Piecewise({TRIANGLE: inside}, otherwise=1.0)
         yield changing(f"triangle 1 : {inside:g}, by itself", a, finer, tol=TOL)[0]
