@@ -184,7 +184,7 @@ def _refined(
         levels.append(_level(operator, seen, estimates, changes, time.perf_counter() - started))
         stage.say(str(levels[-1]))
         if step and max(seen.error, *_estimates(levels[:-1], changes), seen.wrong.max() / COARSE_MARK) <= tol:
-            status = "met" if max(estimates) <= tol else "stagnated"
+            status = "met" if max(estimates, default=0.0) <= tol else "stagnated"
             break
         if step and graded > tol:
             break
