@@ -24,7 +24,7 @@ from kernop.learning.heldout import Measure, OnInputs, OnProbes
 from kernop.learning.refine import POINTS_PER_CENTRE, refine
 from kernop.learning.task import Task
 from kernop.methods import Method, Subspace
-from kernop.methods.spaces import Layers
+from kernop.methods.spaces import DirectSum, Layers, Multipoles
 from kernop.methods.spaces.layers import layers_in
 from kernop.operators.operator import SolutionOperator
 from kernop.trust.diagnosis import Diagnosis
@@ -77,7 +77,7 @@ def grown(
         return operator
     if local:
         operator = levels.with_layers(operator, most)
-    return operator if operator.diagnosis.roughness is not None else levels.examined(operator)
+    return _with_holes(operator if operator.diagnosis.roughness is not None else levels.examined(operator))
 
 
 @dataclass
@@ -188,6 +188,14 @@ class _Levels:
         if not two.error < one.error:
             return operator
         return replace(other, report=replace(two, asked=one.asked, space=self.axes))
+
+
+def _with_holes(operator: SolutionOperator) -> SolutionOperator:
+    """The operator, whose report tells in how many holes its functions have poles."""
+    space, report = operator.factorisation.expansion, operator.report
+    poles = [own for own in space.summands if isinstance(own, Multipoles)] if isinstance(space, DirectSum) else []
+    holes = len({(*own.centre.tolist(), own.radius) for own in poles})
+    return operator if report is None or not holes else replace(operator, report=replace(report, holes=holes))
 
 
 def _enough(problem: Problem) -> int:

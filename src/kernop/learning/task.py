@@ -16,6 +16,7 @@ from kernop.basics.versions import now
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.batches import StreamPoints, check_whole, stream
 from kernop.collocation.functionals import Functionals
+from kernop.collocation.holes import holes_of
 from kernop.collocation.parts import parts_of
 from kernop.collocation.rows import Input, StreamedRows
 from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, top_dimension
@@ -110,6 +111,7 @@ class Task:
                 tick=tick,
                 runner=passes,
                 ansatz=ansatz,
+                holes=holes_of(self.problem),
             )
             with self._blaming_the_noise():
                 factorisation = method.factorise(setting)

@@ -18,6 +18,7 @@ from kernop.collocation.changes import RowNumbers
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.rows import StreamedRows
 from kernop.collocation.units import Frame
+from kernop.geometry.holes import Hole
 from kernop.kernels import Kernel
 from kernop.language.functions import Function
 from kernop.methods.expansion import Combination, Expansion
@@ -45,6 +46,7 @@ class Setting:
         tick: is told the part that is done.
         runner: passes over rows that come in batches.
         ansatz: how the unknowns are made of the functions of a space; the functionals were collocated with it.
+        holes: those of the domain, or of each of its parts; empty if they are not to be known.
     """
 
     rows: Functionals | StreamedRows
@@ -55,6 +57,7 @@ class Setting:
     tick: Tick | None = None
     runner: Runner | None = None
     ansatz: Ansatz = PLAIN
+    holes: tuple[tuple[Hole, ...], ...] = ()
 
     @property
     def functionals(self) -> Functionals:

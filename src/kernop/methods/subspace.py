@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -25,16 +25,15 @@ from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, orthogonal
 from kernop.basics.progress import PATIENCE
 from kernop.basics.stored import stored
 from kernop.collocation import assembly
-from kernop.collocation.functionals import Functionals, evaluations
+from kernop.collocation.functionals import Functionals
 from kernop.collocation.rows import StreamedRows
-from kernop.collocation.units import Frame
-from kernop.kernels import Gaussian
 from kernop.kernels.base import check_smoothness
 from kernop.language.functions import Function
 from kernop.methods.base import Method, Setting
-from kernop.methods.centres import default_number, fill
+from kernop.methods.centres import default_number
 from kernop.methods.contrast import contrast, entries
 from kernop.methods.expansion import Expansion
+from kernop.methods.filling import Subdomain, multipoles, polynomials, subdomains, translates
 from kernop.methods.full import wide_gaussian
 from kernop.methods.leastsquares import (
     HeldFactorisation,
@@ -45,9 +44,8 @@ from kernop.methods.leastsquares import (
     penalty_root,
 )
 from kernop.methods.regression import Regression, chosen_weights
-from kernop.methods.spaces import DirectSum, KernelFunctions, Layers, Polynomials
+from kernop.methods.spaces import DirectSum, KernelFunctions, Layers
 from kernop.methods.spaces.layers import narrow
-from kernop.methods.spaces.polynomials import total_degree
 from kernop.methods.streamed import factorised_rows
 from kernop.methods.weights import Weights, condition_weights, repeated
 
@@ -69,8 +67,9 @@ class Subspace(Method):
             coincide count once, or `Layers`; None chooses from the number of points.
         basis: "translates", b_j = K(z_j, ·) at quasi-random centres in and around the domain; "polynomials" of the
             largest total degree that has at most L of them, in the box around the domain: the limit of wide Gaussians,
-            without a kernel; "augmented", translates and polynomials of low degree, L together; or "representers",
-            b_j = P_j^(1)K(x_j, ·) at L of the points, spread evenly. None takes "augmented", or "translates" if a
+            without a kernel; "augmented", translates, polynomials of low degree and, where the domain has holes,
+            functions with a pole in each of them, L together; or "representers", b_j = P_j^(1)K(x_j, ·) at L of the
+            points, spread evenly. None takes "augmented", or "translates" if a
             kernel, centres, λ or noise are given: then the functions are those of a prior.
         envelope: ρ, a function of x that vanishes where u must; then leave that condition out of the problem.
         solver: "qr" of the design matrix, or "normal" equations (the paper's; squares the condition number).
@@ -247,8 +246,10 @@ class Subspace(Method):
         if self.basis == "polynomials":
             return polynomials(setting, place, number)
         if self._augmented(setting):
-            low = polynomials(setting, place, int(AUGMENTED[min(place.x.shape[1], 3) - 1] * number))
-            return translates(setting, place, number - len(low[0])), *low
+            poles = multipoles(setting, place, number)
+            rest = number - sum(len(own[0]) for own in poles)
+            low = polynomials(setting, place, int(AUGMENTED[min(place.x.shape[1], 3) - 1] * rest))
+            return translates(setting, place, rest - len(low[0])), *low, *(space for own in poles for space in own)
         return (translates(setting, place, number, self.centers if isinstance(self.centers, np.ndarray) else None),)
 
     def _augmented(self, setting: Setting) -> bool:
@@ -288,52 +289,6 @@ class Subspace(Method):
             got = f"{regularization:g}, with which the normal equations are singular"
             raise fail(SingularGramError, "regularization", got, "use solver='qr', or a larger λ")
         return factor
-
-
-@dataclass(frozen=True, eq=False)
-class Subdomain:
-    """A domain, or a part of it, in which some components have functions of their own.
-
-    Arguments:
-        frame: the box around it.
-        x: points that fill it, (n, d): those of the rows.
-        components: which components.
-        share: the part of all functions that it gets, as it has of the points.
-    """
-
-    frame: Frame
-    x: FloatArray
-    components: tuple[int, ...]
-    share: float
-
-
-def subdomains(setting: Setting, functionals: Functionals) -> list[Subdomain]:
-    """Where the domain, or each of its parts, is, as far as the rows show it."""
-    ansatz = setting.ansatz
-    if ansatz.parts is None:
-        x = np.concatenate([block.x for block in functionals.blocks])
-        return [Subdomain(setting.frame, x, tuple(range(ansatz.count)), 1.0)]
-    owned = [ansatz.of_part(p) for p in range(len(ansatz.parts))]
-    found = [np.concatenate([block.x[block.involves(own)] for block in functionals.blocks]) for own in owned]
-    total = sum(map(len, found))
-    boxes = [replace(setting.frame, low=np.min(x, axis=0), high=np.max(x, axis=0)) for x in found]
-    return [Subdomain(box, x, own, len(x) / total) for box, x, own in zip(boxes, found, owned, strict=True)]
-
-
-def translates(setting: Setting, place: Subdomain, number: int, given: FloatArray | None = None) -> KernelFunctions:
-    """K(z_j, ·) for each component, at so many centres that fill the place, or at those that are given (L, d)."""
-    chosen = fill(place.frame, max(1, number) if given is None else len(given), place.x)
-    z = chosen.z if given is None else given
-    functions = Functionals(tuple(evaluations(z, k) for k in place.components))
-    return KernelFunctions(setting.kernel or Gaussian(chosen.lengthscale), functions, setting.ansatz)
-
-
-def polynomials(setting: Setting, place: Subdomain, number: int) -> tuple[Polynomials, ...]:
-    """Polynomials of total degree in the box of a place, at most so many, for each component."""
-    frame, ansatz = place.frame, setting.ansatz
-    half = 0.5 * np.where(frame.high > frame.low, frame.high - frame.low, frame.units)
-    centre, degrees = 0.5 * (frame.low + frame.high), total_degree(len(half), number, frame.fineness)
-    return tuple(Polynomials(centre, half, degrees, k, ansatz) for k in place.components)
 
 
 def _distinct(centers: FloatArray) -> FloatArray:

@@ -68,6 +68,7 @@ class Report:
         asked: did the user ask for the tolerance? Otherwise it was a goal of our own, and promises nothing.
         space: what the operator is made of, if it is not one space for the whole domain whose axes are resolved as the
             equation alone asks for.
+        holes: in so many holes of the domain the space has functions with poles.
     """
 
     status: Status
@@ -79,6 +80,7 @@ class Report:
     estimates: tuple[Extended, ...] | None = None
     asked: bool = True
     space: str = ""
+    holes: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.returned < len(self.levels):
@@ -134,8 +136,7 @@ class Report:
         if not self.asked:
             kind = "error" if self.measured else "residual"
             where = f"on {self.measured}" if self.measured else "of inputs"
-            space = f" with {self.space}" if self.space else ""
-            return "\n".join([f"learned by default{space}: {kind} {self.error:.1e} {where}", *self._lines()])
+            return "\n".join([f"learned by default{self._with}: {kind} {self.error:.1e} {where}", *self._lines()])
         reason = {
             "met": "tolerance met",
             "stagnated": "NOT met: more centres did not help",
@@ -145,9 +146,16 @@ class Report:
         missed = ", ".join(f"{name} (estimated error {e:.0e})" for name, e in self.missed.items())
         beyond = "layers" if self.space else "corner singularities, layers, jumps"
         beyond += f"; missed for constant data: {missed}" if missed else ""
-        reason += f" with {self.space}" if self.space else ""
+        reason += self._with
         lines = [f"{reason}: {what}, asked for {self.tol:.1e}" + (f". Not covered: {beyond}" if self.measured else "")]
         return "\n".join([*lines, *self._lines()])
+
+    @property
+    def _with(self) -> str:
+        """What the space is made of, in words, as far as it is special."""
+        poles = f"poles in {self.holes} hole{'s' if self.holes > 1 else ''}" if self.holes else ""
+        told = ", ".join(words for words in (self.space, poles) if words)
+        return f" with {told}" if told else ""
 
     def _lines(self) -> list[str]:
         return [f"{'>' if k == self.returned else ' '} {level}" for k, level in enumerate(self.levels)]

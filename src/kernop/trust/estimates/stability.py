@@ -22,6 +22,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.functionals import Functionals, Layout
+from kernop.collocation.holes import holes_of
 from kernop.collocation.probes import Probes, probes_of, resolving
 from kernop.collocation.sampling import can_be_fresh, sample, top_dimension
 from kernop.collocation.units import frame_of
@@ -201,7 +202,8 @@ class Fresh(ErrorsFromResiduals):
         problem, ansatz = operator.problem, operator.ansatz
         functionals = collocate(problem, operator.test_points, ansatz)
         self.centres = _richer(operator.factorisation)
-        setting = Setting(rows=functionals, frame=resolving(frame_of(problem), functionals.blocks), ansatz=ansatz)
+        frame, holes = resolving(frame_of(problem), functionals.blocks), holes_of(problem)
+        setting = Setting(rows=functionals, frame=frame, ansatz=ansatz, holes=holes)
         super().__init__(operator, functionals, Subspace(self.centres).factorise(setting))
         self._coarser = Subspace(max(1, round(COARSER * self.centres))).factorise(setting)
         starts = [rows.start for rows in functionals.slices]
