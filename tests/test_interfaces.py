@@ -189,7 +189,7 @@ def test_neither_the_order_of_pieces_nor_of_conditions_matters(batch):
         T = ko.learn(problem, method=ko.Subspace(300, batch=batch), points=900)
         assert len(T.points) == 4
         found.append(off(T(f=0.0, g=truth), truth))
-    assert max(found) < min(2.0 * min(found), 5e-3)
+    assert max(found) < 1e-12
 
 
 def test_points_of_a_cut_domain_take_turns():
@@ -205,7 +205,7 @@ def test_a_stream_weighs_rows_as_an_array_does(tmp_path):
     truth, problem = uniform_field(30.0), inclusion(30.0)
     held, T = (ko.learn(problem, method=ko.Subspace(300, batch=b), points=900) for b in (None, 200))
     u = T(0.0, truth)
-    assert off(u, truth) < 2.0 * off(held(0.0, truth), truth)
+    assert max(off(u, truth), off(held(0.0, truth), truth)) < 1e-11
     T.save(tmp_path / "T.kernop")
     again = ko.load(tmp_path / "T.kernop", problem=problem)
     np.testing.assert_array_equal(again(0.0, truth)(X), u(X))
@@ -217,7 +217,7 @@ def test_the_penalty_of_a_stream_is_not_felt_at_a_large_contrast():
     """It is relative to each function: those of the disk are a thousand times larger than those around it."""
     truth, problem = uniform_field(1e3), inclusion(1e3)
     held, streamed = (ko.learn(problem, method=ko.Subspace(600, batch=b), points=1800) for b in (None, 900))
-    assert off(streamed(0.0, truth), truth) < 2.0 * off(held(0.0, truth), truth)
+    assert max(off(own(0.0, truth), truth) for own in (held, streamed)) < 1e-11
 
 
 def test_new_rows_weigh_as_the_old_ones_of_their_part():
@@ -225,7 +225,7 @@ def test_new_rows_weigh_as_the_old_ones_of_their_part():
     updated = T.update({"f": DISK.sample(50, "uniform", seed=5).x})
     inside = np.hypot(*updated.points["f"].x.T) < RADIUS
     roots = updated.factorisation.roots[: len(inside)]
-    assert np.ptp(roots[inside]) == np.ptp(roots[~inside]) == 0.0
+    assert max(np.ptp(own) / np.max(own) for own in (roots[inside], roots[~inside])) < 1e-14  # rounding of a mean
     assert roots[inside][0] > 1.5 * roots[~inside][0]
 
 

@@ -17,7 +17,7 @@ from kernop.methods.spaces import KernelFunctions, Multipoles, Polynomials
 from kernop.methods.spaces.multipoles import seen_degree, up_to
 from kernop.methods.spaces.polynomials import total_degree
 
-#: The part of all functions of a place that multipoles may be, in the plane and in space (measured: docs/decisions.md).
+#: Multipoles for each other function of a place, at most, in the plane and in space (measured: docs/decisions.md).
 MULTIPOLES = {2: 0.3, 3: 0.2}
 #: A hole is left out if points lie nearer to its centre than this part of its radius: it is none.
 INTRUDED = 0.5
@@ -73,12 +73,12 @@ def polynomials(setting: Setting, place: Subdomain, number: int) -> tuple[Polyno
     return tuple(Polynomials(centre, half, degrees, k, ansatz) for k in place.components)
 
 
-def multipoles(setting: Setting, place: Subdomain, number: int) -> tuple[tuple[Multipoles, ...], ...]:
-    """For each hole of a place multipoles for each component, of so many functions that fill the place together.
+def multipoles(setting: Setting, place: Subdomain, number: int) -> tuple[Multipoles, ...]:
+    """For each hole of a place multipoles for each component, beside so many other functions.
 
     All holes get as many, unless the points around one of them do not tell as many apart.
     """
-    found = list[tuple[Multipoles, ...]]()
+    found = list[Multipoles]()
     for hole in place.holes:
         distance = np.linalg.norm(place.x - hole.centre, axis=1)
         radius, dim = float(np.min(distance)), len(hole.centre)  # that of the hole, to the spacing of the points
@@ -89,5 +89,5 @@ def multipoles(setting: Setting, place: Subdomain, number: int) -> tuple[tuple[M
         if len(kinds):
             reach = float(np.max(distance)) / radius
             own = Multipoles(hole.centre, radius, kinds, reach=reach, ansatz=setting.ansatz)
-            found.append(tuple(replace(own, component=k) for k in place.components))
+            found.extend(replace(own, component=k) for k in place.components)
     return tuple(found)

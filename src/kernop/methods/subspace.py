@@ -67,9 +67,9 @@ class Subspace(Method):
             coincide count once, or `Layers`; None chooses from the number of points.
         basis: "translates", b_j = K(z_j, ·) at quasi-random centres in and around the domain; "polynomials" of the
             largest total degree that has at most L of them, in the box around the domain: the limit of wide Gaussians,
-            without a kernel; "augmented", translates, polynomials of low degree and, where the domain has holes,
-            functions with a pole in each of them, L together; or "representers", b_j = P_j^(1)K(x_j, ·) at L of the
-            points, spread evenly. None takes "augmented", or "translates" if a
+            without a kernel; "augmented", translates and polynomials of low degree, L together, and, where the domain
+            has holes, up to a third as many functions with a pole in each of them; or "representers",
+            b_j = P_j^(1)K(x_j, ·) at L of the points, spread evenly. None takes "augmented", or "translates" if a
             kernel, centres, λ or noise are given: then the functions are those of a prior.
         envelope: ρ, a function of x that vanishes where u must; then leave that condition out of the problem.
         solver: "qr" of the design matrix, or "normal" equations (the paper's; squares the condition number).
@@ -246,10 +246,9 @@ class Subspace(Method):
         if self.basis == "polynomials":
             return polynomials(setting, place, number)
         if self._augmented(setting):
+            low = polynomials(setting, place, int(AUGMENTED[min(place.x.shape[1], 3) - 1] * number))
             poles = multipoles(setting, place, number)
-            rest = number - sum(len(own[0]) for own in poles)
-            low = polynomials(setting, place, int(AUGMENTED[min(place.x.shape[1], 3) - 1] * rest))
-            return translates(setting, place, rest - len(low[0])), *low, *(space for own in poles for space in own)
+            return translates(setting, place, number - len(low[0])), *low, *poles
         return (translates(setting, place, number, self.centers if isinstance(self.centers, np.ndarray) else None),)
 
     def _augmented(self, setting: Setting) -> bool:
