@@ -247,7 +247,12 @@ class Where(Subregion):
     def __init__(self, base: Region, predicate: Predicate) -> None:
         self._predicate = predicate
         probe = base.sample(PROBES, "halton")
-        self._fraction = float(np.mean(holds(predicate, probe.x)))
+        held = holds(predicate, probe.x)
+        for own in (held, ~held):  # means, maxima and quantiles of these are others
+            if own.any() and not np.all(holds(predicate, probe.x[own]) == held[own]):
+                got = "a predicate whose answer at a point depends on the other points that it is given, or on chance"
+                raise fail(ArgumentError, "predicate", got, "compute means, maxima and random numbers before, outside")
+        self._fraction = float(np.mean(held))
         if self._fraction == 0.0:
             got = f"a predicate that is false at all of {len(probe)} points of {base!r}"
             raise fail(ArgumentError, "predicate", got, "give one that holds on a part of the region")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
 
 import jax
@@ -14,6 +17,7 @@ from jax.core import Tracer
 
 from kernop.basics.errors import (
     LARGE,
+    ArgumentError,
     ArgumentTypeError,
     FloatArray,
     KernopError,
@@ -26,6 +30,7 @@ from kernop.basics.errors import (
     describe,
     fail,
 )
+from kernop.basics.frozen import Kept
 from kernop.basics.precision import float64
 
 #: x of shape (n, d) ↦ values of shape (n,), or (n, k) of vectors, and with a last axis B for B functions at once.
@@ -34,14 +39,21 @@ Function = Callable[[Any], Any]
 #: Fewer points than the last of these are padded to one of them.
 ROWS = (2048, 8192)
 
+#: Values at one point that differ by this part of the largest are the same: vectorised code rounds by rows.
+SAME = 1e-5
+
+#: Functions whose values do not depend on the other points.
+_pointwise: Kept[Function, bool] = Kept()
+
 
 def values_of_function(name: str, function: Function, x: object, shape: tuple[int, ...] | None = None) -> Any:
     """Values of a user's function at x (n, d), in float64 or complex128: (n, *shape); without ``shape``, (n, …).
 
     One number stands for a constant. A function that forgets ``...`` (``x[0]``) or an axis (``jnp.sum(x**2)``) mixes
     up the points; the values at the points themselves give it away, so they are looked at also while JAX
-    differentiates, and the message says how to write it. Values are NumPy unless JAX traces them: every operation of
-    JAX on arrays of a new shape is compiled first.
+    differentiates, and the message says how to write it. One whose value at a point depends on the others
+    (``f(x) - np.mean(f(x))``) or on chance is no function of x, and is refused too. Values are NumPy unless JAX traces
+    them: every operation of JAX on arrays of a new shape is compiled first.
     """
     with jax.ensure_compile_time_eval():  # also within a jit of the user
         place = np.asarray(jax.lax.stop_gradient(x))
@@ -53,6 +65,8 @@ def values_of_function(name: str, function: Function, x: object, shape: tuple[in
         remedy = _LAST_AXIS if not shape else f"map x of shape (n, d) to shape (n, {', '.join(map(str, shape))})"
         got = f"a function that maps x of shape {place.shape} to shape {values.shape}"
         raise fail(ShapeError, name, got, remedy)
+    else:
+        _check_pointwise(name, function, place, values)
     if isinstance(x, Tracer):
         values = _call(name, function, x)
     if not single:
@@ -113,6 +127,9 @@ def padded(x: FloatArray) -> FloatArray:
 
 
 _ONE = "give a function of one argument, x of shape (n, d)"
+_EACH_POINT = (
+    "compute means, maxima, sums over points and random numbers before, as numbers of their own, outside of it"
+)
 _LAST_AXIS = "write it with the coordinate on the last axis, as in x[..., 0], so that (n, d) gives (n,)"
 
 
@@ -126,6 +143,31 @@ def _check_constant(name: str, function: Function, x: FloatArray, value: Any) ->
         return
     if not all(np.array_equal(value, _call(name, function, row), equal_nan=True) for row in (x[:1], x[-1:])):
         raise fail(ShapeError, name, f"one number for all {len(x)} points together", _LAST_AXIS)
+
+
+def _check_pointwise(name: str, function: Function, x: FloatArray, values: Any) -> None:
+    """The value at a point must be the same with other points around it: here, with that point alone in all rows.
+
+    Looked at once for each function. The shape stays, so that JAX compiles nothing.
+    """
+    row = len(x) // 2
+    written = isinstance(inspect.unwrap(function), FunctionType | MethodType | partial)
+    if not written or isinstance(values, Tracer) or len(x) > ROWS[-1] or np.all(x == x[row]):
+        return
+
+    known = np.asarray(values)
+    if not np.all(np.isfinite(known)):  # which is reported with its place
+        return
+
+    def check() -> bool:
+        again = np.asarray(_call(name, function, np.broadcast_to(x[row], x.shape).copy()))
+        same = SAME * float(np.max(np.abs(known)))
+        if known.shape == again.shape and np.all(np.abs(known[row] - again[row]) <= same):
+            return True
+        got = f"a function whose value at x = {x[row]} depends on the other points that it is given, or on chance"
+        raise fail(ArgumentError, name, got, _EACH_POINT)
+
+    _pointwise.of(function, check)
 
 
 def _call(name: str, function: Function, x: Any) -> Any:
