@@ -20,10 +20,13 @@ from scipy.optimize import nnls
 
 from kernop.basics.errors import FloatArray
 from kernop.geometry.patch import Patch
+from kernop.geometry.points import Points
 from kernop.geometry.sequences import gauss
 
 #: Gauss nodes on each line of a boundary, and points on each piece of one that has no rule.
 NODES, DRAWN = 64, 8192
+#: Lines are cut into at most so many pieces, until halving them changes the area by less than this part.
+PIECES, SETTLED = 64, 1e-12
 #: Rules have at least so many nodes, the highest degree, and are chosen from so many points for each node.
 FEWEST, HIGHEST, CHOICE = 10, 15, 10
 #: Points near the boundary that are added to these.
@@ -39,7 +42,9 @@ def enclosed(patches: Sequence[Patch], middle: FloatArray) -> float:
     """
     total = 0.0
     for patch in patches:
-        if patch.keeps is None and patch.smooth and len(patch.sides) <= 2:
+        if patch.keeps is None and patch.smooth and len(patch.sides) == 1:
+            points, weight = _on_line(patch)
+        elif patch.keeps is None and patch.smooth and len(patch.sides) == 2:
             t, weight = gauss(patch.sides, NODES ** len(patch.sides))
             points = patch.place(t)
         else:
@@ -100,11 +105,29 @@ def _number(degree: int) -> int:
 
 def _rule(patches: Sequence[Patch]) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Nodes (n, 2), normals (n, 2) and weights (n,) on all lines."""
+    lines = [_on_line(patch) for patch in patches]
+    normals = [own.normal for own, _ in lines if own.normal is not None]
+    x = np.concatenate([own.x for own, _ in lines])
+    weights = [patch.measure * w for patch, (_, w) in zip(patches, lines, strict=True)]
+    return x, np.concatenate(normals), np.concatenate(weights)
+
+
+def _on_line(patch: Patch) -> tuple[Points, FloatArray]:
+    """Gauss's rule on a line, with weights of sum 1: on as many pieces as ∫ (x − c)·n ds needs to be right.
+
+    A whole curve can be one patch: with 64 nodes on a star of 15 petals the area within was wrong by 3e-3.
+    """
     t, w = gauss((1.0,), NODES)
-    points = [patch.place(t) for patch in patches]
-    normals = [own.normal for own in points if own.normal is not None]
-    x = np.concatenate([own.x for own in points])
-    return x, np.concatenate(normals), np.concatenate([patch.measure * w for patch in patches])
+    known, pieces = np.inf, 1
+    while True:
+        cut = ((np.arange(pieces)[:, None, None] + t) / pieces).reshape(-1, 1)
+        points, weight = patch.place(cut), np.tile(w / pieces, pieces)
+        assert points.normal is not None
+        lever = np.sum((points.x - np.mean(points.x, axis=0)) * points.normal, axis=1)
+        found = float(weight @ lever)
+        if pieces == PIECES or abs(found - known) <= SETTLED * float(np.max(np.abs(lever))):
+            return points, weight
+        known, pieces = found, 2 * pieces
 
 
 def _moments(patches: Sequence[Patch], middle: FloatArray, half: FloatArray, degree: int) -> FloatArray:
