@@ -3,6 +3,7 @@
 import numpy as np
 
 import kernop as ko
+from kernop.collocation.grading import jump_parts
 
 
 def test_points_next_to_a_corner_stay_on_their_side():
@@ -18,3 +19,24 @@ def test_points_next_to_a_corner_stay_on_their_side():
         assert np.min(np.linalg.norm(x - here, axis=1)) < (1e-8 if k == 2 else 1e-2)
         assert np.min(np.linalg.norm(x - there, axis=1)) < (1e-8 if k == 1 else 1e-2)
         assert np.max(np.abs((x - here) @ [along[1], -along[0]])) < 1e-14
+
+
+def test_a_small_inclusion_is_a_part():
+    """Of 4096 points of the square none is in a disk of radius 0.003: its material was passed over without a word."""
+    square, disk = ko.Box([0, 0], [1, 1]), ko.Ball([0.31, 0.47], 0.003)
+    a = ko.Piecewise({disk: 1e6}, otherwise=1.0)
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=square, name="f"), ko.Dirichlet(on=square.boundary, name="g")
+    )
+    T = ko.learn(problem, method=ko.Partition(cells=2, degree=4))
+    assert np.sum(disk.contains(T.points["f"].x)) > 10
+
+
+def test_a_thin_gap_is_a_part():
+    """What is left between two regions, 1e-4 wide."""
+    square = ko.Box([-1, -1], [1, 1])
+    a = ko.Piecewise({ko.Ball([0, 0], 0.5): 2.0, square - ko.Ball([0, 0], 0.5001): 3.0}, otherwise=1e-3)
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=square, name="f"), ko.Dirichlet(on=square.boundary, name="g")
+    )
+    assert jump_parts(problem).inside.tolist() == [[0, 0], [0, 1], [1, 0]]

@@ -16,7 +16,7 @@ from kernop.collocation.crossings import exponent_at
 from kernop.collocation.elliptic import Kind, equations_of, kind_of
 from kernop.collocation.jumps import jumps
 from kernop.collocation.layers import with_layers
-from kernop.collocation.parts import Parts
+from kernop.collocation.parts import Parts, occurring
 from kernop.collocation.pieces import Pieces
 from kernop.geometry import Box
 from kernop.geometry.cells import Cell, Cells, Inside, filled, grid_lines, regrown, tree
@@ -407,6 +407,4 @@ def jump_parts(problem: Problem) -> Parts | None:
     if not all(isinstance(region, Domain) for region in domains):
         got = "a coefficient that jumps between regions whose boundaries are not known"
         raise fail(ArgumentError, "method", got, "give boxes, balls, polygons, or combinations of them")
-    equations = [c.on.sample(4096).x for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
-    inside = [np.stack([own.contains(x) for own in domains], axis=1) for x in equations]
-    return Parts(domains, np.unique(np.concatenate(inside), axis=0).astype(np.int64))
+    return occurring(problem, domains)

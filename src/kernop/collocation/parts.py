@@ -16,8 +16,8 @@ from kernop.geometry.region import PointSet
 from kernop.language.problem import Problem
 from kernop.language.sides import sides
 
-#: Points of a region by which it is seen which parts there are.
-LOOK = 1024
+#: Points of the whole, and of all domains together, by which it is seen which parts there are.
+LOOK = 4096
 
 
 @stored("parts")
@@ -59,15 +59,29 @@ def parts_of(problem: Problem) -> Parts | None:
     domains = problem.cuts
     if not domains:
         return None
-    inner = [_some(c.on) for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
-    near = [side.near[0].x for c in problem.conditions if c.across for side in sides(c.on, _some(c.on), c.name)]
-    x = np.concatenate([*(points.x for points in inner), *near])
+    return occurring(problem, domains)
+
+
+def occurring(problem: Problem, domains: tuple[Region, ...]) -> Parts:
+    """The parts into which domains cut that of a problem, however small they are.
+
+    A small part is seldom found by points of the whole: points of the domains themselves, and of either side of their
+    boundaries, find it.
+    """
+    inner = [c.on for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
+    surfaces = [c.on for c in problem.conditions if c.across]
+    surfaces += [own.boundary for own in domains if isinstance(own, Domain)]
+    each = -(-LOOK // len(domains))
+    small = [_some(own, each).x for own in domains]
+    small += [side.near[0].x for own in surfaces for side in sides(own, _some(own, each), "on")]
+    x = np.concatenate(small)
+    x = np.concatenate([*(_some(own, LOOK).x for own in inner), x[np.any([own.contains(x) for own in inner], axis=0)]])
     return Parts(domains, np.unique(_memberships(domains, x), axis=0))
 
 
-def _some(region: Region) -> Points:
-    """Points of a region, as many as it has if they are few."""
-    return region.sample(min(LOOK, round(region.measure)) if isinstance(region, PointSet) else LOOK)
+def _some(region: Region, number: int) -> Points:
+    """So many points of a region, or as many as it has."""
+    return region.sample(min(number, round(region.measure)) if isinstance(region, PointSet) else number)
 
 
 def by_parts(problem: Problem, region: Region) -> list[tuple[Region, float]]:
@@ -84,7 +98,7 @@ def by_parts(problem: Problem, region: Region) -> list[tuple[Region, float]]:
         def here(x: FloatArray, p: int = p) -> NDArray[np.bool_]:
             return (parts.which(x) == p) & region.contains(x)
 
-        if np.any(here(_some(base).x)):
+        if np.any(here(_some(base, LOOK).x)):
             own = base.where(here)
             found.append((own, own.measure))
     return found

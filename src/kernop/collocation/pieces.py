@@ -13,6 +13,9 @@ from kernop.collocation.parts import Parts
 from kernop.geometry.domain import Domain
 from kernop.geometry.patch import Patch
 
+#: Bounds that are smaller than this part of a box are looked at alone.
+SMALL = 1.0 / 16.0
+
 
 @stored("pieces of a domain", by_value=False)
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,18 @@ class Pieces:
                 continue
             found = np.maximum(found, region.height(x) if inside else -region.height(x))
         return found
+
+    def room(self, piece: int, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Where in a box a piece is looked for: in the bounds of the domains that hold it, if these are far smaller."""
+        if self.parts is None:
+            return low, high
+        around = [
+            own.bounds for own, inside in zip(self.parts.domains, self.parts.inside[piece], strict=True) if inside
+        ]
+        a = np.max([low, *(own for own, _ in around)], axis=0)
+        b = np.min([high, *(own for _, own in around)], axis=0)
+        small = 0.0 < np.prod(np.maximum(b - a, 0.0)) < SMALL * np.prod(high - low)
+        return (a, b) if small else (low, high)
 
     def holds(self, x: FloatArray, piece: int) -> NDArray[np.bool_]:
         """Is each point of a small place in a piece, or on its boundary, (n,)? Regions far away are not asked."""

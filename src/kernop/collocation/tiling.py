@@ -120,6 +120,12 @@ class _Builder:
                     if found is not None:
                         whole = self._fills(cell, piece, found, first[:inside], x)
                         self._part(cell, piece, x if whole else found, whole)
+        lost = set(range(len(self._pieces))) - {piece for _, piece in self._owners}
+        if lost and self._plane:
+            got = f"a coefficient that jumps, of whose {len(self._pieces)} pieces {len(lost)} are not found in any cell"
+            raise fail(
+                ArgumentError, "method", got, "make the cells smaller; or state a ko.Interface, and use ko.Subspace"
+            )
 
     def _fills(self, cell: int, piece: int, found: FloatArray, unit: FloatArray, x: FloatArray) -> bool:
         """Does a piece fill a cell, as far as points that were drawn, and those of a cell that is filled, tell?"""
@@ -138,10 +144,10 @@ class _Builder:
     def _filled(self, cell: int, piece: int, number: int, first: FloatArray, seed: int) -> FloatArray | None:
         """So many points of a piece in a cell, from a sequence with these first; None if nothing of it is there.
 
-        What is a small part of its cell is filled from a box around the points that were found first.
+        What is a small part of its cell is filled from the box of its domains, and of the points that were found first.
         """
         low, high, asked = self._cells.low[cell], self._cells.high[cell], len(first)
-        found, drawn, a, b = np.empty((0, len(low))), 0, low, high
+        found, drawn, (a, b) = np.empty((0, len(low))), 0, self._pieces.room(piece, low, high)
         margin = 1e-9 * self._size[cell]
         while len(found) < number and drawn < MOST:
             x = a + (self._drawn(drawn, asked, seed) if drawn else first) * (b - a)
