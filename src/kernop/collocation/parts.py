@@ -16,8 +16,9 @@ from kernop.geometry.region import PointSet
 from kernop.language.problem import Problem
 from kernop.language.sides import sides
 
-#: Points of the whole, and of all domains together, by which it is seen which parts there are.
-LOOK = 4096
+#: Points of a region by which it is seen which parts there are; and of the whole, and of all domains together, by
+#: which small ones are found too.
+LOOK, SEARCHED = 1024, 4096
 
 
 @stored("parts")
@@ -59,7 +60,10 @@ def parts_of(problem: Problem) -> Parts | None:
     domains = problem.cuts
     if not domains:
         return None
-    return occurring(problem, domains)
+    inner = [_some(c.on, LOOK) for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
+    near = [side.near[0].x for c in problem.conditions if c.across for side in sides(c.on, _some(c.on, LOOK), c.name)]
+    x = np.concatenate([*(points.x for points in inner), *near])
+    return Parts(domains, np.unique(_memberships(domains, x), axis=0))
 
 
 def occurring(problem: Problem, domains: tuple[Region, ...]) -> Parts:
@@ -71,11 +75,13 @@ def occurring(problem: Problem, domains: tuple[Region, ...]) -> Parts:
     inner = [c.on for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
     surfaces = [c.on for c in problem.conditions if c.across]
     surfaces += [own.boundary for own in domains if isinstance(own, Domain)]
-    each = -(-LOOK // len(domains))
+    each = -(-SEARCHED // len(domains))
     small = [_some(own, each).x for own in domains]
     small += [side.near[0].x for own in surfaces for side in sides(own, _some(own, each), "on")]
     x = np.concatenate(small)
-    x = np.concatenate([*(_some(own, LOOK).x for own in inner), x[np.any([own.contains(x) for own in inner], axis=0)]])
+    x = np.concatenate(
+        [*(_some(own, SEARCHED).x for own in inner), x[np.any([own.contains(x) for own in inner], axis=0)]]
+    )
     return Parts(domains, np.unique(_memberships(domains, x), axis=0))
 
 
