@@ -233,3 +233,16 @@ def test_what_needs_a_prior_is_refused(small):
     for ask in (lambda: small.std([[0.5, 0.5]]), lambda: small.evidence(1.0, 0.0)):
         with pytest.raises(ko.errors.ArgumentError, match="made of parts"):
             ask()
+
+
+def test_a_coefficient_that_jumps_on_a_line():
+    a = ko.Piecewise({ko.Interval(0.0, 0.4): 1.0, ko.Interval(0.4, 1.0): 10.0})
+    rod = ko.Interval(0.0, 1.0)
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=rod, name="f"), ko.Dirichlet(on=rod.boundary, name="g")
+    )
+    u = ko.learn(problem, method=ko.Partition(cells=2, degree=4))(1.0, 0.0)
+    # a u′ = c − x with u(0) = u(1) = 0: c (0.4 + 0.06) = 0.08 + 0.042.
+    c = 0.122 / 0.46
+    assert u([[0.4]])[0] == pytest.approx(0.4 * c - 0.08, rel=1e-12)
+    assert u.grad([[0.7]])[0, 0] == pytest.approx((c - 0.7) / 10.0, rel=1e-11)

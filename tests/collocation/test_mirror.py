@@ -49,8 +49,8 @@ def test_what_is_not_its_own_mirror_image(gluing):
 
 
 def test_corners_and_order():
-    mirror = Mirror(np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 4.0]]))
+    mirror = Mirror(np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 4.0]]), True)
     low, high = mirror.corners(np.array([0.5, 0.0, 3.0]), np.array([1.0, 0.5, 4.0]))
     np.testing.assert_array_equal([low, high], [[1.0, 0.0, 4.0], [0.5, 0.5, 3.0]])
-    plane = Mirror(np.array([[0.0, 0.0], [1.0, 1.0]]))
+    plane = Mirror(np.array([[0.0, 0.0], [1.0, 1.0]]), False)
     np.testing.assert_array_equal(plane.signs(np.array([0.9, 0.9])), [1.0, 1.0])

@@ -60,6 +60,16 @@ def test_lines_go_through_marks_and_are_not_far_apart():
     assert second.tolist() == [0.0, 1.0]
 
 
+def test_cells_over_an_interval_of_time():
+    cells = Cells.of(tree([np.array([0.0, 1.0, 2.0])], lambda a, b: True, lambda a, b, depth: False))
+    found = cells.over((3.0, 5.0))
+    assert np.array_equal(found.low, [[0.0, 3.0], [1.0, 3.0]])
+    assert np.array_equal(found.high, [[1.0, 5.0], [2.0, 5.0]])
+    (face,) = [own for own in found.faces if own.inner]
+    assert (face.axis, face.low.tolist(), face.high.tolist()) == (0, [1.0, 3.0], [1.0, 5.0])
+    assert np.array_equal(found.without_time().corners, cells.corners)
+
+
 def test_a_grid_is_divided_along_crowded_lines_last():
     """Lines 1 and 3 of 4 are crowded: boxes on both sides of each are in one group, which no other line divides."""
     lines, crowded = [np.arange(5.0)] * 2, [np.array([False, True, False, True, False])] * 2

@@ -17,6 +17,7 @@ from scipy.linalg import eigh
 
 from kernop.basics.errors import FloatArray
 from kernop.collocation.elliptic import tables_of
+from kernop.collocation.lasting import lasting
 from kernop.collocation.pieces import Pieces
 from kernop.geometry import Points
 from kernop.language.ops import itself
@@ -60,9 +61,9 @@ def exponent_at(problem: Problem, pieces: Pieces, place: FloatArray, others: Flo
 
 def strength(problem: Problem, x: FloatArray) -> FloatArray:
     """The mean of the coefficients of ∂²u/∂x² and ∂²u/∂y² of the first equation, (n,)."""
-    table = tables_of(problem, Points(x, None, False))[0]
+    table = tables_of(problem, Points(lasting(problem, x), None, problem.timed))[0]
     second: list[FloatArray] = [np.zeros(len(x))]
-    second += [np.real(v) * np.ones(len(x)) for (_, alpha), v in table.items() if 2 in alpha]
+    second += [np.real(v) * np.ones(len(x)) for (_, alpha), v in table.items() if 2 in alpha[:2]]
     return 0.5 * np.abs(np.sum(second, axis=0))
 
 
@@ -87,6 +88,8 @@ def _held(problem: Problem, pieces: Pieces, at: Callable[[FloatArray], FloatArra
             one = middle
         else:
             other = middle
-    x = at(np.array([0.5 * (one + other)]))
-    around = [c for c in problem.conditions if c.on.intrinsic_dim == 1 and not c.across and not c.integral]
+    x = lasting(problem, at(np.array([0.5 * (one + other)])))
+    around = [
+        c for c in problem.conditions if c.on.intrinsic_dim == problem.dim - 1 and not c.across and not c.integral
+    ]
     return next((c.op is itself for c in around if c.on.contains(x)[0]), True)

@@ -1,5 +1,8 @@
 """Which equations can be glued: their orders, which unknowns have traces, and whether they are elliptic.
 
+In space and time it is the derivatives in space that count: those of u_t − div(a ∇u) and of u_tt − div(c² ∇u) are
+elliptic, and values of u on the faces of parts, at all times, with those at the first one, determine u in each part.
+
 A system is read in the sense of Douglis and Nirenberg. In equations of the highest order, 2 or 4, as many unknowns have
 derivatives of that order: these are *traced*, their values are known on faces. Unknowns of which only first derivatives
 occur are *pressures*, multipliers of equations of first order between the traced ones, as in Stokes flow.
@@ -72,6 +75,11 @@ def kind_of(problem: Problem) -> Kind | str:
 
 def _kind(problem: Problem) -> Kind | str:
     tables = tables_of(problem, equations_of(problem)[0].on.sample(PLACES))
+    if problem.timed:
+        reason = _unevolving(tables)
+        if reason is not None:
+            return reason
+        tables = [in_space(table) for table in tables]
     rows = [max((sum(alpha) for (_, alpha), v in table.items() if np.any(v)), default=0) for table in tables]
     count, order = problem.unknowns.total, max(rows)
     orders = [
@@ -87,12 +95,43 @@ def _kind(problem: Problem) -> Kind | str:
     square = len(tables) == count and len(traced) == len(balanced)
     if not square or any(orders[k] > 1 for k in pressures) or any(0 < r < order and r > 1 for r in rows):
         return f"equations of orders {sorted(set(rows))} for {count} unknowns, whose fluxes are not plain"
+    if problem.timed and (order == 4 or pressures):
+        return "plates, and flows with a pressure, in space and time"
     if order == 4 and (count > 1 or problem.dim > 2):
         return "equations of fourth order in three dimensions, or several of them"
     found = Kind(order, traced, balanced, pressures)
-    if not _elliptic(tables, found, problem.dim):
-        return "equations that are not elliptic, as those of heat and waves in space and time"
+    if not _elliptic(tables, found, problem.dim - problem.timed):
+        where = " in space" if problem.timed else ", as those of heat and waves without a SpaceTime"
+        return f"equations that are not elliptic{where}"
     return found
+
+
+def in_space(table: Table) -> Table:
+    """The derivatives in space alone of an equation in space and time."""
+    return {(k, alpha[:-1]): v for (k, alpha), v in table.items() if alpha[-1] == 0}
+
+
+def _unevolving(tables: Sequence[Table]) -> str | None:
+    """Why u at a time does not follow from u before, in words; None if it does, as far as the highest terms tell.
+
+    Modes exp(λt + iξx) of φ u_t − Σ a_jl ∂_j ∂_l u = 0 have λ = −Σ a_jl ξ_j ξ_l / φ, whose real part must not be
+    positive for large ξ; those of φ u_tt − … have ±√ of it, which must be imaginary.
+    """
+    for table in tables:
+        moving = {term: v for term, v in table.items() if term[1][-1] and np.any(v)}
+        if any(sum(alpha[:-1]) for _, alpha in moving):
+            return "derivatives in space and time of the same term, as ∂²u/∂x∂t"
+        order = max((alpha[-1] for _, alpha in moving), default=0)
+        if order not in (1, 2):
+            return f"an equation of order {order} in time"
+        if any(not np.all(v) for (_, alpha), v in moving.items() if alpha[-1] == order):
+            return "an equation whose highest derivative in time vanishes somewhere"
+        for k, factor in ((own, v) for (own, alpha), v in moving.items() if alpha[-1] == order):
+            rates = [v / factor for (own, a), v in table.items() if own == k and 2 in a[:-1]]
+            grows = any(np.any(np.real(rate) > VANISHES * np.abs(rate)) for rate in rates)
+            if grows or (order == 2 and any(np.any(np.abs(np.imag(r)) > VANISHES * np.abs(r)) for r in rates)):
+                return "an equation that does not evolve forward in time: fine waves grow faster and faster"
+    return None
 
 
 def _elliptic(tables: Sequence[Table], kind: Kind, dim: int) -> bool:

@@ -161,7 +161,7 @@ def _fluxes(problem: Problem, found: Mosaic, kind: Kind, nodes: _Nodes) -> list[
 
 def _aside(found: Mosaic, x: FloatArray, direction: FloatArray, parts: NDArray[np.intp]) -> FloatArray:
     """A step from each node that can be taken three times without leaving its piece, (n, d)."""
-    size = np.max(found.sides, axis=1)[parts]
+    size = np.max(found.sides[:, : found.pieces.dim], axis=1)[parts]
     least = LEAST * np.maximum(1.0, np.max(np.abs(x), axis=1))
     length, pieces = np.maximum(STEP * size, least), found.owners[parts, 1]
     asked = np.arange(len(x))
@@ -179,7 +179,7 @@ def _limit(problem: Problem, kind: Kind, nodes: _Nodes, step: FloatArray) -> lis
     """Fluxes on seams as limits from the side to which steps (n, d) lead."""
     totals: list[Table] = [{} for _ in kind.balanced]
     for k, weight in enumerate(LIMIT, start=1):
-        there = _divergences(problem, kind, Points(nodes.x + k * step, nodes.normal, False), True)
+        there = _divergences(problem, kind, Points(nodes.x + k * step, nodes.normal, problem.timed), True)
         for total, table in zip(totals, there, strict=True):
             for term, values in table.items():
                 total[term] = total.get(term, 0.0) + weight * values
@@ -233,7 +233,7 @@ def _second_order(table: Table, kind: Kind, points: Points) -> Table:
         if k in kind.pressures and sum(alpha) == 1:
             term = (k, (0,) * d)
             found[term] = found.get(term, 0.0) + values * points.normal[:, alpha.index(1)]
-        if k not in kind.traced or sum(alpha) != 2:
+        if k not in kind.traced or sum(alpha) != 2 or (points.timed and alpha[-1]):
             continue
         axes = [j for j in range(d) for _ in range(alpha[j])]
         for i, j in ((axes[0], axes[1]), (axes[1], axes[0])):

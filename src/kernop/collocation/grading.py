@@ -15,6 +15,7 @@ from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.crossings import exponent_at
 from kernop.collocation.elliptic import Kind, equations_of, kind_of
 from kernop.collocation.jumps import jumps
+from kernop.collocation.lasting import lasting, lasting_region, space_of, times_of, without_parts
 from kernop.collocation.layers import with_layers
 from kernop.collocation.parts import Parts, occurring
 from kernop.collocation.pieces import Pieces
@@ -33,6 +34,9 @@ EVEN = 1e-2
 LINES = 9
 #: Lines nearer to each other than this part of the extent leave thin cells between them.
 ASIDE = 2.0**-5
+#: In the plane and time cells are halved only where u is like r to a power below this, and, by themselves, for an error
+#: of 2 to minus this: polynomials of the degrees that such parts have reach no less.
+ROUGH, FINEST = 1.0 - 1e-6, 24.0
 #: Cells that are halved so often at a singularity are too small to matter.
 DEEP = 5
 #: Cells are not halved more often than this: deeper, rounding of coordinates is seen.
@@ -50,12 +54,12 @@ LOOKS = 17
 def unsupported(problem: Problem) -> str | None:
     """Why a problem cannot be solved on cells, in words; None if it can."""
     equations = equations_of(problem)
-    if problem.timed:
-        return "a problem in space and time; learn a slab of time with ko.Subspace() and repeat it, T.march"
-    if not equations or not isinstance(equations[0].on, Domain) or problem.dim > 3:
+    if not equations or space_of(equations[0].on) is None or problem.dim > 3:
         return "an equation without a domain of at most three dimensions with a known boundary"
     if any(c.on is not equations[0].on for c in equations):
         return "equations that are stated on different domains"
+    if problem.timed:
+        return without_parts(problem) or _reason(problem)
     if problem.dim == 3 and not isinstance(equations[0].on, Box):
         return "a domain in three dimensions that is not a box"
     if any(isinstance(c.op, Tabulated) for c in problem.conditions):
@@ -68,6 +72,10 @@ def unsupported(problem: Problem) -> str | None:
         return "conditions at single points, or on lines in space"
     if any(c.across for c in problem.conditions):
         return "an Interface; where a Piecewise coefficient jumps, parts keep u and its flux continuous without one"
+    return _reason(problem)
+
+
+def _reason(problem: Problem) -> str | None:
     found = kind_of(problem)
     return found if isinstance(found, str) else None
 
@@ -85,8 +93,8 @@ def supported_pieces(problem: Problem) -> Pieces | str:
     reason = unsupported(problem)
     if reason is not None:
         return reason
-    domain = next(c.on for c in problem.conditions if c.on.intrinsic_dim == problem.dim)
-    assert isinstance(domain, Domain)
+    domain = space_of(equations_of(problem)[0].on)
+    assert domain is not None
     return Pieces(domain, jump_parts(problem))
 
 
@@ -100,6 +108,8 @@ def cells_of(
 ) -> tuple[Cells, FloatArray]:
     """The cells of a domain, graded where u is singular; and the places to which it is graded deeply.
 
+    In space and time they are cells of space, each at all times, and the places are given at the first one.
+
     Arguments:
         number: about so many along the longest side.
         target: the error at which the grading aims.
@@ -108,42 +118,63 @@ def cells_of(
             sides, so that cells at its edges are small across them.
         halved: other cells that are halved, by their corners.
     """
-    domain = pieces.whole
+    domain, times = pieces.whole, times_of(problem)
     low, high = domain.bounds
     places, exponents, rates = _singularities(problem, pieces)
     levels = np.log2(1.0 / target) / rates if depth is None else depth * (min(rates, default=1.0) / rates)
+    if times is not None:
+        levels = np.where(exponents < ROUGH, levels if depth is not None else np.minimum(levels, FINEST / rates), 0.0)
     levels = np.minimum(np.ceil(levels), DEEPEST)
     marks = [np.array([a, b]) for a, b in zip(low, high, strict=True)]
-    for j in range(problem.dim if len(places) else 0):
+    if domain.dim == 1:
+        marks[0] = np.concatenate([marks[0], _within(_ends(pieces), low, high)])
+    for j in range(domain.dim if len(places) else 0):
         through = places[_telling(places[:, j], exponents, ASIDE * float(high[j] - low[j])), j]
         if len(np.unique(np.round(through, 12))) <= LINES:
             marks[j] = np.concatenate([marks[j], through])
     kept = lines = grid_lines(marks)
     longest = max(float(own[-1] - own[0]) for own in lines) / number
-    lines = with_layers([filled(own, longest) for own in lines], problem, domain)
-    if problem.dim == 3:
+    lines = [filled(own, longest) for own in lines]
+    lines = with_layers(lines, problem, domain) if times is None else lines
+    if domain.dim == 3:
         # u is like r² log r at edges: cells of size r there leave an error of r⁴.
         depth = int(np.ceil(0.25 * np.log2(1.0 / target))) if depth is None else depth
         lines = [_crowded(own, depth) for own in lines]
     lines = [off_tangents(*own) for own in zip(lines, _tangents(pieces), kept, strict=True)]
     places, inside = _snapped(places, lines), _inside_of(domain)
     deep = places[levels >= DEEP]
-    halves = problem.dim == 2 and all_touched(lines, deep, inside)  # so lines can be drawn between deep places
+    halves = domain.dim == 2 and all_touched(lines, deep, inside)  # so lines can be drawn between deep places
     if halves:
         lines = [np.sort(np.concatenate([own, 0.5 * (own[:-1] + own[1:])])) for own in lines]
 
     def rule(a: FloatArray, b: FloatArray, depth: int) -> bool:
         slack = 1e-9 * (b - a)
         here = np.all((places >= a - slack) & (places <= b + slack), axis=1)
-        return bool(np.any(levels[here] > depth + halves)) or corners_of(a, b) in halved
+        return bool(np.any(levels[here] > depth + halves)) or corners_of(a, b, times) in halved
 
     kind = kind_of(problem)
     rough = isinstance(kind, Kind) and kind.order == 2  # plates are smooth enough at corners
     crowded = [np.isin(own, deep[:, j]) for j, own in enumerate(lines)]
     cells = Cells.of(tree(lines, inside, rule, crowded))
-    if problem.dim == 3:
+    if domain.dim == 3:
         return cells, _on_edges(cells) if depth and rough else places
-    return cells, places[(levels >= DEEP) & rough]
+    return _at_all_times(cells, places[(levels >= DEEP) & rough], times)
+
+
+def _at_all_times(cells: Cells, places: FloatArray, times: tuple[float, float] | None) -> tuple[Cells, FloatArray]:
+    """Cells and places of space, in space and time if there are times."""
+    if times is None:
+        return cells, places
+    return cells.over(times), np.hstack([places, np.full((len(places), 1), times[0])])
+
+
+def _ends(pieces: Pieces) -> FloatArray:
+    """Where coefficients jump on a line."""
+    return np.array([side for region in _jumping(pieces) for side in region.bounds]).reshape(-1)
+
+
+def _within(marks: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    return marks[(marks > low[0]) & (marks < high[0])]
 
 
 def all_touched(lines: Sequence[FloatArray], places: FloatArray, inside: Inside) -> bool:
@@ -187,15 +218,15 @@ def deepened(
     Arguments:
         singular: the numbers of the cells that touch such places.
     """
-    places = _snapped(
-        _singularities(problem, pieces)[0], [np.unique(own) for own in cells.corners.T.reshape(problem.dim, -1)]
-    )
-    places = np.array([x for x in places if any(cells.leaves[k].touches(x) for k in singular)]).reshape(-1, problem.dim)
+    times, dim = times_of(problem), pieces.whole.dim
+    cells = cells if times is None else cells.without_time()
+    places = _snapped(_singularities(problem, pieces)[0], [np.unique(own) for own in cells.corners.T.reshape(dim, -1)])
+    places = np.array([x for x in places if any(cells.leaves[k].touches(x) for k in singular)]).reshape(-1, dim)
 
     def rule(a: FloatArray, b: FloatArray, depth: int) -> bool:
         return depth < more and any(map(Cell(a, b).touches, places))
 
-    return Cells.of(regrown(cells.root, _inside_of(pieces.whole), rule)), places
+    return _at_all_times(Cells.of(regrown(cells.root, _inside_of(pieces.whole), rule)), places, times)
 
 
 def _inside_of(domain: Domain) -> Inside:
@@ -216,7 +247,7 @@ def _inside_of(domain: Domain) -> Inside:
 def _tangents(pieces: Pieces) -> list[FloatArray]:
     """Coordinates along each axis at which a curve on which coefficients jump turns back: lines there touch it."""
     regions = () if pieces.parts is None else pieces.parts.domains
-    curved = [own.bounds for own in regions if isinstance(own, Domain) and not len(own.corners.x)]
+    curved = [own.bounds for own in regions if isinstance(own, Domain) and own.dim == 2 and not len(own.corners.x)]
     return [np.array([side[j] for bounds in curved for side in bounds]) for j in range(pieces.whole.dim)]
 
 
@@ -297,9 +328,10 @@ def least_error(problem: Problem, pieces: Pieces) -> float:
 Corners = tuple[float, ...]
 
 
-def corners_of(low: FloatArray, high: FloatArray) -> Corners:
-    """The corners of a cell, by which it is known again."""
-    return (*low.tolist(), *high.tolist())
+def corners_of(low: FloatArray, high: FloatArray, times: tuple[float, float] | None = None) -> Corners:
+    """The corners of a cell, by which it is known again; of one of space at all times, if there are times."""
+    first, last = ((), ()) if times is None else ((times[0],), (times[1],))
+    return (*low.tolist(), *first, *high.tolist(), *last)
 
 
 def _snapped(places: FloatArray, lines: list[FloatArray]) -> FloatArray:
@@ -319,8 +351,8 @@ def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, Float
     other: Δu = 0 has solutions r^(π/ω) sin(π θ/ω).
     """
     domain = pieces.whole
-    if problem.dim != 2:
-        return np.empty((0, problem.dim)), np.empty(0)
+    if domain.dim != 2:
+        return np.empty((0, domain.dim)), np.empty(0)
     kinds = _Kinds(problem, domain)
     mixed = np.array([kinds.mixed_at(x) for x in domain.corners.x], dtype=bool)
     changes = kinds.changes()
@@ -345,7 +377,7 @@ def _data_meet(problem: Problem, pieces: Pieces, places: FloatArray) -> NDArray[
 
     The error of grading to a size r is then r^α, and not r^(2α).
     """
-    if problem.dim != 2:
+    if pieces.whole.dim != 2:
         return np.zeros(len(places), dtype=bool)
     kinds = _Kinds(problem, pieces.whole)
     return np.array([kinds.several_at(x) for x in places], dtype=bool)
@@ -355,12 +387,13 @@ class _Kinds:
     """Where on the boundary values of u are given, and where something else."""
 
     def __init__(self, problem: Problem, domain: Domain) -> None:
+        self._problem = problem
         self._around = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim - 1 and not c.across]
         self._lines = [Line.of(patch) for patch in domain.boundary.patches]
         self._extent = float(np.max(np.subtract(*domain.bounds[::-1])))
 
     def _values_given(self, line: Line, t: FloatArray) -> NDArray[np.bool_]:
-        (x, _), found = line.at(t), np.zeros(len(t), dtype=bool)
+        x, found = lasting(self._problem, line.at(t)[0]), np.zeros(len(t), dtype=bool)
         free = np.ones(len(t), dtype=bool)
         for condition in self._around:
             here = free & condition.on.contains(x)
@@ -383,7 +416,7 @@ class _Kinds:
         for line in self._lines:
             for end, t in zip(line.ends, (1e-6, 1.0 - 1e-6), strict=True):
                 if np.linalg.norm(end - x) < 1e-9 * self._extent:
-                    near, _ = line.at(np.array([t]))
+                    near = lasting(self._problem, line.at(np.array([t]))[0])
                     here = [k for k, c in enumerate(self._around) if c.op is itself and c.on.contains(near)[0]]
                     found |= set(here[:1])
         return len(found) > 1
@@ -401,10 +434,16 @@ def jump_parts(problem: Problem) -> Parts | None:
     """The pieces between which coefficients jump, as far as the problem tells."""
     functions = [own for c in problem.conditions for own in jumps(c, problem.unknowns)]
     regions = [*problem.cuts, *(region for function in functions for region in function.regions)]
-    domains = tuple({id(region): region for region in regions}.values())
-    if not domains:
+    regions = list({id(region): region for region in regions}.values())
+    if not regions:
         return None
+    times = times_of(problem)
+    domains = tuple(regions if times is None else [lasting_region(own, times) for own in regions])
     if not all(isinstance(region, Domain) for region in domains):
         got = "a coefficient that jumps between regions whose boundaries are not known"
         raise fail(ArgumentError, "method", got, "give boxes, balls, polygons, or combinations of them")
-    return occurring(problem, domains)
+    if times is None:
+        return occurring(problem, domains)
+    x = equations_of(problem)[0].on.sample(4096).x[:, : domains[0].dim]
+    inside = np.stack([own.contains(x) for own in domains], axis=1)
+    return Parts(domains, np.unique(inside, axis=0).astype(np.int64))

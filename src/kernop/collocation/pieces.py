@@ -22,6 +22,8 @@ SMALL = 1.0 / 16.0
 class Pieces:
     """A domain, and the pieces into which jumps of coefficients cut it.
 
+    In space and time they are pieces of space, the same at all times: a last coordinate of points does not count.
+
     Arguments:
         domain: the whole; None in a file: to find the piece of a point nobody needs it.
         parts: the pieces; None if there are no jumps.
@@ -36,18 +38,24 @@ class Pieces:
         assert self.domain is not None
         return self.domain
 
+    @property
+    def dim(self) -> int:
+        """The number of coordinates of space."""
+        return self.whole.dim if self.parts is None else self.parts.domains[0].dim
+
     def __len__(self) -> int:
         return 1 if self.parts is None else len(self.parts)
 
     def which(self, x: FloatArray) -> NDArray[np.intp]:
         """The piece of each point, (n,)."""
-        return np.zeros(len(x), dtype=np.intp) if self.parts is None else self.parts.which(x)
+        return np.zeros(len(x), dtype=np.intp) if self.parts is None else self.parts.which(x[:, : self.dim])
 
     def height(self, x: FloatArray, piece: int) -> FloatArray:
         """A function that is negative inside a piece of the domain, and elsewhere not: (n,).
 
         Regions far from all points, of which the piece is no part, are not asked.
         """
+        x = x[:, : self.dim]
         found = self.whole.height(x)
         if self.parts is None:
             return found
@@ -75,6 +83,7 @@ class Pieces:
 
     def holds(self, x: FloatArray, piece: int) -> NDArray[np.bool_]:
         """Is each point of a small place in a piece, or on its boundary, (n,)? Regions far away are not asked."""
+        x = x[:, : self.dim]
         found = self.whole.height(x) <= 0.0
         if self.parts is None:
             return found

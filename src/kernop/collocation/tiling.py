@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.integrals import rule
+from kernop.collocation.lasting import times_of
 from kernop.collocation.mirror import Mirror
 from kernop.collocation.mosaic import Mosaic, Seam, Seams, trace_nodes
 from kernop.collocation.pieces import Pieces
@@ -33,6 +35,9 @@ MOST = 2**18
 
 #: Nearer to a corner, in units of the domain, conditions of the other side would be seen.
 NEAR = 1e-6
+
+#: Points at the first time on a part that does not fill its cell, for each of one that does.
+INITIAL = 1.5
 
 #: Places and normals on a seam, (n, d) each, for nodes in [0, 1]^(d−1), (n, d − 1).
 Placing = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
@@ -59,6 +64,7 @@ def tiled(
     """A domain cut into parts, with points for every condition of a problem.
 
     Arguments:
+        cells: of space; in space and time, of both: each part has all times.
         places: where u is singular, (k, d).
         inside: how many points of an equation a part gets that does not fill its cell; and how many along each axis
             one that does: those of Gauss, which tell polynomials apart far better than others.
@@ -82,9 +88,11 @@ class _Builder:
         self._degree, self._least = degrees
         self._singular = np.array([any(map(leaf.touches, places)) for leaf in cells.leaves])
         self._nodes, _ = trace_nodes(problem.dim - 1, self._degree)
-        self._plane = problem.dim == 2
-        self._size = np.max(cells.high - cells.low, axis=1)
-        self._mirror = Mirror(cells.corners[0])
+        self._space, self._times = pieces.dim, times_of(problem)
+        self._plane = self._space == 2
+        self._low, self._high = cells.low[:, : self._space], cells.high[:, : self._space]
+        self._size = np.max(self._high - self._low, axis=1)
+        self._mirror = Mirror(cells.corners[0], self._space == 3)
         self._owners: list[tuple[int, int]] = []
         self._numbers: dict[tuple[int, int], int] = {}
         self._inner: list[FloatArray] = []
@@ -99,20 +107,20 @@ class _Builder:
         low, high = self._cells.low, self._cells.high
         first = halton(4 * inside, low.shape[1], np.random.default_rng(seed))
         unit, _ = gauss((1.0,) * low.shape[1], along ** low.shape[1])
-        reach = 0.5 * np.linalg.norm(high - low, axis=1)
+        reach = 0.5 * np.linalg.norm(self._high - self._low, axis=1)
         heights = [self._pieces.height(0.5 * (low + high), piece).tolist() for piece in range(len(self._pieces))]
         # Gauss points crowd at corners, where no polynomial of a part at a singularity satisfies an equation; and in a
         # long cell the derivatives along it count for little, so that a grid does not determine polynomials along it.
         # So few are enough for equations of second order; those of fourth order need more of either.
         kind = kind_of(self._problem)
-        scattered = self._singular | (self._size > LONG * np.min(high - low, axis=1))
+        scattered = self._singular | (self._size > LONG * np.min(self._high - self._low, axis=1))
         scattered |= not (isinstance(kind, Kind) and kind.order == 2)
         for cell in range(len(low)):
             a, b = self._mirror.corners(low[cell], high[cell])
             x = a + (first[:inside] if scattered[cell] else unit) * (b - a)
             for piece in range(len(self._pieces)):
                 height = heights[piece][cell]
-                if height < -reach[cell] * (1.0 - 1e-9) or not self._plane:
+                if height < -reach[cell] * (1.0 - 1e-9) or self._space == 3:
                     self._part(cell, piece, x, True)
                     break
                 if height < reach[cell]:
@@ -172,9 +180,11 @@ class _Builder:
 
     def bound(self) -> None:
         """Nodes on the boundary of the domain."""
+        for part in range(len(self._owners) if self._times else 0):
+            self._begin(part)
         if not self._plane:
             for face in self._cells.faces:
-                if not face.inner:
+                if not face.inner and face.axis < self._space:
                     x = _nodes_between(*self._mirror.corners(face.low, face.high), face.axis, self._nodes)
                     normal = _along(face.axis, x) * (1.0 if face.below >= 0 else -1.0)
                     cell = max(face.below, face.above)
@@ -184,10 +194,26 @@ class _Builder:
             for part, *nodes in self._split(line, cell, a, b):
                 self._around[part].append((nodes[0], nodes[1], nodes[2]))
 
+    def _begin(self, part: int) -> None:
+        """Nodes of a part at the first time."""
+        cell = self._cells.leaves[self._owners[part][0]]
+        x = _nodes_between(cell.low, cell.high, self._space, self._nodes)
+        if not self._whole[part]:
+            x = self._inner[part][: ceil(INITIAL * len(x))].copy()
+            x[:, -1] = cell.low[-1]
+        self._around[part].append((x, -_along(self._space, x), x))
+
+    def _risen(self, x: FloatArray, normal: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Places of space and normals, (n, d) each, at the times that are the last coordinate of nodes, if any."""
+        if self._times is None:
+            return x, normal
+        t = self._times[0] + nodes[:, -1:] * (self._times[1] - self._times[0])
+        return np.hstack([x, t]), np.hstack([normal, np.zeros_like(t)])
+
     def _clipped(self, patches: Sequence[Patch]) -> list[tuple[Line, int, float, float]]:
         """Lines cut to cells: which line, which cell, and from where to where."""
         found: list[tuple[Line, int, float, float]] = []
-        low, high = self._cells.low, self._cells.high
+        low, high = self._low, self._high
         for line in map(Line.of, patches):
             x, _ = line.at(np.linspace(0.0, 1.0, 33))
             room = 0.1 * (np.max(x, axis=0) - np.min(x, axis=0)) + 1e-9 * (high - low)
@@ -207,7 +233,7 @@ class _Builder:
             x, normal = line.at(a + (b - a) * t)
             return self._pieces.which(x - aside * normal)
 
-        extent = float(np.max(np.max(self._cells.high, axis=0) - np.min(self._cells.low, axis=0)))
+        extent = float(np.max(np.max(self._high, axis=0) - np.min(self._low, axis=0)))
         room = min(0.25, NEAR * extent / max(line.reach, 1e-300))
         found: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
         for piece in range(len(self._pieces)):
@@ -216,8 +242,9 @@ class _Builder:
             for c, d in intervals(lambda t, piece=piece: seen(t) == piece) if len(self._pieces) > 1 else [(0.0, 1.0)]:
                 first, last = a + (b - a) * c, a + (b - a) * d
                 t = first + (last - first) * self._nodes[:, 0]
-                seen_at, _ = line.at(t if line.closed else np.clip(t, room, 1.0 - room))
-                found.append((self._numbers[cell, piece], *line.at(t), seen_at))
+                seen_at = line.at(t if line.closed else np.clip(t, room, 1.0 - room))
+                nodes = self._risen(*line.at(t), self._nodes)
+                found.append((self._numbers[cell, piece], *nodes, self._risen(*seen_at, self._nodes)[0]))
         return found
 
     def sew(self) -> None:
@@ -235,11 +262,11 @@ class _Builder:
         aside = ASIDE * min(self._size[face.below], self._size[face.above])
         step = aside * np.eye(len(whole))[face.axis]
         if not self._plane:
-            return [self._in_space(face, middle[0])]
+            return [self._in_space(face, middle[0], step)]
         if len(self._pieces) == 1 and deep:
             one, other = self._pieces.which(middle - step), self._pieces.which(middle + step)
             below, above = self._numbers[face.below, int(one[0])], self._numbers[face.above, int(other[0])]
-            return [_Line(below, above, _placing(face, 0.0, 1.0))]
+            return [_Line(below, above, _placing(face, face.low, face.high))]
         found: list[_Line] = []
         for i in range(len(self._pieces)):
             for j in range(len(self._pieces)):
@@ -252,13 +279,16 @@ class _Builder:
 
                 for a, b in _long(intervals(held)):
                     owners = self._numbers[face.below, i], self._numbers[face.above, j]
-                    found.append(_Line(*owners, _placing(face, a, b)))
+                    ends = face.low + a * whole, face.low + b * whole
+                    if self._times is not None:
+                        ends[0][-1], ends[1][-1] = self._times
+                    found.append(_Line(*owners, _placing(face, *ends)))
         return found
 
-    def _in_space(self, face: Face, middle: FloatArray) -> _Line:
+    def _in_space(self, face: Face, middle: FloatArray, step: FloatArray) -> _Line:
         """A seam on a face between two cells of a box: from the cell farther from the middle, if that is mirrored."""
-        piece = int(self._pieces.which(middle[None])[0])
-        below, above = self._numbers[face.below, piece], self._numbers[face.above, piece]
+        one, other = self._pieces.which(np.array([middle - step, middle + step])).tolist()
+        below, above = self._numbers[face.below, one], self._numbers[face.above, other]
         a, b = self._mirror.corners(face.low, face.high)
         sign = self._mirror.signs(middle)[face.axis]
 
@@ -272,13 +302,13 @@ class _Builder:
         """Which faces are far from the boundary?"""
         if not faces:
             return np.empty(0, dtype=bool)
-        sides = np.array([np.max(face.high - face.low) for face in faces])
-        return self._pieces.whole.height(middles) < -0.5 * sides * (1 + 1e-9)
+        sides = np.array([np.max((face.high - face.low)[: self._space]) for face in faces])
+        return self._pieces.whole.height(middles[:, : self._space]) < -0.5 * sides * (1 + 1e-9)
 
     def _within(self, line: Line, cell: int, a: float, b: float) -> list[_Line]:
         """Seams on a line in a cell that has the cell on either side, and parts of the domain."""
         aside = ASIDE * self._size[cell]
-        low, high = self._cells.low[cell], self._cells.high[cell]
+        low, high = self._low[cell], self._high[cell]
         found: list[_Line] = []
         for i in range(len(self._pieces)):
             for j in range(len(self._pieces)):
@@ -295,9 +325,13 @@ class _Builder:
 
                 for c, d in _long(intervals(held)):
                     ends = a + (b - a) * c, a + (b - a) * d
-                    place = partial(_on_line, line, *ends)
+                    place = partial(self._on_line, line, *ends)
                     found.append(_Line(self._numbers[cell, i], self._numbers[cell, j], place))
         return found
+
+    def _on_line(self, line: Line, a: float, b: float, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Nodes on a line between two parameters."""
+        return self._risen(*line.at(a + (b - a) * nodes[:, 0]), nodes)
 
     def done(self) -> Mosaic:
         """Parts with their boxes, seams with nodes, and points of every condition."""
@@ -312,6 +346,8 @@ class _Builder:
             for part, own in seen.items():
                 x = np.concatenate(own)
                 a, b = np.min(x, axis=0), np.max(x, axis=0)
+                if self._times is not None:
+                    a[-1], b[-1] = self._times
                 # What nearly fills its cell has the cell itself as its box, as all parts of its kind.
                 if np.any(b - a < 0.9 * (high - low)[part]):
                     low[part], high[part] = a, b
@@ -343,7 +379,7 @@ class _Builder:
         and a few more to a few digits; traces that neither part tells apart would make the balance of fluxes singular.
         """
         degree = self._degree
-        if self._plane:
+        if self._plane and self._times is None:
             ends, _ = seam.place(np.array([[0.0], [1.0]]))
             span = np.abs(ends[1] - ends[0])  # beside the parts as they are along it: cells may be long and thin
             most = max(float(np.max(span / sides[own])) for own in (seam.below, seam.above))
@@ -357,20 +393,14 @@ class _Builder:
         return Seam(x, normal, seam.below, seam.above, degree)
 
 
-def _placing(face: Face, a: float, b: float) -> Placing:
-    """Nodes on a face, from a to b of its length if it is a line."""
-    low, high = face.low + a * (face.high - face.low), face.low + b * (face.high - face.low)
+def _placing(face: Face, low: FloatArray, high: FloatArray) -> Placing:
+    """Nodes on the part of a face between two corners."""
 
     def place(nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
         x = _nodes_between(low, high, face.axis, nodes)
         return x, _along(face.axis, x)
 
     return place
-
-
-def _on_line(line: Line, a: float, b: float, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Nodes on a line between two parameters."""
-    return line.at(a + (b - a) * nodes[:, 0])
 
 
 class _Rows:

@@ -205,6 +205,15 @@ class Cells:
             parents.append(parent)
         return cls(np.array(corners), np.array(parents, dtype=np.intp))
 
+    def over(self, times: tuple[float, float]) -> Cells:
+        """These cells of space, each of them for all of an interval of time, which is a further, last, coordinate."""
+        ends = np.broadcast_to(np.array(times)[None, :, None], (*self.corners.shape[:2], 1))
+        return Cells(np.concatenate([self.corners, ends], axis=2), self.parents)
+
+    def without_time(self) -> Cells:
+        """Cells of space and time, as `over` makes them, without the last coordinate."""
+        return Cells(self.corners[:, :, :-1], self.parents)
+
     def check(self) -> None:
         """Raise unless the cells are a tree of boxes, which comes from a file."""
         check_shape("corners", self.corners, None, 2, None)

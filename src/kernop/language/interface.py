@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, OperatorError, describe, fail, naming
 from kernop.basics.precision import eagerly
-from kernop.geometry import Points, Region
+from kernop.geometry import Points, Region, SpaceTime
 from kernop.language.calculus import collecting_fluxes
 from kernop.language.conditions import Compound, Condition
 from kernop.language.fields import Unknown
@@ -240,10 +240,11 @@ def completed(problem: Problem, functions: Sequence[Piecewise]) -> Problem:
     It is left as it is if it has interfaces, several unknowns, or pieces whose boundaries are not known.
     """
     regions = list({id(region): region for function in functions for region in function.regions}.values())
-    bounded = [region.boundary for region in regions if isinstance(region, Bounded)]
+    equations = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
+    lasting = [_while(region, [c.on for c in equations]) for region in regions]
+    bounded = [region.boundary for region in lasting if isinstance(region, Bounded)]
     if problem.cuts or problem.unknowns.single is None or not regions or len(bounded) < len(regions):
         return problem
-    equations = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
     interfaces: list[Interface] = []
     for k, surface in enumerate(bounded):
         points, new = surface.sample(LOOK), _first_time(bounded[:k])
@@ -251,6 +252,16 @@ def completed(problem: Problem, functions: Sequence[Piecewise]) -> Problem:
         if np.any(between_domains(surface, points, [c.on for c in equations]) & here):
             interfaces.append(Interface(surface if np.all(here) else surface.where(new), name=f"piece{k}"))
     return Problem(*problem.conditions, *interfaces, unknowns=problem.unknowns) if interfaces else problem
+
+
+def _while(region: Region, domains: Sequence[Region]) -> Region:
+    """A region of space and time at the times of the domain: one that lasts far longer has next to no points there."""
+    if not isinstance(region, SpaceTime):
+        return region
+    times = [own.times for own in domains if isinstance(own, SpaceTime)]
+    first = max([region.times[0], min((a for a, _ in times), default=-np.inf)])
+    last = min([region.times[1], max((b for _, b in times), default=np.inf)])
+    return SpaceTime(region.space, (first, last)) if first < last else region
 
 
 def _first_time(before: Sequence[Region]) -> Callable[[FloatArray], NDArray[np.bool_]]:

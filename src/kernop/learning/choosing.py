@@ -29,7 +29,8 @@ def in_parts_at_once(
 ) -> SolutionOperator | None:
     """An operator made of parts, where no smooth space is good enough: at corners, changes and crossings of jumps.
 
-    Jumps without corners or crossings are left to one space for each side, unless a tolerance is asked for.
+    Jumps without corners or crossings are left to one space for each side, unless a tolerance is asked for. In space
+    and time parts are taken for a tolerance where coefficients jump on an interval: over the plane they take minutes.
 
     Arguments:
         task: with the problem as the user stated it: parts need no interfaces where coefficients jump.
@@ -37,6 +38,8 @@ def in_parts_at_once(
     """
     reason = singular(task.problem, ROUGH, jumps=tol is not None)
     if reason is None or (tol is None and not _modest(task.problem)):
+        return None
+    if task.problem.timed and (tol is None or task.problem.dim > 2):
         return None
     wanted, most = (GOOD, min(budget, MODEST)) if tol is None else (tol, budget)
     try:
@@ -77,8 +80,8 @@ def _modest(problem: Problem) -> bool:
 
 def _divisible(problem: Problem, inputs: Sequence[Any] | None) -> bool:
     """Can a problem be solved in parts, and may that be better than in one space?"""
-    if inputs is None:
-        return singular(problem, np.inf) is not None
+    if inputs is None or problem.timed:
+        return not problem.timed and singular(problem, np.inf) is not None
     return not isinstance(supported_pieces(problem), str)
 
 

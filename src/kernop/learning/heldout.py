@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from kernop.basics.linalg import norms
 from kernop.collocation.ansatz import PLAIN, Ansatz, condition_functionals
 from kernop.collocation.data import concrete, inputs_in_advance, split_pairs, values_at
 from kernop.collocation.functionals import Functionals, together
+from kernop.collocation.lasting import at_time
 from kernop.collocation.probes import Bumps, Probes, oscillations, probes_of
 from kernop.collocation.sampling import between, held_out, interior, top_dimension
 from kernop.collocation.units import Frame
@@ -171,6 +173,9 @@ def plain_data(problem: Problem, frame: Frame, *, waves: bool) -> dict[str, dict
     """Inputs by name: 1 for one condition and 0 for all others, in turn; and so a wave instead of 1, if asked for.
 
     Where coefficients jump, u = 1 for g = 1 tells nothing of them. The wave is for conditions on one number.
+
+    In space and time each is multiplied by s⁴, s from 0 to 1 as time goes by, and all begins with 0: data that do not
+    fit each other at the first time have solutions that no polynomial follows.
     """
     phase = PHASE / (1.0 + np.arange(problem.dim)) / (frame.high - frame.low)
 
@@ -179,11 +184,20 @@ def plain_data(problem: Problem, frame: Frame, *, waves: bool) -> dict[str, dict
 
     shapes: list[tuple[str, Any]] = [("1", 1.0)]
     shapes += [("a wave", wave)] if waves and problem.unknowns.total == 1 else []
+    followed = [name for name in problem.inputs if name not in at_time(problem, 0)]
+    if problem.timed:
+        shapes = [(f"{word} after rest", partial(_after_rest, value, frame)) for word, value in shapes]
     return {
         f"{own} = {word}": {name: value if name == own else 0.0 for name in problem.inputs}
         for word, value in shapes
-        for own in problem.inputs
+        for own in followed
     }
+
+
+def _after_rest(value: Any, frame: Frame, x: Any) -> FloatArray:
+    """A number, or a function of x, times s⁴."""
+    s = (np.asarray(x)[..., -1] - frame.low[-1]) / (frame.high[-1] - frame.low[-1])
+    return s**4 * (value(x) if callable(value) else value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from kernop.basics.errors import (
     SingularGramError,
     check_integer,
     check_number,
+    fail,
 )
 from kernop.basics.linalg import norms
 from kernop.basics.progress import Stages
@@ -102,11 +103,11 @@ def partitioned(
     pieces = pieces_of(task.problem)
     wanted = GOAL if tol is None else check_number("tol", tol, above=0.0)
     if method.cells is not None and tol is None:
-        target = 1.0 if task.problem.dim == 3 else max(LEAST, AIM * wanted)
+        target = 1.0 if pieces.dim == 3 else max(LEAST, AIM * wanted)
         return _learned(task, method, pieces, Plan(method.cells, target), stage)
     cells = FIRST if method.cells is None else method.cells
     most = check_integer("budget", budget, least=1)
-    if task.problem.dim == 3:
+    if pieces.dim == 3:
         most = min(most, SPACE_MOST)
         ungraded = method.levels is None and (tol is None or inputs is not None)
         method = replace(method, levels=0) if ungraded else method
@@ -161,7 +162,7 @@ def _refined(
     degree, _ = method.degrees_for(task.problem.dim)
     follow = _Followed(task, pieces, inputs)
     coarse = replace(method, degree=max(2, degree - LOWER))
-    aim = SPACE_AIM if task.problem.dim == 3 else AIM
+    aim = SPACE_AIM if pieces.dim == 3 else AIM
     plan = Plan(cells, min(1.0, max(LEAST, aim * tol))).within(most, task.problem, pieces, method.levels)
     first = replace(plan, target=min(1.0, SHALLOW * plan.target))
     known: Known = {}
@@ -237,7 +238,7 @@ def _space(operator: SolutionOperator) -> PartsSpace:
 def _told(operator: SolutionOperator) -> str:
     """The tree in words."""
     space = _space(operator)
-    sides = np.max(space.mosaic.sides, axis=1)
+    sides = np.max(space.mosaic.sides[:, : space.mosaic.pieces.dim], axis=1)
     depth = round(float(np.log2(np.max(sides) / np.min(sides))))
     degree = int(np.max(np.sum(space.degrees, axis=1)))
     return f"{len(sides)} parts of degree {degree}, halved up to {depth} times"
@@ -291,10 +292,13 @@ class Plan:
 
 def _rings(mosaic: Mosaic) -> NDArray[np.intp]:
     """Small cells around singularities: what is wrong there comes from within, and deeper grading mends it."""
-    low, high = mosaic.cells.low, mosaic.cells.high
+    d = mosaic.pieces.dim
+    low, high = mosaic.cells.low[:, :d], mosaic.cells.high[:, :d]
     size, middle = np.max(high - low, axis=1), 0.5 * (low + high)
     tips = middle[np.unique(mosaic.owners[mosaic.singular == 1, 0])]
-    small = np.flatnonzero(size < SMALL * float(np.max(mosaic.cells.corners[0, 1] - mosaic.cells.corners[0, 0])))
+    small = np.flatnonzero(
+        size < SMALL * float(np.max(mosaic.cells.corners[0, 1, :d] - mosaic.cells.corners[0, 0, :d]))
+    )
     if len(tips) == 0 or len(small) == 0:
         return np.empty(0, dtype=np.intp)
     far, _ = KDTree(tips).query(middle[small], p=np.inf)
@@ -322,6 +326,9 @@ class _Followed:
         count = len(self._known) if self._known is not None else 0
         self._plain = plain_data(task.problem, task.frame, waves=self._jumps)
         self.names = tuple(f"input {k}" for k in range(count)) or tuple(self._plain)
+        if self._jumps and not self.names:
+            got = "none, where nothing but the first time has data: 1 there does not fit the walls"
+            raise fail(ArgumentError, "inputs", got, "give some that do, or Partition(cells=…) without tol")
         self._fresh = self._known is None
         self.fluxes = flux_error(task.problem, pieces, self._x)
 

@@ -26,6 +26,9 @@ GOOD = {"values": 1e-7, "robin": 1e-10, "impedance": 1e-10, "conjugate": 1e-10}
 BAD = 1e-12
 #: How often a crew of threads is asked how far it is, and items that it is given at once at least.
 TICKS, AT_ONCE = 25, 32
+#: Equations in space and time count so much more than what is given at the first time and on faces. Where they count
+#: alike, least squares follows what cannot be a solution, and what a slab of time hands on may grow.
+EVOLVING = 10.0
 
 
 def ways(problem: Problem, method: Partition, singular: bool) -> tuple[Gluing, ...]:
@@ -64,14 +67,14 @@ def glued_operator(
         known: parts that were learned before; others are added.
         crew: who learns the parts, and merges subtrees of them.
     """
-    part_rows = rows_of_parts(placed, problem, rows)
+    part_rows, counts = rows_of_parts(placed, problem, rows), _counts(problem, placed, rows)
     if not placed.seams:
-        return factorised(placed, method, rows, part_rows, None, ansatz, known, crew)
+        return factorised(placed, method, rows, part_rows, None, ansatz, known, crew, counts)
     best = None
     for way in ways(problem, method, bool(np.any(placed.singular))):
         try:
             crossing = exchange(problem, placed, ansatz, way)
-            found = factorised(placed, method, rows, part_rows, crossing, ansatz, known, crew)
+            found = factorised(placed, method, rows, part_rows, crossing, ansatz, known, crew, counts)
         except SingularGramError:
             continue
         if found.condition > (GOOD[way] if placed.pieces.parts is None else BAD):
@@ -101,6 +104,14 @@ def watched(crew: Crew, tick: Tick) -> Crew:
         return found
 
     return work
+
+
+def _counts(problem: Problem, placed: Mosaic, rows: Functionals) -> tuple[float, ...]:
+    """How much more each block of rows counts than others: equations in space and time do."""
+    names = [name for name in problem.names if name in placed.points]
+    inner = [problem[name].on.intrinsic_dim == problem.dim for name in names]
+    within = [own for own, part in zip(inner, rows.conditions, strict=True) for _ in part.blocks]
+    return tuple(EVOLVING if own else 1.0 for own in within) if problem.timed else ()
 
 
 def rows_of_parts(placed: Mosaic, problem: Problem, rows: Functionals) -> list[PartRows]:

@@ -307,6 +307,7 @@ def factorised(
     ansatz: Ansatz,
     known: Known | None = None,
     crew: Crew = in_threads,
+    counts: Sequence[float] = (),
 ) -> PartsFactorisation:
     """Least squares on every part, and the tree.
 
@@ -317,6 +318,7 @@ def factorised(
         ansatz: how the unknowns are made of the components of the space.
         known: parts of operators that were learned before with the same degree; others are added.
         crew: who learns the parts, and merges subtrees of them.
+        counts: how much more than others each block of rows counts on its part; empty for alike.
     """
     dim = functionals.dim
     degree, _ = method.degrees_for(dim)
@@ -327,7 +329,7 @@ def factorised(
     for number, seam in enumerate(mosaic.seams):
         owned[seam.below].append((number, 0))
         owned[seam.above].append((number, 1))
-    leaves = Leaves(space, functionals, part_rows, crossing=crossing, traces=traces, owned=owned)
+    leaves = Leaves(space, functionals, part_rows, crossing=crossing, traces=traces, owned=owned, counts=counts)
     found = leaves.built({} if known is None else known, crew)
     if crossing is None:
         _check_alone(found[0].local)

@@ -31,7 +31,9 @@ from kernop.collocation.slabs import (
 from kernop.geometry import Points
 from kernop.language.conditions import Condition
 from kernop.methods import Answer
+from kernop.methods.partition import PartsFactorisation
 from kernop.methods.repeated import Repetition
+from kernop.methods.walking import Walk
 from kernop.operators.marched import MarchedSolution
 from kernop.operators.shapes import values_of
 from kernop.operators.solution import Solution
@@ -40,6 +42,8 @@ from kernop.trust.estimates.chain import own_step
 
 #: A map whose spectral radius makes this of an error in all steps together is said to grow.
 GROWTH = 10.0
+#: A map of more numbers than these from slab to slab is not written down as a matrix, if it is made of parts.
+LARGE = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +82,7 @@ def march(learned: Learned, steps: object, given: Mapping[str, Any]) -> MarchedS
         tick(0.05, "data of all slabs")
         known, single, paired = data_of_slabs(slab, inputs, learned.points, learned.layouts)
         tick(0.3, "the map of one slab")
-        repetition = own_step(learned, slab).over(number)
+        repetition = _repetition(learned, slab, number)
         tick(0.6, f"{number} slabs")
         data = frozen(repetition.march(known)[0].reshape(len(known), -1))
         tick(0.9, "solutions")
@@ -102,6 +106,14 @@ def march(learned: Learned, steps: object, given: Mapping[str, Any]) -> MarchedS
         single=single,
         paired=paired,
     )
+
+
+def _repetition(learned: Learned, slab: Slab, steps: int) -> Repetition | Walk:
+    """The map that is repeated, as a matrix; or, for many parts, as their answers."""
+    rows = slab.rows(learned.collocated)
+    if len(rows) <= LARGE or not isinstance(learned.factorisation, PartsFactorisation):
+        return own_step(learned, slab).over(steps)
+    return Walk(learned.factorisation, rows, slab.handed(learned.points, learned.ansatz), steps)
 
 
 def _moduli(values: FloatArray, paired: bool) -> FloatArray:
@@ -149,7 +161,7 @@ def _handed(slab: Slab, condition: Condition, learned: Learned, before: Solution
     return values_of(before.function.apply(rows), rows.layouts[0], single=before.single, paired=before.paired)
 
 
-def _warn_of_growth(repetition: Repetition) -> None:
+def _warn_of_growth(repetition: Repetition | Walk) -> None:
     """Say so if the repeated map lets errors grow."""
     if repetition.steps > 1 and repetition.radius**repetition.steps > GROWTH:
         total = repetition.radius**repetition.steps

@@ -28,6 +28,7 @@ from kernop.collocation.slabs import Later, Slab, by_slab, data_of_slabs, slab_n
 from kernop.geometry import Points, SpaceTime
 from kernop.language.unknowns import Operator
 from kernop.methods.repeated import Repetition
+from kernop.methods.walking import Walk
 from kernop.operators.combining import Picked, combined_slabs
 from kernop.operators.evaluated import Evaluated, OneUnknown
 from kernop.operators.shapes import by_unknown
@@ -58,7 +59,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
 
     slabs: tuple[Solution, ...]
     slab: Slab
-    repetition: Repetition
+    repetition: Repetition | Walk
     given: Mapping[str, Any]
     learned: Learned
     data: FloatArray
@@ -221,6 +222,10 @@ class MarchedSolution(Evaluated[OneUnknown]):
                 what the points do not see; None for no search, which takes about a second for each slab.
         """
         sought = None if search is None else check_integer("search", search, least=16)
+        if isinstance(self.repetition, Walk):
+            got = "slabs of so many parts that the map from one to the next was not written down as a matrix"
+            remedy = "ask each, u.slabs[k].error_estimate(), or compare with T of a higher degree"
+            raise fail(ArgumentError, "error_estimate", got, remedy)
         known, kind = self._known(values, named), {"single": self.single, "paired": self.paired}
         parts = (self.learned, self.slab, self.repetition, self.function, known)
         with Stages(None) as stage, stage("estimate"):

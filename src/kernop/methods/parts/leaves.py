@@ -131,9 +131,10 @@ class Leaves:
         crossing: Exchange | None,
         traces: Sequence[Trace],
         owned: Sequence[Sequence[tuple[int, int]]],
+        counts: Sequence[float] = (),
     ) -> None:
         self._space, self._crossing, self._traces = space, crossing, traces
-        self._part_rows, self._owned = part_rows, owned
+        self._part_rows, self._owned, self._counts = part_rows, owned, counts
         first, last = space.mosaic.boxes
         self._half, self._middle = 0.5 * (last - first), 0.5 * (last + first)
         self._far = np.max(np.abs(self._middle / self._half), axis=1)
@@ -238,6 +239,7 @@ class Leaves:
             leading=() if crossing is None else crossing.leading,
             doubled=crossing is not None and crossing.doubled,
             singular=singular,
+            counts=tuple(self._counts[c] for c, _ in self._part_rows[k].slices) if self._counts else (),
         )
 
     def _pattern(self, z: FloatArray, alphas: tuple[MultiIndex, ...], near: float) -> Pattern:

@@ -126,6 +126,7 @@ class Leaf:
         leading: those by which conditions are weighted; empty for all.
         doubled: has each component a second one, c/2 behind it, for which the conditions hold with data 0?
         singular: is u singular there?
+        counts: how much more than others each of ``data`` counts; empty for alike.
     """
 
     data: tuple[LocalRows, ...]
@@ -136,6 +137,7 @@ class Leaf:
     leading: tuple[int, ...] = ()
     doubled: bool = False
     singular: bool = False
+    counts: tuple[float, ...] = ()
 
     @property
     def numbers(self) -> int:
@@ -154,7 +156,8 @@ def learned(leaf: Leaf) -> tuple[Local, list[float]]:
     twins = _ends(leaf.data if leaf.doubled else (), data[-1])
     taken = _ends(leaf.into, twins[-1] + len(held))
     whole = np.zeros((m * leaf.components, taken[-1]))  # transposed, so that it is in Fortran's order for LAPACK
-    weights = [_placed(rows, whole, part, leaf.leading) for rows, part in zip(leaf.data, _slices(data), strict=True)]
+    mine = zip(leaf.data, _slices(data), leaf.counts or (1.0,) * len(leaf.data), strict=True)
+    weights = [_placed(rows, whole, part, leaf.leading, count) for rows, part, count in mine]
     for rows, part, weight in zip(leaf.data if leaf.doubled else (), _slices(twins), weights, strict=False):
         rows.fill(whole[:, part], leaf.components // 2)
         whole[:, part] /= weight
@@ -176,15 +179,15 @@ def learned(leaf: Leaf) -> tuple[Local, list[float]]:
     return Local(np.ascontiguousarray(q[: data[-1]]), upper, from_trace, np.ascontiguousarray(out)), weights
 
 
-def _placed(rows: LocalRows, whole: FloatArray, part: slice, leading: tuple[int, ...]) -> float:
-    """Put rows of data where they belong, divided by their size for the components that are traced.
+def _placed(rows: LocalRows, whole: FloatArray, part: slice, leading: tuple[int, ...], count: float) -> float:
+    """Put rows of data where they belong, divided by their size for the components that are traced, and counted more.
 
     Pressures have none of their own.
     """
     own, m = whole[:, part], len(rows.pattern.degrees)
     rows.fill(own)
     sizes = [float(np.linalg.norm(own[k * m : (k + 1) * m])) for k in leading]
-    weight = float(np.linalg.norm(sizes)) or float(np.linalg.norm(own))
+    weight = (float(np.linalg.norm(sizes)) or float(np.linalg.norm(own))) / count
     own /= weight
     return weight
 
