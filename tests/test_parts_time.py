@@ -132,7 +132,7 @@ def test_heat_at_a_re_entrant_corner():
     T = ko.learn(problem, method=ko.Partition(cells=2, degree=6, levels=6))
     x = slab.sample(500).x
     error = np.abs(T(lambda x: -corner(x), corner, corner)(x) - corner(x))
-    assert np.max(error) < 2e-3  # one space of 1000 functions: 2e-2
+    assert np.max(error) < 2e-3
     assert np.sqrt(np.mean(error**2)) < 2e-4
 
 
