@@ -5,7 +5,7 @@ import pytest
 
 import kernop as ko
 from kernop.collocation.crossings import exponent_at
-from kernop.collocation.grading import jump_parts
+from kernop.collocation.divisible import jump_parts
 from kernop.collocation.pieces import Pieces
 
 BOX = ko.Box([-1, -1], [1, 1])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.collocation.grading import cells_of, off_tangents, pieces_of
+from kernop.collocation.divisible import pieces_of
+from kernop.collocation.grading import cells_of, off_tangents
 
 PLATE = ko.Box([-1, -1], [1, 1])
 

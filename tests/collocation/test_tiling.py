@@ -3,7 +3,7 @@
 import numpy as np
 
 import kernop as ko
-from kernop.collocation.grading import jump_parts
+from kernop.collocation.divisible import jump_parts
 
 
 def test_points_next_to_a_corner_stay_on_their_side():

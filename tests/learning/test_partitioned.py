@@ -8,7 +8,7 @@ import pytest
 
 import kernop as ko
 from kernop.basics.progress import Stages
-from kernop.collocation.grading import pieces_of
+from kernop.collocation.divisible import pieces_of
 from kernop.learning.partitioned import flux_error
 from kernop.methods.partition import PartsFactorisation
 

@@ -1,35 +1,23 @@
-"""The cells of a domain: through corners, graded where u is singular, and which problems can be solved on cells."""
+"""The cells of a domain: through corners, and graded where u is singular."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Sequence
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
-from kernop.basics.frozen import Kept, frozen
-from kernop.collocation.ansatz import Tabulated
-from kernop.collocation.crossings import exponent_at
-from kernop.collocation.elliptic import Kind, equations_of, kind_of
-from kernop.collocation.jumps import jumps
-from kernop.collocation.lasting import lasting, lasting_region, space_of, times_of, without_parts
+from kernop.basics.errors import FloatArray
+from kernop.collocation.elliptic import Kind, kind_of
+from kernop.collocation.lasting import times_of
 from kernop.collocation.layers import with_layers
-from kernop.collocation.parts import Parts, occurring
 from kernop.collocation.pieces import Pieces
-from kernop.geometry import Box
+from kernop.collocation.singularities import jumping, singularities
 from kernop.geometry.cells import Cell, Cells, Inside, filled, grid_lines, regrown, tree
-from kernop.geometry.clipping import Line, intervals
 from kernop.geometry.domain import Domain
-from kernop.language.ops import itself
 from kernop.language.problem import Problem
 
-#: Nearer to the end of a line, conditions of its neighbour are seen.
-END = 1e-7
-#: So near to 1 the power of r with which u begins at a corner of lines of jumps is 1.
-EVEN = 1e-2
 #: Grid lines go through corners if they have at most so many different coordinates along an axis.
 LINES = 9
 #: Lines nearer to each other than this part of the extent leave thin cells between them.
@@ -49,53 +37,6 @@ CUTS, HALVINGS, CLEAR = (0.38, 0.62, 0.45, 0.55, 0.3, 0.7), 4, 0.05
 MOST_TOUCHED = 8
 #: Points of a cell, along each axis, by which it is seen whether something of the domain is in it.
 LOOKS = 17
-
-
-def unsupported(problem: Problem) -> str | None:
-    """Why a problem cannot be solved on cells, in words; None if it can."""
-    equations = equations_of(problem)
-    if not equations or space_of(equations[0].on) is None or problem.dim > 3:
-        return "an equation without a domain of at most three dimensions with a known boundary"
-    if any(c.on is not equations[0].on for c in equations):
-        return "equations that are stated on different domains"
-    if problem.timed:
-        return without_parts(problem) or _reason(problem)
-    if problem.dim == 3 and not isinstance(equations[0].on, Box):
-        return "a domain in three dimensions that is not a box"
-    if any(isinstance(c.op, Tabulated) for c in problem.conditions):
-        return "an operator that is known at some points only"
-    if problem.dim == 3 and (problem.cuts or any(jumps(c, problem.unknowns) for c in problem.conditions)):
-        return "coefficients that jump in space: cells are cut in the plane only"
-    if any(c.noise is not None or c.paired for c in problem.conditions):
-        return "sensors, or periodic sides"
-    if any(c.on.intrinsic_dim < problem.dim - 1 and not c.integral for c in problem.conditions):
-        return "conditions at single points, or on lines in space"
-    if any(c.across for c in problem.conditions):
-        return "an Interface; where a Piecewise coefficient jumps, parts keep u and its flux continuous without one"
-    return _reason(problem)
-
-
-def _reason(problem: Problem) -> str | None:
-    found = kind_of(problem)
-    return found if isinstance(found, str) else None
-
-
-def pieces_of(problem: Problem) -> Pieces:
-    """The domain of a problem, and the pieces between which its coefficients jump; an error if it has no cells."""
-    pieces = supported_pieces(problem)
-    if isinstance(pieces, str):
-        raise fail(ArgumentError, "method", f"a Partition for {pieces}", "use method=ko.Subspace()")
-    return pieces
-
-
-def supported_pieces(problem: Problem) -> Pieces | str:
-    """The same, or why a problem cannot be solved on cells, in words."""
-    reason = unsupported(problem)
-    if reason is not None:
-        return reason
-    domain = space_of(equations_of(problem)[0].on)
-    assert domain is not None
-    return Pieces(domain, jump_parts(problem))
 
 
 def cells_of(
@@ -120,7 +61,7 @@ def cells_of(
     """
     domain, times = pieces.whole, times_of(problem)
     low, high = domain.bounds
-    places, exponents, rates = _singularities(problem, pieces)
+    places, exponents, rates = singularities(problem, pieces)
     levels = np.log2(1.0 / target) / rates if depth is None else depth * (min(rates, default=1.0) / rates)
     if times is not None:
         levels = np.where(exponents < ROUGH, levels if depth is not None else np.minimum(levels, FINEST / rates), 0.0)
@@ -170,7 +111,7 @@ def _at_all_times(cells: Cells, places: FloatArray, times: tuple[float, float] |
 
 def _ends(pieces: Pieces) -> FloatArray:
     """Where coefficients jump on a line."""
-    return np.array([side for region in _jumping(pieces) for side in region.bounds]).reshape(-1)
+    return np.array([side for region in jumping(pieces) for side in region.bounds]).reshape(-1)
 
 
 def _within(marks: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
@@ -220,7 +161,7 @@ def deepened(
     """
     times, dim = times_of(problem), pieces.whole.dim
     cells = cells if times is None else cells.without_time()
-    places = _snapped(_singularities(problem, pieces)[0], [np.unique(own) for own in cells.corners.T.reshape(dim, -1)])
+    places = _snapped(singularities(problem, pieces)[0], [np.unique(own) for own in cells.corners.T.reshape(dim, -1)])
     places = np.array([x for x in places if any(cells.leaves[k].touches(x) for k in singular)]).reshape(-1, dim)
 
     def rule(a: FloatArray, b: FloatArray, depth: int) -> bool:
@@ -291,36 +232,9 @@ def _telling(marks: FloatArray, exponents: FloatArray, close: float) -> NDArray[
     return ~np.any(beside, axis=1)
 
 
-#: Places at which u is singular, by the pieces of a domain, with their problem.
-_FOUND: WeakKeyDictionary[Pieces, tuple[Problem, tuple[FloatArray, FloatArray, FloatArray]]] = WeakKeyDictionary()
-#: The same by the problem, if nothing jumps in it.
-_AROUND: Kept[Problem, tuple[FloatArray, FloatArray, FloatArray]] = Kept()
-
-
-def _singularities(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Places and powers, see `singular_places`; grading to cells of size r leaves an error of r to other powers, (k,).
-
-    They are found once: where many lines of jumps cross, that takes a second.
-    """
-    if pieces.parts is None:  # the boundary alone tells it, whatever the coefficients
-        return _AROUND.of(problem, lambda: _with_rates(problem, pieces))
-    known = _FOUND.get(pieces)
-    if known is not None and known[0] is problem:
-        return known[1]
-    found = _with_rates(problem, pieces)
-    _FOUND[pieces] = problem, found
-    return found
-
-
-def _with_rates(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray, FloatArray]:
-    places, exponents = singular_places(problem, pieces)
-    rates = np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
-    return frozen((places, exponents, rates))
-
-
 def least_error(problem: Problem, pieces: Pieces) -> float:
     """What the deepest grading leaves of the error, about; relative, where u is as rough as it may be."""
-    _, _, rates = _singularities(problem, pieces)
+    _, _, rates = singularities(problem, pieces)
     return float(2.0 ** (-DEEPEST * np.min(rates, initial=np.inf)))
 
 
@@ -342,108 +256,3 @@ def _snapped(places: FloatArray, lines: list[FloatArray]) -> FloatArray:
         close = np.abs(places[:, j] - nearest) < SAME * (own[-1] - own[0])
         found[close, j] = nearest[close]
     return found
-
-
-def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray]:
-    """Places at which u is singular in the plane, (k, 2), where it is like r to some power, (k,).
-
-    At a corner of angle ω that is π/ω, or π/(2ω) where values of u are given on one side and something else on the
-    other: Δu = 0 has solutions r^(π/ω) sin(π θ/ω).
-    """
-    domain = pieces.whole
-    if domain.dim != 2:
-        return np.empty((0, domain.dim)), np.empty(0)
-    kinds = _Kinds(problem, domain)
-    mixed = np.array([kinds.mixed_at(x) for x in domain.corners.x], dtype=bool)
-    changes = kinds.changes()
-    places = [domain.corners.x, changes]
-    exponents = [np.where(mixed, 0.5, 1.0) * np.pi / domain.corners.angle, np.full(len(changes), 0.5)]
-    corners = [region.corners.x for region in _jumping(pieces)]
-    x = np.unique(np.round(np.concatenate([np.empty((0, 2)), *corners]), 12), axis=0)
-    x = x[domain.contains(x)] if len(x) else x
-    others = np.concatenate([*places, x])
-    found = np.array([exponent_at(problem, pieces, place, others) for place in x])
-    # Where a line of jumps meets a straight side at a right angle u is r near it on either side, and then r² log r.
-    return np.concatenate([*places, x]), np.concatenate([*exponents, np.where(np.abs(found - 1.0) < EVEN, 2.0, found)])
-
-
-def _jumping(pieces: Pieces) -> list[Domain]:
-    """The regions between which coefficients jump."""
-    return [] if pieces.parts is None else [own for own in pieces.parts.domains if isinstance(own, Domain)]
-
-
-def _data_meet(problem: Problem, pieces: Pieces, places: FloatArray) -> NDArray[np.bool_]:
-    """Do data of two conditions of the same kind meet at a place, (k,)? Where they do not fit, u itself jumps there.
-
-    The error of grading to a size r is then r^α, and not r^(2α).
-    """
-    if pieces.whole.dim != 2:
-        return np.zeros(len(places), dtype=bool)
-    kinds = _Kinds(problem, pieces.whole)
-    return np.array([kinds.several_at(x) for x in places], dtype=bool)
-
-
-class _Kinds:
-    """Where on the boundary values of u are given, and where something else."""
-
-    def __init__(self, problem: Problem, domain: Domain) -> None:
-        self._problem = problem
-        self._around = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim - 1 and not c.across]
-        self._lines = [Line.of(patch) for patch in domain.boundary.patches]
-        self._extent = float(np.max(np.subtract(*domain.bounds[::-1])))
-
-    def _values_given(self, line: Line, t: FloatArray) -> NDArray[np.bool_]:
-        x, found = lasting(self._problem, line.at(t)[0]), np.zeros(len(t), dtype=bool)
-        free = np.ones(len(t), dtype=bool)
-        for condition in self._around:
-            here = free & condition.on.contains(x)
-            found |= here & (condition.op is itself)
-            free &= ~here
-        return found
-
-    def mixed_at(self, x: FloatArray) -> bool:
-        """Do conditions of two kinds meet at a corner?"""
-        kinds: set[bool] = set()
-        for line in self._lines:
-            for end, t in zip(line.ends, (1e-6, 1.0 - 1e-6), strict=True):
-                if np.linalg.norm(end - x) < 1e-9 * self._extent:
-                    kinds.add(bool(self._values_given(line, np.array([t]))[0]))
-        return len(kinds) > 1
-
-    def several_at(self, x: FloatArray) -> bool:
-        """Do two conditions that give values of u meet at a corner?"""
-        found: set[int] = set()
-        for line in self._lines:
-            for end, t in zip(line.ends, (1e-6, 1.0 - 1e-6), strict=True):
-                if np.linalg.norm(end - x) < 1e-9 * self._extent:
-                    near = lasting(self._problem, line.at(np.array([t]))[0])
-                    here = [k for k, c in enumerate(self._around) if c.op is itself and c.on.contains(near)[0]]
-                    found |= set(here[:1])
-        return len(found) > 1
-
-    def changes(self) -> FloatArray:
-        """Places within smooth lines at which the kind of condition changes, (k, 2)."""
-        found: list[FloatArray] = []
-        for line in self._lines:
-            for a, b in intervals(lambda t, line=line: self._values_given(line, t)):
-                found += [line.at(np.array([t]))[0][0] for t in (a, b) if END < t < 1.0 - END]
-        return np.array(found).reshape(-1, 2)
-
-
-def jump_parts(problem: Problem) -> Parts | None:
-    """The pieces between which coefficients jump, as far as the problem tells."""
-    functions = [own for c in problem.conditions for own in jumps(c, problem.unknowns)]
-    regions = [*problem.cuts, *(region for function in functions for region in function.regions)]
-    regions = list({id(region): region for region in regions}.values())
-    if not regions:
-        return None
-    times = times_of(problem)
-    domains = tuple(regions if times is None else [lasting_region(own, times) for own in regions])
-    if not all(isinstance(region, Domain) for region in domains):
-        got = "a coefficient that jumps between regions whose boundaries are not known"
-        raise fail(ArgumentError, "method", got, "give boxes, balls, polygons, or combinations of them")
-    if times is None:
-        return occurring(problem, domains)
-    x = equations_of(problem)[0].on.sample(4096).x[:, : domains[0].dim]
-    inside = np.stack([own.contains(x) for own in domains], axis=1)
-    return Parts(domains, np.unique(inside, axis=0).astype(np.int64))

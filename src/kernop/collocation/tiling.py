@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.collocation.elliptic import Kind, kind_of
-from kernop.collocation.integrals import rule
 from kernop.collocation.lasting import times_of
 from kernop.collocation.mirror import Mirror
 from kernop.collocation.mosaic import Mosaic, Seam, Seams, trace_nodes
+from kernop.collocation.partwise import PartwisePoints
 from kernop.collocation.pieces import Pieces
-from kernop.geometry import Points
 from kernop.geometry.cells import Cells, Face
 from kernop.geometry.clipping import Line, Span, intervals
 from kernop.geometry.patch import Patch
@@ -351,7 +350,7 @@ class _Builder:
                 # What nearly fills its cell has the cell itself as its box, as all parts of its kind.
                 if np.any(b - a < 0.9 * (high - low)[part]):
                     low[part], high[part] = a, b
-        rows = _Rows(self._problem, self._cells, count)
+        rows = PartwisePoints(self._problem, self._cells, count)
         rows.add(list(enumerate(self._inner)), None, None, self._problem.dim)
         around = [(part, *own) for part, all_ in enumerate(self._around) for own in all_]
         none = np.empty((0, low.shape[1]))
@@ -401,58 +400,6 @@ def _placing(face: Face, low: FloatArray, high: FloatArray) -> Placing:
         return x, _along(face.axis, x)
 
     return place
-
-
-class _Rows:
-    """Points of conditions, part after part."""
-
-    def __init__(self, problem: Problem, cells: Cells, count: int) -> None:
-        self._problem, self._cells, self._count = problem, cells, count
-        self._found: dict[str, tuple[NDArray[np.intp], FloatArray, FloatArray | None]] = {}
-
-    def add(
-        self, own: Sequence[tuple[int, FloatArray]], normal: FloatArray | None, places: FloatArray | None, dim: int
-    ) -> None:
-        """Give points of parts to the conditions on whose regions, of this dimension, they lie.
-
-        Arguments:
-            own: parts and points, part after part.
-            normal: at all points, if they are on the boundary.
-            places: beside the points, where it is looked for regions; None looks at the points.
-        """
-        if not own:
-            return
-        part = np.repeat([k for k, _ in own], [len(x) for _, x in own])
-        x = np.concatenate([x for _, x in own])
-        free = np.ones(len(x), dtype=bool)
-        places = x if places is None else places
-        for condition in self._problem.conditions:
-            if condition.on.intrinsic_dim != dim or condition.across or condition.integral:
-                continue
-            here = condition.on.contains(places)
-            if np.any(here):
-                self._found[condition.name] = part[here], x[here], None if normal is None else normal[here]
-                free &= ~here
-        if np.any(free):
-            got = f"no condition at x = {np.array2string(x[np.argmax(free)], precision=4)}"
-            raise fail(ArgumentError, "problem", got, "state one on all of the domain, and of its boundary")
-
-    def done(self) -> tuple[dict[str, Points], dict[str, NDArray[np.intp]]]:
-        """Points by name, and where those of each part begin."""
-        points, starts = dict[str, Points](), dict[str, NDArray[np.intp]]()
-        for condition in self._problem.conditions:
-            name, own = condition.name, self._found.get(condition.name)
-            if condition.integral:
-                points[name] = rule(condition, self._cells)
-                continue
-            if condition.across:
-                continue
-            if own is None:
-                raise fail(ArgumentError, name, "no point of it in any cell", "state it on a part of the domain")
-            part, x, normal = own
-            points[name] = Points(x, normal, self._problem.timed)
-            starts[name] = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=self._count))])
-        return points, starts
 
 
 def _long(found: list[Span]) -> list[Span]:

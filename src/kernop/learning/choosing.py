@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from kernop.basics.progress import Stages
-from kernop.collocation.grading import pieces_of, singular_places, supported_pieces
+from kernop.collocation.divisible import pieces_of, supported_pieces
+from kernop.collocation.singularities import singular_places
 from kernop.language.problem import Problem
 from kernop.learning.default import GOOD
 from kernop.learning.partitioned import CANNOT, cells_for, partitioned

@@ -25,13 +25,8 @@ from kernop.basics.progress import Stages
 from kernop.basics.versions import now
 from kernop.collocation.crossings import strength
 from kernop.collocation.data import inputs_in_advance
-from kernop.collocation.grading import (
-    Corners,
-    cells_of,
-    corners_of,
-    least_error,
-    pieces_of,
-)
+from kernop.collocation.divisible import pieces_of
+from kernop.collocation.grading import Corners, cells_of, corners_of, least_error
 from kernop.collocation.mosaic import Mosaic
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.sampling import interior

@@ -1,0 +1,135 @@
+"""Where u is singular in the plane, and like which power of the distance: corners, changes of condition, crossings."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import FloatArray
+from kernop.basics.frozen import Kept, frozen
+from kernop.collocation.crossings import exponent_at
+from kernop.collocation.lasting import lasting
+from kernop.collocation.pieces import Pieces
+from kernop.geometry.clipping import Line, intervals
+from kernop.geometry.domain import Domain
+from kernop.language.ops import itself
+from kernop.language.problem import Problem
+
+#: Nearer to the end of a line, conditions of its neighbour are seen.
+END = 1e-7
+#: So near to 1 the power of r with which u begins at a corner of lines of jumps is 1.
+EVEN = 1e-2
+
+#: Places at which u is singular, by the pieces of a domain, with their problem.
+_FOUND: WeakKeyDictionary[Pieces, tuple[Problem, tuple[FloatArray, FloatArray, FloatArray]]] = WeakKeyDictionary()
+#: The same by the problem, if nothing jumps in it.
+_AROUND: Kept[Problem, tuple[FloatArray, FloatArray, FloatArray]] = Kept()
+
+
+def singularities(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Places and powers, see `singular_places`; grading to cells of size r leaves an error of r to other powers, (k,).
+
+    They are found once: where many lines of jumps cross, that takes a second.
+    """
+    if pieces.parts is None:  # the boundary alone tells it, whatever the coefficients
+        return _AROUND.of(problem, lambda: _with_rates(problem, pieces))
+    known = _FOUND.get(pieces)
+    if known is not None and known[0] is problem:
+        return known[1]
+    found = _with_rates(problem, pieces)
+    _FOUND[pieces] = problem, found
+    return found
+
+
+def _with_rates(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray, FloatArray]:
+    places, exponents = singular_places(problem, pieces)
+    rates = np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
+    return frozen((places, exponents, rates))
+
+
+def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray]:
+    """Places at which u is singular in the plane, (k, 2), where it is like r to some power, (k,).
+
+    At a corner of angle ω that is π/ω, or π/(2ω) where values of u are given on one side and something else on the
+    other: Δu = 0 has solutions r^(π/ω) sin(π θ/ω).
+    """
+    domain = pieces.whole
+    if domain.dim != 2:
+        return np.empty((0, domain.dim)), np.empty(0)
+    kinds = _Kinds(problem, domain)
+    mixed = np.array([kinds.mixed_at(x) for x in domain.corners.x], dtype=bool)
+    changes = kinds.changes()
+    places = [domain.corners.x, changes]
+    exponents = [np.where(mixed, 0.5, 1.0) * np.pi / domain.corners.angle, np.full(len(changes), 0.5)]
+    corners = [region.corners.x for region in jumping(pieces)]
+    x = np.unique(np.round(np.concatenate([np.empty((0, 2)), *corners]), 12), axis=0)
+    x = x[domain.contains(x)] if len(x) else x
+    others = np.concatenate([*places, x])
+    found = np.array([exponent_at(problem, pieces, place, others) for place in x])
+    # Where a line of jumps meets a straight side at a right angle u is r near it on either side, and then r² log r.
+    return np.concatenate([*places, x]), np.concatenate([*exponents, np.where(np.abs(found - 1.0) < EVEN, 2.0, found)])
+
+
+def jumping(pieces: Pieces) -> list[Domain]:
+    """The regions between which coefficients jump."""
+    return [] if pieces.parts is None else [own for own in pieces.parts.domains if isinstance(own, Domain)]
+
+
+def _data_meet(problem: Problem, pieces: Pieces, places: FloatArray) -> NDArray[np.bool_]:
+    """Do data of two conditions of the same kind meet at a place, (k,)? Where they do not fit, u itself jumps there.
+
+    The error of grading to a size r is then r^α, and not r^(2α).
+    """
+    if pieces.whole.dim != 2:
+        return np.zeros(len(places), dtype=bool)
+    kinds = _Kinds(problem, pieces.whole)
+    return np.array([kinds.several_at(x) for x in places], dtype=bool)
+
+
+class _Kinds:
+    """Where on the boundary values of u are given, and where something else."""
+
+    def __init__(self, problem: Problem, domain: Domain) -> None:
+        self._problem = problem
+        self._around = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim - 1 and not c.across]
+        self._lines = [Line.of(patch) for patch in domain.boundary.patches]
+        self._extent = float(np.max(np.subtract(*domain.bounds[::-1])))
+
+    def _values_given(self, line: Line, t: FloatArray) -> NDArray[np.bool_]:
+        x, found = lasting(self._problem, line.at(t)[0]), np.zeros(len(t), dtype=bool)
+        free = np.ones(len(t), dtype=bool)
+        for condition in self._around:
+            here = free & condition.on.contains(x)
+            found |= here & (condition.op is itself)
+            free &= ~here
+        return found
+
+    def mixed_at(self, x: FloatArray) -> bool:
+        """Do conditions of two kinds meet at a corner?"""
+        kinds: set[bool] = set()
+        for line in self._lines:
+            for end, t in zip(line.ends, (1e-6, 1.0 - 1e-6), strict=True):
+                if np.linalg.norm(end - x) < 1e-9 * self._extent:
+                    kinds.add(bool(self._values_given(line, np.array([t]))[0]))
+        return len(kinds) > 1
+
+    def several_at(self, x: FloatArray) -> bool:
+        """Do two conditions that give values of u meet at a corner?"""
+        found: set[int] = set()
+        for line in self._lines:
+            for end, t in zip(line.ends, (1e-6, 1.0 - 1e-6), strict=True):
+                if np.linalg.norm(end - x) < 1e-9 * self._extent:
+                    near = lasting(self._problem, line.at(np.array([t]))[0])
+                    here = [k for k, c in enumerate(self._around) if c.op is itself and c.on.contains(near)[0]]
+                    found |= set(here[:1])
+        return len(found) > 1
+
+    def changes(self) -> FloatArray:
+        """Places within smooth lines at which the kind of condition changes, (k, 2)."""
+        found: list[FloatArray] = []
+        for line in self._lines:
+            for a, b in intervals(lambda t, line=line: self._values_given(line, t)):
+                found += [line.at(np.array([t]))[0][0] for t in (a, b) if END < t < 1.0 - END]
+        return np.array(found).reshape(-1, 2)
