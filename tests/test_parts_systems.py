@@ -197,7 +197,7 @@ def test_a_mean_is_a_shift_of_the_pressure(small):
     np.testing.assert_allclose(s.u(x), 0.0, atol=1e-8)
 
 
-TIMED = ko.SpaceTime(ko.Interval(0, 1), (0, 1))
+TIMED = ko.SpaceTime(ko.Box([0, 0, 0], [1, 1, 1]), (0, 1))
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ TIMED = ko.SpaceTime(ko.Interval(0, 1), (0, 1))
                 ko.Initial(on=TIMED.initial),
                 ko.Dirichlet(on=TIMED.walls),
             ),
-            "space and time.*march",
+            "at most three dimensions",
         ),
         (
             ko.Problem(
@@ -258,7 +258,7 @@ TIMED = ko.SpaceTime(ko.Interval(0, 1), (0, 1))
             "periodic",
         ),
     ],
-    ids=["heat", "heat in a box", "wave in a box", "third", "first", "sensors", "periodic"],
+    ids=["heat in space", "heat in a box", "wave in a box", "third", "first", "sensors", "periodic"],
 )
 def test_what_cannot_be_glued_is_refused_by_name(problem, said):
     with pytest.raises(ko.errors.ArgumentError, match=said):
