@@ -21,10 +21,10 @@ from kernop.basics.fitting import REMEDY, check_least, check_shape
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import PLAIN, Ansatz
-from kernop.collocation.functionals import Block, Functionals
+from kernop.collocation.functionals import Block
 from kernop.language.fields import MultiIndex
-from kernop.methods.expansion import Expansion, Order
 from kernop.methods.spaces.harmonics import degrees_of, derivatives, harmonics
+from kernop.methods.spaces.one_component import OneComponent
 
 #: Points whose values are computed at a time.
 STRIP = 1024
@@ -40,7 +40,7 @@ NEAREST = 0.1
 
 @stored("multipoles", by_value=False)
 @dataclass(frozen=True, eq=False)
-class Multipoles(Expansion):
+class Multipoles(OneComponent):
     """Component k as Σ c H(y) |y|^(2e) [log |y|²], y = (x − m) / R, with solid harmonics H; others are 0.
 
     A harmonic of degree n has the exponents e = j + 1 − n − d/2 for j = 0, 1, …, and the logarithm where e is a whole
@@ -68,10 +68,6 @@ class Multipoles(Expansion):
     def __len__(self) -> int:
         return len(self._harmonic)
 
-    @property
-    def dim(self) -> int:
-        return len(self.centre)
-
     def __repr__(self) -> str:
         return f"Multipoles(degree {int(np.max(self.kinds[:, 0]))} at {np.round(self.centre, 3).tolist()})"
 
@@ -86,24 +82,12 @@ class Multipoles(Expansion):
             raise fail(ArgumentError, "kinds", "none, or degrees out of range", REMEDY)
         if len(np.unique(self.kinds, axis=0)) < len(self.kinds):
             raise fail(ArgumentError, "kinds", "some that occur twice", REMEDY)
-        if not 0 <= self.component < self.ansatz.count:
-            raise fail(ArgumentError, "component", f"{self.component}, which the unknowns do not have", REMEDY)
+        self.check_component()
 
     def with_ansatz(self, ansatz: Ansatz) -> Multipoles:
         return replace(self, ansatz=ansatz)
 
-    def matrix(self, left: Functionals, *, order: Order = "C", out: FloatArray | None = None) -> FloatArray:
-        found = np.empty((len(left), len(self)), order=order) if out is None else out
-        for rows, block in left:
-            if self.component not in block.components:
-                found[rows] = 0.0
-            elif block.starts is not None:
-                found[rows] = block.collected(self._values(block, np.empty((len(block.x), len(self)))))
-            else:
-                self._values(block, found[rows])
-        return found
-
-    def _values(self, block: Block, out: FloatArray) -> FloatArray:
+    def values(self, block: Block, out: FloatArray) -> FloatArray:
         """Σ_α φ_α(x_i) (∂^α b_j)(x_i) of the terms of our component, one strip of points after the other.
 
         By Leibniz, ∂^α (H g) = Σ_β binom(α, β) ∂^β H ∂^(α−β) g; the sum over α is taken first.

@@ -14,8 +14,8 @@ from kernop.basics.fitting import REMEDY, check_positive, check_shape
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import PLAIN, Ansatz
-from kernop.collocation.functionals import Block, Functionals
-from kernop.methods.expansion import Expansion, Order
+from kernop.collocation.functionals import Block
+from kernop.methods.spaces.one_component import OneComponent
 
 #: Points whose values are computed at a time, so that they stay in the processor's cache.
 STRIP = 256
@@ -23,7 +23,7 @@ STRIP = 256
 
 @stored("polynomials", by_value=False)
 @dataclass(frozen=True, eq=False)
-class Polynomials(Expansion):
+class Polynomials(OneComponent):
     """Component k as v_k = Σ_ν c_ν Π_j √(2ν_j + 1) P_{ν_j}((x_j − m_j) / s_j), with Legendre's P; others are 0.
 
     The functions are orthonormal in the mean over the box of centre m and half sides s. Wide Gaussians span the same
@@ -46,10 +46,6 @@ class Polynomials(Expansion):
     def __len__(self) -> int:
         return len(self.degrees)
 
-    @property
-    def dim(self) -> int:
-        return len(self.centre)
-
     def __repr__(self) -> str:
         return f"Polynomials(degree {int(np.max(np.sum(self.degrees, axis=1)))})"
 
@@ -61,24 +57,12 @@ class Polynomials(Expansion):
             raise fail(ArgumentError, "degrees", "none, negative ones, or some that occur twice", REMEDY)
         if np.max(self.degrees) >= len(self):  # with a degree come all lower ones
             raise fail(ArgumentError, "degrees", f"{np.max(self.degrees)} among {len(self)} functions", REMEDY)
-        if not 0 <= self.component < self.ansatz.count:
-            raise fail(ArgumentError, "component", f"{self.component}, which the unknowns do not have", REMEDY)
+        self.check_component()
 
     def with_ansatz(self, ansatz: Ansatz) -> Polynomials:
         return replace(self, ansatz=ansatz)
 
-    def matrix(self, left: Functionals, *, order: Order = "C", out: FloatArray | None = None) -> FloatArray:
-        found = np.empty((len(left), len(self)), order=order) if out is None else out
-        for rows, block in left:
-            if self.component not in block.components:
-                found[rows] = 0.0
-            elif block.starts is not None:
-                found[rows] = block.collected(self._values(block, np.empty((len(block.x), len(self)))))
-            else:
-                self._values(block, found[rows])
-        return found
-
-    def _values(self, block: Block, out: FloatArray) -> FloatArray:
+    def values(self, block: Block, out: FloatArray) -> FloatArray:
         """Σ_α φ_α(x_i) (∂^α p_j)(x_i) of the terms of our component, one strip of points after the other."""
         columns = block.components[self.component]
         alphas = [block.terms[k][1] for k in columns]
