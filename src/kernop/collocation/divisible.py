@@ -11,7 +11,6 @@ from kernop.collocation.jumps import jumps
 from kernop.collocation.lasting import lasting_region, space_of, times_of, without_parts
 from kernop.collocation.parts import Parts, occurring
 from kernop.collocation.pieces import Pieces
-from kernop.geometry import Box
 from kernop.geometry.domain import Domain
 from kernop.language.problem import Problem
 
@@ -25,12 +24,8 @@ def unsupported(problem: Problem) -> str | None:
         return "equations that are stated on different domains"
     if problem.timed:
         return without_parts(problem) or _reason(problem)
-    if problem.dim == 3 and not isinstance(equations[0].on, Box):
-        return "a domain in three dimensions that is not a box"
     if any(isinstance(c.op, Tabulated) for c in problem.conditions):
         return "an operator that is known at some points only"
-    if problem.dim == 3 and (problem.cuts or any(jumps(c, problem.unknowns) for c in problem.conditions)):
-        return "coefficients that jump in space: cells are cut in the plane only"
     if any(c.noise is not None or c.paired for c in problem.conditions):
         return "sensors, or periodic sides"
     if any(c.on.intrinsic_dim < problem.dim - 1 and not c.integral for c in problem.conditions):

@@ -14,6 +14,7 @@ from kernop.collocation.lasting import times_of
 from kernop.collocation.layers import with_layers
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.singularities import jumping, singularities
+from kernop.geometry import Box
 from kernop.geometry.cells import Cell, Cells, Inside, filled, grid_lines, regrown, tree
 from kernop.geometry.domain import Domain
 from kernop.language.problem import Problem
@@ -67,8 +68,8 @@ def cells_of(
         levels = np.where(exponents < ROUGH, levels if depth is not None else np.minimum(levels, FINEST / rates), 0.0)
     levels = np.minimum(np.ceil(levels), DEEPEST)
     marks = [np.array([a, b]) for a, b in zip(low, high, strict=True)]
-    if domain.dim == 1:
-        marks[0] = np.concatenate([marks[0], _within(_ends(pieces), low, high)])
+    if domain.dim != 2:
+        marks = [np.append(own, inner) for own, inner in zip(marks, _inner_sides(pieces), strict=True)]
     for j in range(domain.dim if len(places) else 0):
         through = places[_telling(places[:, j], exponents, ASIDE * float(high[j] - low[j])), j]
         if len(np.unique(np.round(through, 12))) <= LINES:
@@ -77,7 +78,7 @@ def cells_of(
     longest = max(float(own[-1] - own[0]) for own in lines) / number
     lines = [filled(own, longest) for own in lines]
     lines = with_layers(lines, problem, domain) if times is None else lines
-    if domain.dim == 3:
+    if domain.dim == 3 and isinstance(domain, Box):
         # u is like r² log r at edges: cells of size r there leave an error of r⁴.
         depth = int(np.ceil(0.25 * np.log2(1.0 / target))) if depth is None else depth
         lines = [_crowded(own, depth) for own in lines]
@@ -98,7 +99,7 @@ def cells_of(
     crowded = [np.isin(own, deep[:, j]) for j, own in enumerate(lines)]
     cells = Cells.of(tree(lines, inside, rule, crowded))
     if domain.dim == 3:
-        return cells, _on_edges(cells) if depth and rough else places
+        return cells, _on_edges(cells) if depth and rough and isinstance(domain, Box) else places
     return _at_all_times(cells, places[(levels >= DEEP) & rough], times)
 
 
@@ -109,13 +110,16 @@ def _at_all_times(cells: Cells, places: FloatArray, times: tuple[float, float] |
     return cells.over(times), np.hstack([places, np.full((len(places), 1), times[0])])
 
 
-def _ends(pieces: Pieces) -> FloatArray:
-    """Where coefficients jump on a line."""
-    return np.array([side for region in jumping(pieces) for side in region.bounds]).reshape(-1)
+def _inner_sides(pieces: Pieces) -> list[FloatArray]:
+    """Coordinates along each axis of the sides of boxes of which a domain is made, or at which coefficients jump.
 
-
-def _within(marks: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    return marks[(marks > low[0]) & (marks < high[0])]
+    In the plane corners tell of them; on a line all domains are intervals.
+    """
+    domains = [leaf for own in (pieces.whole, *jumping(pieces)) for leaf in own.leaves]
+    domains = [leaf for leaf in domains if isinstance(leaf, Box) or leaf.dim == 1]
+    sides = np.array([side for own in domains for side in own.bounds]).reshape(-1, pieces.dim)
+    found = zip(sides.T, *pieces.whole.bounds, strict=True)
+    return [own[(own > low) & (own < high)] for own, low, high in found]
 
 
 def all_touched(lines: Sequence[FloatArray], places: FloatArray, inside: Inside) -> bool:

@@ -36,6 +36,11 @@ class Seam:
     above: int
     degree: int
 
+    @property
+    def scattered(self) -> bool:
+        """Are its nodes not those of Gauss, because the face that it is on is cut?"""
+        return len(self.x) != len(trace_nodes(self.x.shape[1] - 1, self.degree)[0])
+
 
 @stored("seams", by_value=False)
 @dataclass(frozen=True, eq=False)
@@ -92,6 +97,16 @@ def trace_nodes(axes: int, degree: int) -> tuple[FloatArray, FloatArray]:
     On a line they are twice as many as the polynomials.
     """
     return frozen(gauss((1.0,) * axes, (2 * degree if axes == 1 else degree + 2) ** axes))
+
+
+def scattered_nodes(degree: int) -> int:
+    """The number of nodes on a face that is cut, for polynomials below a degree: three for each, never as Gauss has."""
+    return 3 * degree * (degree + 1) // 2
+
+
+def degree_for(nodes: int) -> int:
+    """The largest degree of which there are so many scattered nodes."""
+    return max(1, int(np.sqrt(2.0 * nodes / 3.0 + 0.25) - 0.5 + 1e-9))
 
 
 @stored("mosaic", by_value=False)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from kernop.basics.errors import FloatArray
 from kernop.basics.stored import stored
 from kernop.collocation.parts import Parts
+from kernop.geometry import Box
 from kernop.geometry.domain import Domain
 from kernop.geometry.patch import Patch
 
@@ -42,6 +43,11 @@ class Pieces:
     def dim(self) -> int:
         """The number of coordinates of space."""
         return self.whole.dim if self.parts is None else self.parts.domains[0].dim
+
+    @property
+    def boxed(self) -> bool:
+        """Is it a box, without jumps, so that every part fills its cell?"""
+        return isinstance(self.domain, Box) and self.parts is None
 
     def __len__(self) -> int:
         return 1 if self.parts is None else len(self.parts)

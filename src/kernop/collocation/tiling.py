@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from math import ceil
 
 import numpy as np
@@ -14,13 +14,16 @@ from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.lasting import times_of
 from kernop.collocation.mirror import Mirror
-from kernop.collocation.mosaic import Mosaic, Seam, Seams, trace_nodes
+from kernop.collocation.mosaic import Mosaic, Seam, Seams, degree_for, scattered_nodes, trace_nodes
 from kernop.collocation.partwise import PartwisePoints
 from kernop.collocation.pieces import Pieces
+from kernop.collocation.spatial import CutCells, Sheet, along, nodes_between
+from kernop.collocation.surfaces import sequence_of
 from kernop.geometry.cells import Cells, Face
 from kernop.geometry.clipping import Line, Span, intervals
 from kernop.geometry.patch import Patch
-from kernop.geometry.sequences import gauss, halton
+from kernop.geometry.seeking import sought
+from kernop.geometry.sequences import gauss
 from kernop.language.problem import Problem
 
 #: Cells with a longest side of more than so many shortest ones have scattered points.
@@ -29,9 +32,6 @@ LONG = 4.0
 ASIDE, SHORTEST = 1e-8, 1e-5
 #: The degree of traces on the shortest seams.
 FEWEST = 4
-#: At most so many points are drawn to fill a part.
-MOST = 2**18
-
 #: Nearer to a corner, in units of the domain, conditions of the other side would be seen.
 NEAR = 1e-6
 
@@ -49,6 +49,7 @@ class _Line:
     below: int
     above: int
     place: Placing
+    cut: bool = False  # in space: nodes are scattered, and place gives some of them
 
 
 def tiled(
@@ -70,8 +71,8 @@ def tiled(
         degrees: traces are polynomials of a lower degree than the first; on seams of parts in which u is singular, than
             the second.
     """
-    builder = _Builder(problem, pieces, cells, places, degrees)
-    builder.fill(inside, seed)
+    builder = _Builder(problem, pieces, cells, places, degrees, seed)
+    builder.fill(inside)
     builder.bound()
     builder.sew()
     return builder.done()
@@ -81,7 +82,7 @@ class _Builder:
     """Gathers the points of a mosaic."""
 
     def __init__(
-        self, problem: Problem, pieces: Pieces, cells: Cells, places: FloatArray, degrees: tuple[int, int]
+        self, problem: Problem, pieces: Pieces, cells: Cells, places: FloatArray, degrees: tuple[int, int], seed: int
     ) -> None:
         self._problem, self._pieces, self._cells = problem, pieces, cells
         self._degree, self._least = degrees
@@ -91,20 +92,22 @@ class _Builder:
         self._plane = self._space == 2
         self._low, self._high = cells.low[:, : self._space], cells.high[:, : self._space]
         self._size = np.max(self._high - self._low, axis=1)
-        self._mirror = Mirror(cells.corners[0], self._space == 3)
+        #: A domain in space that is no box, or of pieces, has parts that do not fill their cells.
+        self._spatial = self._space == 3 and not pieces.boxed
+        self._mirror = Mirror(cells.corners[0], self._space == 3 and not self._spatial)
         self._owners: list[tuple[int, int]] = []
         self._numbers: dict[tuple[int, int], int] = {}
         self._inner: list[FloatArray] = []
         self._whole: list[bool] = []
         self._around: list[list[tuple[FloatArray, FloatArray, FloatArray]]] = []  # nodes, normals, places to look at
         self._seams: list[_Line] = []
-        self._sequence: dict[int, FloatArray] = {}
+        self._seed, self._sequence = seed, sequence_of(problem.dim, seed)
 
-    def fill(self, points: tuple[int, int], seed: int) -> None:
+    def fill(self, points: tuple[int, int]) -> None:
         """Find the parts, and points inside them."""
         inside, along = points
         low, high = self._cells.low, self._cells.high
-        first = halton(4 * inside, low.shape[1], np.random.default_rng(seed))
+        first = self._sequence(0, 4 * inside)
         unit, _ = gauss((1.0,) * low.shape[1], along ** low.shape[1])
         reach = 0.5 * np.linalg.norm(self._high - self._low, axis=1)
         heights = [self._pieces.height(0.5 * (low + high), piece).tolist() for piece in range(len(self._pieces))]
@@ -119,16 +122,16 @@ class _Builder:
             x = a + (first[:inside] if scattered[cell] else unit) * (b - a)
             for piece in range(len(self._pieces)):
                 height = heights[piece][cell]
-                if height < -reach[cell] * (1.0 - 1e-9) or self._space == 3:
+                if height < -reach[cell] * (1.0 - 1e-9) or (self._space == 3 and not self._spatial):
                     self._part(cell, piece, x, True)
                     break
                 if height < reach[cell]:
-                    found = self._filled(cell, piece, inside, first, seed)
+                    found = self._filled(cell, piece, inside)
                     if found is not None:
                         whole = self._fills(cell, piece, found, first[:inside], x)
                         self._part(cell, piece, x if whole else found, whole)
         lost = set(range(len(self._pieces))) - {piece for _, piece in self._owners}
-        if lost and self._plane:
+        if lost and self._space > 1:
             got = f"a coefficient that jumps, of whose {len(self._pieces)} pieces {len(lost)} are not found in any cell"
             raise fail(
                 ArgumentError, "method", got, "make the cells smaller; or state a ko.Interface, and use ko.Subspace"
@@ -148,44 +151,36 @@ class _Builder:
         self._whole.append(whole)
         self._around.append([])
 
-    def _filled(self, cell: int, piece: int, number: int, first: FloatArray, seed: int) -> FloatArray | None:
-        """So many points of a piece in a cell, from a sequence with these first; None if nothing of it is there.
+    def _filled(self, cell: int, piece: int, number: int) -> FloatArray | None:
+        """So many points of a piece in a cell; None if nothing of it is there.
 
         What is a small part of its cell is filled from the box of its domains, and of the points that were found first.
         """
-        low, high, asked = self._cells.low[cell], self._cells.high[cell], len(first)
-        found, drawn, (a, b) = np.empty((0, len(low))), 0, self._pieces.room(piece, low, high)
+        low, high = self._cells.low[cell], self._cells.high[cell]
         margin = 1e-9 * self._size[cell]
-        while len(found) < number and drawn < MOST:
-            x = a + (self._drawn(drawn, asked, seed) if drawn else first) * (b - a)
-            found, drawn = np.concatenate([found, x[self._pieces.height(x, piece) < -margin]]), drawn + asked
-            if len(found) == 0 and drawn >= 16 * number:
-                return None
-            if 0 < len(found) < number:
-                least, most = np.min(found, axis=0), np.max(found, axis=0)
-                room = np.maximum(0.5 * (most - least), (b - a) * drawn ** (-1.0 / len(low)))
-                a, b = np.maximum(low, least - room), np.minimum(high, most + room)
-            asked = min(4 * asked, MOST)
-        if len(found) < number:
+
+        def holds(x: FloatArray) -> NDArray[np.bool_]:
+            return self._pieces.height(x, piece) < -margin
+
+        found = sought(holds, self._pieces.room(piece, low, high), (low, high), number, self._sequence)
+        if 0 < len(found) < number:
             got = f"a cell from {low} to {high} of which next to nothing is inside"
             raise fail(ArgumentError, "method", got, "use another number of cells")
-        return found[:number]
-
-    def _drawn(self, start: int, number: int, seed: int) -> FloatArray:
-        """So many points of the sequence from one on; many cells ask for the same ones."""
-        if start not in self._sequence:
-            self._sequence[start] = halton(number, self._problem.dim, np.random.default_rng(seed), start)
-        return self._sequence[start]
+        return found if len(found) else None
 
     def bound(self) -> None:
         """Nodes on the boundary of the domain."""
         for part in range(len(self._owners) if self._times else 0):
             self._begin(part)
+        if self._spatial:
+            for sheet in self._cut.boundary():
+                self._around[sheet.below].append((sheet.x, sheet.normal, sheet.x))
+            return
         if not self._plane:
             for face in self._cells.faces:
                 if not face.inner and face.axis < self._space:
-                    x = _nodes_between(*self._mirror.corners(face.low, face.high), face.axis, self._nodes)
-                    normal = _along(face.axis, x) * (1.0 if face.below >= 0 else -1.0)
+                    x = nodes_between(*self._mirror.corners(face.low, face.high), face.axis, self._nodes)
+                    normal = along(face.axis, x) * (1.0 if face.below >= 0 else -1.0)
                     cell = max(face.below, face.above)
                     self._around[self._numbers[cell, int(self._pieces.which(x[:1])[0])]].append((x, normal, x))
             return
@@ -193,14 +188,19 @@ class _Builder:
             for part, *nodes in self._split(line, cell, a, b):
                 self._around[part].append((nodes[0], nodes[1], nodes[2]))
 
+    @cached_property
+    def _cut(self) -> CutCells:
+        """The parts of a domain in space that is no box."""
+        return CutCells(self._pieces, self._cells, self._numbers, self._whole, self._degree, self._seed)
+
     def _begin(self, part: int) -> None:
         """Nodes of a part at the first time."""
         cell = self._cells.leaves[self._owners[part][0]]
-        x = _nodes_between(cell.low, cell.high, self._space, self._nodes)
+        x = nodes_between(cell.low, cell.high, self._space, self._nodes)
         if not self._whole[part]:
             x = self._inner[part][: ceil(INITIAL * len(x))].copy()
             x[:, -1] = cell.low[-1]
-        self._around[part].append((x, -_along(self._space, x), x))
+        self._around[part].append((x, -along(self._space, x), x))
 
     def _risen(self, x: FloatArray, normal: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Places of space and normals, (n, d) each, at the times that are the last coordinate of nodes, if any."""
@@ -255,11 +255,17 @@ class _Builder:
             self._seams += self._on_face(face, middle[None], far)
         for line, cell, a, b in self._clipped(self._pieces.jumps) if self._plane else ():
             self._seams += self._within(line, cell, a, b)
+        self._seams += [_scattered(sheet) for sheet in self._cut.jumps()] if self._spatial else []
 
     def _on_face(self, face: Face, middle: FloatArray, deep: bool) -> list[_Line]:
         whole = face.high - face.low
         aside = ASIDE * min(self._size[face.below], self._size[face.above])
         step = aside * np.eye(len(whole))[face.axis]
+        if self._spatial:
+            return [
+                _scattered(sheet) if cut else _Line(sheet.below, sheet.above, _placing(face, face.low, face.high))
+                for sheet, cut in self._cut.on_face(face)
+            ]
         if not self._plane:
             return [self._in_space(face, middle[0], step)]
         if len(self._pieces) == 1 and deep:
@@ -292,8 +298,8 @@ class _Builder:
         sign = self._mirror.signs(middle)[face.axis]
 
         def place(nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
-            x = _nodes_between(a, b, face.axis, nodes)
-            return x, sign * _along(face.axis, x)
+            x = nodes_between(a, b, face.axis, nodes)
+            return x, sign * along(face.axis, x)
 
         return _Line(below, above, place) if sign > 0.0 else _Line(above, below, place)
 
@@ -336,7 +342,7 @@ class _Builder:
         """Parts with their boxes, seams with nodes, and points of every condition."""
         count, own = len(self._owners), [cell for cell, _ in self._owners]
         low, high = self._mirror.corners(self._cells.low[own], self._cells.high[own])
-        if self._plane:
+        if self._plane or self._spatial:
             cut = [k for k, whole in enumerate(self._whole) if not whole]
             seen = {k: [self._inner[k], *(own for own, _, _ in self._around[k])] for k in cut}
             for seam in self._seams:
@@ -372,32 +378,52 @@ class _Builder:
         )
 
     def _sewn(self, seam: _Line, sides: FloatArray) -> Seam:
-        """With nodes. On a line that is short for both parts, polynomials of a lower degree than elsewhere.
-
-        Of polynomials of degree p on [0, 1] about (2/π) arcsin(√r) p are told apart on a part of length r at the end,
-        and a few more to a few digits; traces that neither part tells apart would make the balance of fluxes singular.
-        """
+        """With nodes. On a line that is short for both parts, polynomials of a lower degree than elsewhere."""
         degree = self._degree
+        if seam.cut:
+            return self._scattered_seam(seam, sides)
         if self._plane and self._times is None:
             ends, _ = seam.place(np.array([[0.0], [1.0]]))
             span = np.abs(ends[1] - ends[0])  # beside the parts as they are along it: cells may be long and thin
             most = max(float(np.max(span / sides[own])) for own in (seam.below, seam.above))
             least = max(float(np.linalg.norm(span) / np.max(sides[own])) for own in (seam.below, seam.above))
-            part = min(1.0, max(most, least))
-            seen = min(1.0, 4.0 / np.pi * float(np.arcsin(np.sqrt(part))))
-            degree = min(degree, max(FEWEST, int(np.ceil(degree * (0.4 + 0.6 * seen)))))
+            degree = _told_apart(degree, max(most, least))
         if any(self._singular[self._owners[part][0]] for part in (seam.below, seam.above)):
             degree = min(degree, self._least)
         x, normal = seam.place(trace_nodes(self._problem.dim - 1, degree)[0])
         return Seam(x, normal, seam.below, seam.above, degree)
+
+    def _scattered_seam(self, seam: _Line, sides: FloatArray) -> Seam:
+        """With scattered nodes, for polynomials of a lower degree where it is small for both parts."""
+        x, normal = seam.place(np.empty((scattered_nodes(self._degree), 2)))
+        span = np.ptp(x, axis=0)
+        part = max(float(np.sqrt(np.prod(np.sort(span / sides[own])[1:]))) for own in (seam.below, seam.above))
+        degree = min(_told_apart(self._degree, part), degree_for(len(x)))
+        count = scattered_nodes(degree)
+        return Seam(x[:count], normal[:count], seam.below, seam.above, degree)
+
+
+def _told_apart(degree: int, part: float) -> int:
+    """The degree of traces on a seam that is only a part, in length, of what bounds either of its sides.
+
+    Of polynomials of degree p on [0, 1] about (2/π) arcsin(√r) p are told apart on a part of length r at the end,
+    and a few more to a few digits; traces that neither part tells apart would make the balance of fluxes singular.
+    """
+    seen = min(1.0, 4.0 / np.pi * float(np.arcsin(np.sqrt(min(1.0, part)))))
+    return min(degree, max(FEWEST, int(np.ceil(degree * (0.4 + 0.6 * seen)))))
+
+
+def _scattered(sheet: Sheet) -> _Line:
+    """A seam with nodes of its own, of which the first ones are taken."""
+    return _Line(sheet.below, sheet.above, lambda t: (sheet.x[: len(t)], sheet.normal[: len(t)]), cut=True)
 
 
 def _placing(face: Face, low: FloatArray, high: FloatArray) -> Placing:
     """Nodes on the part of a face between two corners."""
 
     def place(nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        x = _nodes_between(low, high, face.axis, nodes)
-        return x, _along(face.axis, x)
+        x = nodes_between(low, high, face.axis, nodes)
+        return x, along(face.axis, x)
 
     return place
 
@@ -405,18 +431,3 @@ def _placing(face: Face, low: FloatArray, high: FloatArray) -> Placing:
 def _long(found: list[Span]) -> list[Span]:
     """Without the shortest ones: where lines cross, what is on their sides is seen wrongly."""
     return [(a, b) for a, b in found if b - a > SHORTEST]
-
-
-def _along(axis: int, x: FloatArray) -> FloatArray:
-    """The unit vector along an axis, for each of the points."""
-    found = np.zeros(x.shape)
-    found[:, axis] = 1.0
-    return found
-
-
-def _nodes_between(low: FloatArray, high: FloatArray, axis: int, nodes: FloatArray) -> FloatArray:
-    x = np.empty((len(nodes), len(low)))
-    x[:, axis] = low[axis]
-    free = np.arange(len(low)) != axis
-    x[:, free] = low[free] + nodes * (high - low)[free]
-    return x

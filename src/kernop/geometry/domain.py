@@ -72,6 +72,11 @@ class Domain(Patchwork):
             raise fail(ArgumentError, "corners", f"a domain in {self.dim} dimensions", "ask a domain of the plane")
         return plane_corners(self.boundary.patches, float(np.max(np.subtract(*self.bounds[::-1]))))
 
+    @property
+    def leaves(self) -> tuple[Domain, ...]:
+        """The domains of which it is made by set operations, from left to right; itself, if it is made of none."""
+        return (self,)
+
     def __or__(self, other: object) -> SetOperation:
         return _combined("|", self, other)
 
@@ -171,10 +176,9 @@ class SetOperation(Carved):
         boxes = (f"{short(low)} to {short(high)}" for low, high in (self.first.bounds, self.second.bounds))
         return ", from {} and from {}".format(*boxes)
 
-    @cached_property
+    @property
     def leaves(self) -> tuple[Domain, ...]:
-        """The domains of which it is made, from left to right, none of which is a combination."""
-        return (*_leaves(self.first), *_leaves(self.second))
+        return (*self.first.leaves, *self.second.leaves)
 
     def _fold(self, values: Iterator[Any], union: Any, intersection: Any, complement: Any) -> Any:
         """What the operations make of one value for each leaf."""
@@ -377,18 +381,14 @@ def _combined(operation: Literal["|", "&", "-"], first: Domain, second: object) 
     return SetOperation(operation, first, second)
 
 
-def _leaves(domain: Domain) -> tuple[Domain, ...]:
-    return domain.leaves if isinstance(domain, SetOperation) else (domain,)
-
-
 def _numbers(domain: Domain, source: Region, first: int = 0) -> set[int] | None:
     """The numbers of the leaves of a part of a tree that is, or equals, the source; None if there is none."""
     if domain is source or domain == source:
-        return set(range(first, first + len(_leaves(domain))))
+        return set(range(first, first + len(domain.leaves)))
     if not isinstance(domain, SetOperation):
         return None
     left = _numbers(domain.first, source, first)
-    right = _numbers(domain.second, source, first + len(_leaves(domain.first)))
+    right = _numbers(domain.second, source, first + len(domain.first.leaves))
     return None if left is None and right is None else (left or set()) | (right or set())
 
 

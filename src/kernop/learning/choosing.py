@@ -83,7 +83,8 @@ def _divisible(problem: Problem, inputs: Sequence[Any] | None) -> bool:
     """Can a problem be solved in parts, and may that be better than in one space?"""
     if inputs is None or problem.timed:
         return not problem.timed and singular(problem, np.inf) is not None
-    return not isinstance(supported_pieces(problem), str)
+    pieces = supported_pieces(problem)
+    return not isinstance(pieces, str) and (pieces.dim < 3 or pieces.boxed)
 
 
 def singular(problem: Problem, below: float, jumps: bool = True) -> str | None:
@@ -97,10 +98,10 @@ def singular(problem: Problem, below: float, jumps: bool = True) -> str | None:
     pieces = supported_pieces(problem)
     if isinstance(pieces, str) or (problem.unknowns.total > 1 and below > 1.0):
         return None
+    if pieces.dim == 3:  # by itself only on boxes: elsewhere edges are not known, and one space is quicker
+        return "u is like r² log r at the edges of a box" if pieces.boxed and below > 2.0 else None
     if jumps and pieces.parts is not None:
         return "coefficients jump"
-    if problem.dim == 3 and below > 2.0:
-        return "u is like r² log r at the edges of a box"
     places, exponents = singular_places(problem, pieces)
     if not np.any(exponents < below):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def partitioned(
     most = check_integer("budget", budget, least=1)
     if pieces.dim == 3:
         most = min(most, SPACE_MOST)
-        ungraded = method.levels is None and (tol is None or inputs is not None)
+        ungraded = method.levels is None and (tol is None or inputs is not None or not pieces.boxed)
         method = replace(method, levels=0) if ungraded else method
     return _refined(task, method, pieces, cells, wanted, asked and tol is not None, inputs, most, stage)
 
@@ -186,7 +187,7 @@ def _refined(
             break
         allowed = max((MARK if step else COARSE_MARK) * tol, CARRIED * float(seen.wrong.max()))
         finer = plan.refined(_space(operator).mosaic, seen.wrong > allowed, step)
-        same = method.levels is not None and finer.halved == plan.halved  # no change of u would tell of anything
+        same = method.levels is not None and replace(finer, target=plan.target) == plan  # no change would tell of u
         if step and (same or finer.number(task.problem, pieces, method.levels) > most):
             break
         plan = finer if step else finer.within(most, task.problem, pieces, method.levels)
@@ -267,8 +268,11 @@ class Plan:
     def refined(self, mosaic: Mosaic, wrong: NDArray[np.bool_], step: int) -> Plan:
         """With cells halved whose parts are wrong, (P,); if none is, with deeper grading, and, without it, all.
 
-        In space cells of different sizes beside each other are no gain: grading to edges is all that changes.
+        In space cells of different sizes beside each other are no gain: a box is graded to its edges, and any other
+        domain cut into more cells.
         """
+        if mosaic.pieces.dim == 3 and not mosaic.pieces.boxed:
+            return replace(self, cells=self.cells + ceil(self.cells / 2)) if step or np.any(wrong) else self
         if mosaic.boxes[0].shape[1] == 3 and np.any(mosaic.singular):  # a box in space that is graded to its edges
             return replace(self, target=max(LEAST, self.target / SHALLOW)) if step else self
         if step == 0:

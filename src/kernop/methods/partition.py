@@ -26,7 +26,7 @@ from kernop.methods.parts.gluing import SINGULAR, Crew, Glue, Group, glued, ungl
 from kernop.methods.parts.leaves import Built, Known, Leaves, PartRows
 from kernop.methods.parts.local import BESIDE_SINGULARITIES, Local
 from kernop.methods.parts.space import PartsSpace
-from kernop.methods.parts.traces import Trace, face_trace
+from kernop.methods.parts.traces import Trace, trace_of
 from kernop.methods.posterior import Posterior
 from kernop.methods.spaces.polynomials import total_degree
 
@@ -322,7 +322,7 @@ def factorised(
     """
     dim = functionals.dim
     degree, _ = method.degrees_for(dim)
-    traces = [face_trace(dim - 1, seam.degree) for seam in mosaic.seams]
+    traces = [trace_of(seam) for seam in mosaic.seams]
     copies = 2 if crossing is not None and crossing.doubled else 1
     space = PartsSpace(mosaic, total_degree(dim, comb(degree + dim, dim)), (), ansatz, copies * ansatz.width)
     owned: list[list[tuple[int, int]]] = [[] for _ in part_rows]  # seam, side
