@@ -2,8 +2,8 @@
 which a coefficient jumps.
 
 The cube is made of parts that are graded to its edges, as told or by a tolerance; the ball by one space for each side,
-and by parts. ``cube``, ``tol``, ``bodies`` or ``ball`` on the command line runs one of the tables. Seconds are processor time; set
-OPENBLAS_NUM_THREADS=1.
+and by parts. ``cube``, ``tol``, ``bodies`` or ``ball`` on the command line runs one of the tables. Seconds are
+processor time; set OPENBLAS_NUM_THREADS=1.
 """
 
 from __future__ import annotations

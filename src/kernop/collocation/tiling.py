@@ -71,7 +71,7 @@ def tiled(
         degrees: traces are polynomials of a lower degree than the first; on seams of parts in which u is singular, than
             the second.
     """
-    builder = _Builder(problem, pieces, cells, places, degrees, seed)
+    builder = _Builder(problem, pieces, cells, places=places, degrees=degrees, seed=seed)
     builder.fill(inside)
     builder.bound()
     builder.sew()
@@ -82,7 +82,14 @@ class _Builder:
     """Gathers the points of a mosaic."""
 
     def __init__(
-        self, problem: Problem, pieces: Pieces, cells: Cells, places: FloatArray, degrees: tuple[int, int], seed: int
+        self,
+        problem: Problem,
+        pieces: Pieces,
+        cells: Cells,
+        *,
+        places: FloatArray,
+        degrees: tuple[int, int],
+        seed: int,
     ) -> None:
         self._problem, self._pieces, self._cells = problem, pieces, cells
         self._degree, self._least = degrees
@@ -191,7 +198,14 @@ class _Builder:
     @cached_property
     def _cut(self) -> CutCells:
         """The parts of a domain in space that is no box."""
-        return CutCells(self._pieces, self._cells, self._numbers, self._whole, self._degree, self._seed)
+        return CutCells(
+            pieces=self._pieces,
+            cells=self._cells,
+            numbers=self._numbers,
+            whole=self._whole,
+            degree=self._degree,
+            seed=self._seed,
+        )
 
     def _begin(self, part: int) -> None:
         """Nodes of a part at the first time."""
