@@ -77,6 +77,16 @@ class TestNodes:
         with pytest.raises(ko.errors.ArgumentError, match="use more cells"):
             mosaic(CUBE, 3, lambda u: -ko.div(a * ko.grad(u)))
 
+    def test_a_hole_that_no_point_of_its_cell_sees_is_refused_by_name(self):
+        with pytest.raises(ko.errors.ArgumentError, match="a hole that is far smaller"):
+            mosaic(CUBE - ko.Ball([0.0, 0.0, 0.0], 0.003), 3)
+
+    def test_a_surface_that_grazes_a_cell_has_nodes_there(self):
+        """A ball that reaches into a cell by 0.002: next to no point of the cell is in it, but its surface is."""
+        found = mosaic(CUBE - ko.Ball([0.0, 0.0, 0.0], 1.0 / 3.0 + 2e-3), 3)
+        beyond = found.points["g"].x[np.max(np.abs(found.points["g"].x), axis=1) < 0.5]
+        assert np.sum(np.max(np.abs(beyond), axis=1) > 1.0 / 3.0) > 30
+
 
 class TestScatteredTraces:
     def test_the_number_of_nodes_tells_scattered_ones_from_those_of_gauss(self):

@@ -64,24 +64,26 @@ class CutCells:
     def boundary(self) -> Iterator[Sheet]:
         """Nodes on the boundary of the domain: of Gauss on sides of cells that are filled, scattered in others."""
         nodes, _ = trace_nodes(2, self.degree)
-        open_: set[int] = {part for part, whole in enumerate(self.whole) if not whole}
+        sides: dict[int, list[Face]] = {}
         for face in self.cells.faces:
             cell = max(face.below, face.above)
             if face.inner or not self._filled(cell):
                 continue
-            part = self._parts(cell)[0][1]
             x = nodes_between(face.low, face.high, face.axis, nodes)
             if np.all(np.abs(self.pieces.whole.height(x)) < ON * self._size(cell)):
-                yield Sheet(x, along(face.axis, x) * (1.0 if face.below >= 0 else -1.0), part)
-            else:
-                open_.add(part)
+                sides.setdefault(cell, []).append(face)
+                yield Sheet(x, along(face.axis, x) * (1.0 if face.below >= 0 else -1.0), self._parts(cell)[0][1])
         surface = Surface(self.pieces.whole.boundary.patches, self.seed)
         number = int(BOUNDARY * scattered_nodes(self.degree))
         for (cell, piece), part in self.numbers.items():
-            if part in open_:
-                x, normal = self._on(surface, cell, number, piece)
-                if len(x):
-                    yield Sheet(x, normal, part)
+            x, normal = self._on(surface, cell, number, piece)
+            known = np.zeros(len(x), dtype=bool)
+            for face in sides.get(cell, ()):
+                known |= np.abs(x[:, face.axis] - face.low[face.axis]) < ON * self._size(cell)
+            if not np.all(known):
+                if self.whole[part]:
+                    _check_holes(normal[~known])
+                yield Sheet(x[~known], normal[~known], part)
 
     def on_face(self, face: Face) -> Iterator[tuple[Sheet, bool]]:
         """Nodes on a face, for any two parts that share a part of it; and is it cut?"""
@@ -154,6 +156,13 @@ def _check_turned(normal: FloatArray) -> None:
     if np.min(normal @ mean) < TURNED * np.linalg.norm(mean):
         got = "a coefficient that jumps on a surface that turns by more than a quarter in a cell"
         raise fail(ArgumentError, "cells", got, "use more cells")
+
+
+def _check_holes(normal: FloatArray) -> None:
+    """Raise if a surface goes all around in a cell of which no point was outside of the domain."""
+    if np.linalg.norm(np.mean(normal, axis=0)) < TURNED:
+        got = "a hole that is far smaller than the cell in which it is"
+        raise fail(ArgumentError, "cells", got, "use more cells; or ko.Subspace, whose functions have poles in holes")
 
 
 def along(axis: int, x: FloatArray) -> FloatArray:
