@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from kernop.basics.errors import SingularGramError, fail
-from kernop.basics.linalg import in_threads
 from kernop.basics.progress import Stages
 from kernop.basics.versions import now
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
@@ -30,7 +29,7 @@ from kernop.learning.streaming import Passes
 from kernop.methods import Method, Setting, Subspace
 from kernop.methods.base import envelope_of
 from kernop.methods.noise import Noise
-from kernop.methods.parts.gluing import Crew
+from kernop.methods.parts.crew import Crew, threads
 from kernop.methods.weights import Weights
 from kernop.operators.operator import SolutionOperator
 from kernop.trust.coverage import open_boundary
@@ -54,7 +53,7 @@ class Task:
     frame: Frame
     sampling: str
     seed: int
-    crew: Crew = in_threads
+    crew: Crew = threads
 
     def placed(self, method: Method, points: Any) -> Mapping[str, Points]:
         """The points of each condition by name; those of a stream come when they are asked for."""

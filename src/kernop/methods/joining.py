@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from kernop.basics.errors import SingularGramError
-from kernop.basics.linalg import in_threads
 from kernop.basics.progress import Tick
+from kernop.basics.shelf import Shelf
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.fluxes import Gluing, exchange
@@ -17,7 +17,8 @@ from kernop.collocation.functionals import Functionals
 from kernop.collocation.mosaic import Mosaic
 from kernop.language.problem import Problem
 from kernop.methods.partition import Partition, PartsFactorisation, factorised
-from kernop.methods.parts.gluing import Crew, unglued
+from kernop.methods.parts.crew import Crew, threads
+from kernop.methods.parts.gluing import unglued
 from kernop.methods.parts.leaves import Known, PartRows
 
 #: Gluing by values, and by mixed traces, is taken if its worst reciprocal condition number is above this …
@@ -25,7 +26,7 @@ GOOD = {"values": 1e-7, "robin": 1e-10, "impedance": 1e-10, "conjugate": 1e-10}
 #: … else others are tried; the best of them is refused if its own is below this.
 BAD = 1e-12
 #: How often a crew of threads is asked how far it is, and items that it is given at once at least.
-TICKS, AT_ONCE = 25, 32
+TICKS, AT_ONCE = 25, 4
 #: Equations in space and time count so much more than what is given at the first time and on faces. Where they count
 #: alike, least squares follows what cannot be a solution, and what a slab of time hands on may grow.
 EVOLVING = 10.0
@@ -57,7 +58,7 @@ def glued_operator(
     rows: Functionals,
     ansatz: Ansatz,
     known: Known | None = None,
-    crew: Crew = in_threads,
+    crew: Crew = threads,
 ) -> PartsFactorisation:
     """The map from data to u, with parts glued by the first good way, or else the best one.
 
@@ -90,15 +91,15 @@ def watched(crew: Crew, tick: Tick) -> Crew:
 
     The workers of a cluster are given all at once, and tell nothing.
     """
-    if crew is not in_threads:
+    if crew is not threads:
         return crew
     begun = 0.0
 
-    def work(job: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    def work(job: Callable[[Any], Any], items: Sequence[Any], shelf: Shelf | None = None, /) -> list[Any]:
         nonlocal begun
         found, size = list[Any](), max(AT_ONCE, -(-len(items) // TICKS))
         for k in range(0, len(items), size):
-            found += crew(job, items[k : k + size])
+            found += crew(job, items[k : k + size], shelf)
             tick(begun + 0.5 * (1.0 - begun) * len(found) / len(items), f"{len(found)} of {len(items)}")
         begun += 0.5 * (1.0 - begun)
         return found

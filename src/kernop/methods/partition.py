@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, check_choice, check_integer, fail
-from kernop.basics.linalg import in_threads, norms
+from kernop.basics.linalg import norms
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.fluxes import Exchange
@@ -22,10 +23,12 @@ from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination
 from kernop.methods.parts.balancing import balanced, balanced_transposed
 from kernop.methods.parts.batches import Stack, batched
-from kernop.methods.parts.gluing import SINGULAR, Crew, Glue, Group, glued, unglued
-from kernop.methods.parts.leaves import Built, Known, Leaves, PartRows
+from kernop.methods.parts.crew import Crew, threads
+from kernop.methods.parts.gluing import SINGULAR, Glue, Group, glued, unglued
+from kernop.methods.parts.leaves import Known, Leaves, PartRows
 from kernop.methods.parts.local import BESIDE_SINGULARITIES, Local
 from kernop.methods.parts.space import PartsSpace
+from kernop.methods.parts.subtrees import Subtrees
 from kernop.methods.parts.traces import Trace, trace_of
 from kernop.methods.posterior import Posterior
 from kernop.methods.spaces.polynomials import total_degree
@@ -306,7 +309,7 @@ def factorised(
     crossing: Exchange | None,
     ansatz: Ansatz,
     known: Known | None = None,
-    crew: Crew = in_threads,
+    crew: Crew = threads,
     counts: Sequence[float] = (),
 ) -> PartsFactorisation:
     """Least squares on every part, and the tree.
@@ -330,13 +333,18 @@ def factorised(
         owned[seam.below].append((number, 0))
         owned[seam.above].append((number, 1))
     leaves = Leaves(space, functionals, part_rows, crossing=crossing, traces=traces, owned=owned, counts=counts)
-    found = leaves.built({} if known is None else known, crew)
+    plan, strengths = leaves.planned({} if known is None else known), leaves.strengths
+    integrals = _integrals(functionals, part_rows)
+    glue = _glue(traces, owned, crossing, copies * len(integrals))
+    alike, shelf = plan.alike(strengths, glue.sums), leaves.shelf(plan)
+    times = Counter(alike)
+    subtrees = Subtrees(mosaic.cells.root, mosaic.of_cells, glue, [times[kind] == 1 for kind in alike])
+    fitted = subtrees.learn({k: leaf for k, (_, leaf) in plan.waiting.items()}, strengths, crew, shelf)
+    found = leaves.built(plan, fitted)
     if crossing is None:
         _check_alone(found[0].local)
-    strengths = np.array([own.strength for own in found])
     space = replace(space, uppers=tuple(own.local.upper for own in found))
-    integrals, integrands = _integrals(space, functionals, part_rows, copies)
-    glue = _glue(traces, owned, crossing, copies * len(integrals))
+    integrands = _integrands(space, functionals, integrals, copies)
     units = np.zeros(glue.count)
     for strength, mine in zip(strengths, glue.owned, strict=True):
         units[mine] = np.maximum(units[mine], strength)
@@ -345,8 +353,8 @@ def factorised(
         own = found[k].local
         return np.concatenate([strengths[k] * own.out, integrands[k]]) @ own.from_trace
 
-    alike = _alike(found, glue.sums)
-    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing, alike, units, crew)
+    subtrees.merge(outgoing, crew, shelf)
+    root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing, alike, units, subtrees.ready)
     return PartsFactorisation(
         expansion=space,
         regularization=0.0,
@@ -360,24 +368,28 @@ def factorised(
         number=len(functionals),
         integrals=integrals,
         integrands=integrands,
-        condition=condition,
+        condition=min(condition, subtrees.worst),
     )
 
 
-def _integrals(
-    space: PartsSpace, functionals: Functionals, part_rows: Sequence[PartRows], copies: int
-) -> tuple[NDArray[np.intp], tuple[FloatArray, ...]]:
-    """The rows that no part has, (k,), and what they make of the functions of each part, for each copy, (s, m)."""
+def _integrals(functionals: Functionals, part_rows: Sequence[PartRows]) -> NDArray[np.intp]:
+    """The rows that no part has, (k,)."""
     free = np.ones(len(functionals), dtype=bool)
     for rows in part_rows:
         free[rows.numbers] = False
-    numbers = np.flatnonzero(free)
+    return np.flatnonzero(free)
+
+
+def _integrands(
+    space: PartsSpace, functionals: Functionals, numbers: NDArray[np.intp], copies: int
+) -> tuple[FloatArray, ...]:
+    """What rows that are integrals make of the functions of each part, for each copy, (s, m)."""
     if len(numbers) == 0:
-        return numbers, (np.zeros((0, space.each)),) * len(part_rows)
+        return (np.zeros((0, space.each)),) * len(space.uppers)
     rows, shift = functionals.take(numbers), space.components // copies
     twins = [Functionals(tuple(_shifted(b, k * shift) for b in rows.blocks)) for k in range(copies)]
     whole = np.concatenate([space.matrix(own) for own in twins])
-    return numbers, tuple(np.split(whole, len(part_rows), axis=1))
+    return tuple(np.split(whole, len(space.uppers), axis=1))
 
 
 def _check_alone(own: Local) -> None:
@@ -390,13 +402,6 @@ def _check_alone(own: Local) -> None:
 def _shifted(block: Block, shift: int) -> Block:
     """The same functionals of other components."""
     return replace(block, terms=tuple((k + shift, alpha) for k, alpha in block.terms))
-
-
-def _alike(found: Sequence[Built], integrals: int) -> list[int]:
-    """A number for each part, the same for those that turn what comes in into the same."""
-    numbers: dict[object, int] = {}
-    keys = [k if integrals else (id(own.local), f"{own.strength:.12e}") for k, own in enumerate(found)]
-    return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
 def _glue(

@@ -69,7 +69,7 @@ def test_rows_against_powers():
 
 def test_the_memory_is_asked_for_what_is_kept(monkeypatch):
     asked = []
-    monkeypatch.setattr(leaves, "check_memory", lambda name, doubles, what, remedy: asked.append((doubles, what)))
+    monkeypatch.setattr(leaves, "shelf_for", lambda name, doubles, what, remedy: asked.append((doubles, what)))
     T = ko.learn(darcy(lambda x: 1.0), method=ko.Partition(cells=2, degree=7, levels=0))
     kept = {id(own): own for own in T.factorisation.locals}.values()
     ((doubles, what),) = asked

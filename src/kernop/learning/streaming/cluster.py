@@ -119,12 +119,15 @@ class Workers:
         """A value on the workers. As the result of a task it comes back when the worker that holds it is lost."""
         return Job(lambda: self.submit(unpickled, pickled(value)))
 
-    def results(self, there: Job, parts: list[Job]) -> list[Any]:
-        """What all parts of some work give, in their order; each comes home, and is let go of, as it is completed."""
+    def results(self, there: Job, parts: list[Job], kept: Callable[[Any], Any] = lambda value: value) -> list[Any]:
+        """What is kept of what all parts of some work give, in their order.
+
+        Each comes home, and is let go of, as it is completed.
+        """
         numbers, found = {id(part): k for k, part in enumerate(parts)}, [None] * len(parts)
         for task in self._completed([there, *parts]):
             if task is not there:
-                found[numbers[id(task)]] = self._fetched(task)
+                found[numbers[id(task)]] = kept(self._fetched(task))
                 task.future = None
         return found
 

@@ -2,45 +2,53 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from kernop.basics.linalg import in_threads, one_thread
+from kernop.basics.linalg import one_thread
+from kernop.basics.shelf import Address, Parcel, Shelf, put_there
 from kernop.learning.streaming.cluster import Workers, check_client
-from kernop.learning.streaming.luggage import pickled, unpickled
+from kernop.methods.parts.crew import threads
 
-#: Packages of items for each thread of a worker: with more, one that is late is waited for less …
-PACKAGES = 8
-#: … but each has at least so many items, and fewer are not worth the way.
-LEAST = 4
+#: Fewer items are not worth the way.
+LEAST = 2
 
 
 class OnWorkers:
-    """A function of each of many items, in packages on workers.
+    """A function of each of many items, which hold no code, on workers.
 
-    What a package gives depends on its items alone, and is computed with one thread of BLAS: so it has the same bits on
-    any worker, and here. A worker that dies takes its packages with it, and they are computed again elsewhere.
+    What an item gives depends on it alone, and is computed with one thread of BLAS: so it has the same bits on any
+    worker, and here. A worker that dies takes its items with it, and they are computed again elsewhere. Workers of this
+    machine put what they find on a shelf of this process; from others it is sent.
     """
 
     def __init__(self, client: Any) -> None:
         self._client, self._workers = check_client(client), Workers(client)
 
-    def __call__(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    def __call__(
+        self, function: Callable[[Any], Any], items: Sequence[Any], shelf: Shelf | None = None, /
+    ) -> list[Any]:
         """The values in the order of the items."""
         if len(items) < LEAST:
-            return in_threads(function, items)
+            return threads(function, items, shelf)
+        near = shelf or Shelf.in_memory()
         with self._workers.connected():
-            threads = sum(self._client.nthreads().values())
-            number = max(1, min(PACKAGES * threads, len(items) // LEAST))
-            cut = [own.tolist() for own in np.array_split(np.arange(len(items)), number)]
-            packages = [pickled([items[k] for k in own]) for own in cut]
-            there = self._workers.send(function)
-            found = self._workers.results(there, self._workers.parts(_done, there, packages))
-            return [value for own in found for value in own]
+            there = self._workers.send((function, near and near.address))
+            tasks = self._workers.parts(_done, there, [pickle.dumps(item, protocol=5) for item in items])
+            found = self._workers.results(there, tasks, lambda value: _kept(value, shelf))
+        if near is None:
+            return found
+        opened = iter(near.opened([own for own in found if isinstance(own, Parcel)]))
+        return [next(opened) if isinstance(own, Parcel) else own for own in found]
 
 
-def _done(function: Callable[[Any], Any], package: bytes) -> list[Any]:
+def _kept(value: Any, shelf: Shelf | None) -> Any:
+    """What was sent goes to the disk at once, if it does not fit into memory."""
+    return value if shelf is None or isinstance(value, Parcel) else shelf.put(value)
+
+
+def _done(work: tuple[Callable[[Any], Any], Address | None], item: bytes) -> Any:
+    function, address = work
     with one_thread():
-        return [function(item) for item in unpickled(package)]
+        return put_there(address, function(pickle.loads(item)))

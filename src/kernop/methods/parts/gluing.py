@@ -17,10 +17,8 @@ Integrals over all parts are sums that go up with what goes out; the last group 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,19 +26,13 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
 from kernop.basics.errors import FloatArray, SingularGramError, fail
-from kernop.basics.linalg import in_threads
 from kernop.basics.stored import stored
-from kernop.geometry.cells import Cell, numbered
+from kernop.geometry.cells import Cell
 
 #: The numbers of some unknowns.
 Indices = NDArray[np.intp]
 #: Equations of faces whose reciprocal condition number is below this do not determine what comes in.
 SINGULAR = 1e-15
-#: Subtrees of at most so many parts are merged apart from each other.
-SUBTREE = 64
-
-#: Who applies a function to each of many items: threads, or workers.
-Crew = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 
 
 @stored("group", by_value=False)
@@ -129,7 +121,7 @@ def glued(
     maps: Callable[[int], FloatArray],
     alike: Sequence[int] | None = None,
     units: FloatArray | None = None,
-    crew: Crew = in_threads,
+    ready: Mapping[int, Merged] | None = None,
 ) -> tuple[Group, float]:
     """The tree of groups for a tree of cells, and the worst reciprocal condition number in it.
 
@@ -140,68 +132,16 @@ def glued(
             parts are merged once, and share their matrices.
         units: the size of what goes out of a part where 1 comes in, unknown by unknown, (count,): where nothing does,
             as where slopes alone are given, rounding is not to be mistaken for an equation. None takes S as it is.
-        crew: who merges subtrees of parts that all differ; the top of the tree is merged here.
+        ready: groups of subtrees of parts that all differ, by the id of their cells.
     """
-    merging = _Merging(parts, glue, maps, range(len(glue.owned)) if alike is None else alike, units)
-    merging.begin(cell, crew)
+    merging = Merging(parts, glue, maps, range(len(glue.owned)) if alike is None else alike, units, ready)
     group = merging.of(cell, last=True).group
     assert len(group.outer) == 0
     return group, merging.worst
 
 
-def _cut(cell: Cell, parts: Sequence[Sequence[int]]) -> list[Cell]:
-    """The largest cells of at most `SUBTREE` parts, but more than one."""
-    count = sum(len(parts[leaf.number]) for leaf in cell.leaves())
-    if count > SUBTREE:
-        return [found for child in cell.children for found in _cut(child, parts)]
-    return [cell] if count > 1 else []
-
-
-@dataclass(kw_only=True, frozen=True, eq=False)
-class Subtree:
-    """All that is needed to merge the parts of a cell elsewhere.
-
-    Arguments:
-        cell: the cell, with leaves that are counted from 0.
-        parts: of each leaf, counted from 0.
-        owned: the unknowns of each part, counted from 0.
-        partner: see `Glue`.
-        maps: S of each part.
-        numbers: of the parts among all.
-        unknowns: their numbers among all.
-        sums: the numbers of the sums among all.
-    """
-
-    cell: Cell
-    parts: tuple[tuple[int, ...], ...]
-    owned: tuple[Indices, ...]
-    partner: Indices | None
-    maps: tuple[FloatArray, ...]
-    numbers: Indices
-    unknowns: Indices
-    sums: Indices
-
-    def at_home(self, group: Group) -> Group:
-        """A group of this subtree with the numbers that parts and unknowns have among all."""
-        children = tuple(self.at_home(child) for child in group.children)
-        inner, outer, across = (self.unknowns[own] for own in (group.inner, group.outer, group.across))
-        part = group.part if group.part < 0 else int(self.numbers[group.part])
-        return replace(group, children=children, part=part, inner=inner, outer=outer, across=across, sums=self.sums)
-
-
-def _merged_apart(subtree: Subtree) -> tuple[Group, FloatArray, float] | None:
-    """The group of a subtree, its S, and the worst reciprocal condition number in it; None if it has no solution."""
-    glue = Glue(subtree.owned, len(subtree.unknowns), subtree.partner, len(subtree.sums))
-    merging = _Merging(subtree.parts, glue, subtree.maps.__getitem__, range(len(subtree.owned)))
-    try:
-        found = merging.of(subtree.cell)
-    except SingularGramError:
-        return None
-    return found.group, found.s, merging.worst
-
-
 @dataclass(frozen=True, eq=False)
-class _Merged:
+class Merged:
     """A group, with S.
 
     Arguments:
@@ -213,7 +153,7 @@ class _Merged:
     kind: int
 
 
-class _Merging:
+class Merging:
     """Merges groups, those that are equal once."""
 
     def __init__(
@@ -223,70 +163,37 @@ class _Merging:
         maps: Callable[[int], FloatArray],
         alike: Sequence[int],
         units: FloatArray | None = None,
+        ready: Mapping[int, Merged] | None = None,
     ) -> None:
         self._parts, self._glue, self._maps, self._alike = parts, glue, maps, alike
         self._units = np.zeros(glue.count) if units is None else units
         self._times = Counter(alike)
         self._leaves: dict[int, FloatArray] = {}
-        self._known: dict[tuple[object, ...], _Merged] = {}
-        self._ready: dict[int, _Merged] = {}
+        self._known: dict[tuple[object, ...], Merged] = {}
+        self._ready = ready or {}
         self.worst = 1.0
 
-    def begin(self, root: Cell, crew: Crew) -> None:
-        """Merge all subtrees of at most so many parts, all of which differ, apart from each other."""
-        cells = [cell for cell in _cut(root, self._parts) if cell is not root and self._single(cell)]
-        subtrees = [self._subtree(cell) for cell in cells]
-        for cell, own, found in zip(cells, subtrees, crew(_merged_apart, subtrees), strict=True):
-            if found is None:
-                raise unglued()
-            group, s, worst = found
-            self._ready[id(cell)] = _Merged(own.at_home(group), s, -1)
-            self.worst = min(self.worst, worst)
-
-    def _single(self, cell: Cell) -> bool:
-        return all(self._times[self._alike[k]] == 1 for leaf in cell.leaves() for k in self._parts[leaf.number])
-
-    def _subtree(self, cell: Cell) -> Subtree:
-        """A subtree with unknowns and parts counted anew, in the same order."""
-        own = [self._parts[leaf.number] for leaf in cell.leaves()]
-        numbers = np.array([k for parts in own for k in parts], dtype=np.intp)
-        owned = [self._glue.owned[k] for k in numbers.tolist()]
-        unknowns, partner = np.unique(np.concatenate(owned)), self._glue.partner
-        if partner is not None:
-            unknowns = np.union1d(unknowns, partner[unknowns])
-        first = np.cumsum([0, *map(len, own)]).tolist()
-        return Subtree(
-            cell=numbered(cell),
-            parts=tuple(tuple(range(a, b)) for a, b in pairwise(first)),
-            owned=tuple(np.searchsorted(unknowns, mine) for mine in owned),
-            partner=None if partner is None else np.searchsorted(unknowns, partner[unknowns]),
-            maps=tuple(map(self._maps, numbers.tolist())),
-            numbers=numbers,
-            unknowns=unknowns,
-            sums=self._glue.sum_numbers,
-        )
-
-    def of(self, cell: Cell, *, last: bool = False) -> _Merged:
+    def of(self, cell: Cell, *, last: bool = False) -> Merged:
         """The group of all parts in a cell."""
         if id(cell) in self._ready:
-            return self._ready.pop(id(cell))
+            return self._ready[id(cell)]
         if cell.children:
             return self._merged([self.of(child) for child in cell.children], last)
         alone = [self._leaf(k) for k in self._parts[cell.number]]
         return alone[0] if len(alone) == 1 else self._merged(alone, last)
 
-    def _leaf(self, k: int) -> _Merged:
+    def _leaf(self, k: int) -> Merged:
         none, kind = np.arange(0), self._alike[k]
         group = Group(
             children=(), part=k, inner=none, outer=self._glue.owned[k], across=none, sums=self._glue.sum_numbers
         )
         if self._times[kind] == 1:
-            return _Merged(group, self._maps(k), -1)
+            return Merged(group, self._maps(k), -1)
         if kind not in self._leaves:
             self._leaves[kind] = self._maps(k)
-        return _Merged(group, self._leaves[kind], kind)
+        return Merged(group, self._leaves[kind], kind)
 
-    def _merged(self, pairs: Sequence[_Merged], last: bool) -> _Merged:
+    def _merged(self, pairs: Sequence[Merged], last: bool) -> Merged:
         """The group of some groups."""
         # In the order of their unknowns, which is the same in a mirrored group, while that of its cells is not.
         pairs = sorted(pairs, key=lambda own: int(np.min(own.group.outer)))
@@ -306,7 +213,7 @@ class _Merging:
             whole[np.ix_(here, there)] += own.s
         group = Group(children=children, part=-1, inner=inner, outer=outer, across=across, sums=sums)
         group, s = self._eliminated(group, whole, last)
-        found = _Merged(group, s, -1 if single else len(self._alike) + len(self._known))
+        found = Merged(group, s, -1 if single else len(self._alike) + len(self._known))
         if not single:
             self._known[key] = found
         return found

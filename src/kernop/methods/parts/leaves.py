@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray, check_memory
+from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import EPS
+from kernop.basics.shelf import Shelf, shelf_for
 from kernop.collocation.fluxes import Exchange
 from kernop.collocation.functionals import Block, Functionals
 from kernop.language.fields import MultiIndex, Term
-from kernop.methods.parts.gluing import Crew
-from kernop.methods.parts.local import Leaf, Local, LocalRows, Pattern, learned
+from kernop.methods.parts.local import Leaf, Local, LocalRows, Pattern
 from kernop.methods.parts.space import PartsSpace
+from kernop.methods.parts.subtrees import Fitted
 from kernop.methods.parts.traces import Trace
 
 #: How far the normalised coefficients of two parts may be apart so that they count as equal.
 EQUAL = 1e-13
 #: Parts with which a part is compared, and patterns of points with which its own are.
 COMPARED, PATTERNS = 256, 16
-
-#: What a part does, and the weights of its blocks of rows.
-Fitted = tuple[Local, list[float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +117,26 @@ class _Scaled:
     starts: NDArray[np.intp] | None
 
 
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Which parts are to be learned.
+
+    Arguments:
+        waiting: what they are learned from, by the number of the part, and where what is learned is remembered.
+        found: for each part, among which it is remembered, and its number there.
+    """
+
+    waiting: dict[int, tuple[Alike, Leaf]]
+    found: list[tuple[Alike, int]]
+
+    def alike(self, strengths: FloatArray, sums: int) -> list[int]:
+        """A number for each part, the same for those that turn what comes in into the same."""
+        numbers: dict[object, int] = {}
+        pairs = enumerate(zip(self.found, strengths.tolist(), strict=True))
+        keys = [k if sums else (id(own), number, f"{s:.12e}") for k, ((own, number), s) in pairs]
+        return [numbers.setdefault(key, len(numbers)) for key in keys]
+
+
 class Leaves:
     """The parts of an operator before they are learned."""
 
@@ -185,9 +203,9 @@ class Leaves:
         table[:, width:] = (block.x - self._middle[place]) / self._half[place]
         return _Scaled(block.terms, table, block.starts)
 
-    def built(self, known: Known, crew: Crew) -> list[Built]:
-        """All parts: equal ones, and those that are known already, are learned once."""
-        waiting: list[tuple[Alike, Leaf]] = []
+    def planned(self, known: Known) -> Plan:
+        """Which parts are to be learned: equal ones once, and none of those that are known already."""
+        waiting: dict[int, tuple[Alike, Leaf]] = {}
         found: list[tuple[Alike, int]] = []
         for k in range(len(self._part_rows)):
             pieces = self._pieces(k)
@@ -200,14 +218,21 @@ class Leaves:
                 number = alike.add(numbers)
                 # At the edges of a box in space u is like r² log r: all polynomials are of use there.
                 held = bool(singular) and self._space.dim < 3
-                waiting.append((alike, self._leaf(k, pieces, held)))
+                waiting[k] = alike, self._leaf(k, pieces, held)
             found.append((alike, number))
-        what = f"{len(waiting)} parts of {self._space.each} functions, no two of them alike"
-        remedy = "use fewer cells, a lower degree, or a machine with more memory"
-        check_memory("method", sum(leaf.numbers for _, leaf in waiting), what, remedy)
-        for (alike, _), own in zip(waiting, crew(learned, [leaf for _, leaf in waiting]), strict=True):
-            alike.parts.append(own)
-        return [self._built(k, alike.parts[number]) for k, (alike, number) in enumerate(found)]
+        return Plan(waiting, found)
+
+    def built(self, plan: Plan, fitted: Mapping[int, Fitted]) -> list[Built]:
+        """All parts, when those that were to be learned are."""
+        for k, (alike, _) in plan.waiting.items():
+            alike.parts.append(fitted[k])
+        return [self._built(k, alike.parts[number]) for k, (alike, number) in enumerate(plan.found)]
+
+    def shelf(self, plan: Plan) -> Shelf | None:
+        """Where the matrices of parts that are to be learned stand if they do not fit into memory."""
+        what = f"{len(plan.waiting)} parts of {self._space.each} functions, no two of them alike"
+        remedy = "use fewer cells, a lower degree, a machine with more memory, or let TMPDIR name a folder with room"
+        return shelf_for("method", sum(leaf.numbers for _, leaf in plan.waiting.values()), what, remedy)
 
     def _pieces(self, k: int) -> list[tuple[_Scaled, slice, str]]:
         """The rows of a part: data, and, seam after seam, channel after channel, what comes in, and what goes out."""
