@@ -25,6 +25,7 @@ except ImportError:  # there is none on Windows
     fcntl = None
 
 from kernop.basics.errors import FileError, MemoryLimitError, check_memory, fail
+from kernop.basics.memory import address_space
 
 #: Arrays begin at a multiple of so many bytes.
 ALIGNED = 64
@@ -99,7 +100,8 @@ def shelf_for(name: str, doubles: int, what: str, remedy: str) -> Shelf | None:
     try:
         check_memory(name, doubles, what, remedy)
     except MemoryLimitError:
-        if 8 * doubles > shutil.disk_usage(tempfile.gettempdir()).free:
+        left = [shutil.disk_usage(tempfile.gettempdir()).free, address_space()]
+        if any(room is not None and 8 * doubles > room for room in left):
             raise
         return Shelf.on_disk()
     return None

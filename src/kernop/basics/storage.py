@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import FileError, KernopError, check_memory, describe, fail
 from kernop.basics.replacing import check_path, replacing, target_of, writing
+from kernop.basics.shelf import Shelf, shelf_for
 
 #: The version of the layout below; a reader refuses others.
 VERSION = 1
@@ -101,7 +102,7 @@ def read(path: Path, kind: str, argument: str = "path") -> tuple[JsonObject, dic
         about = os.stat(path)
         if not stat.S_ISREG(about.st_mode):  # to open a FIFO would wait for its writer
             raise refuse("which is not a file")
-        check_memory(argument, about.st_size // 8, f"{os.fspath(path)!r}", MORE_MEMORY)
+        shelf = shelf_for(argument, about.st_size // 8, f"{os.fspath(path)!r}", MORE_MEMORY)
         with open(path, "rb") as file:
             texts, table = _table(file, about.st_size)
             if texts.get("program") != "kernop":
@@ -110,7 +111,7 @@ def read(path: Path, kind: str, argument: str = "path") -> tuple[JsonObject, dic
                 raise refuse(*other_version(texts.get("version"), VERSION))
             if texts.get("kind") != kind:
                 raise refuse(f"which holds {describe(texts.get('kind'))}, not {kind!r}", "give another path")
-            arrays = _arrays(file, table, about.st_size)
+            arrays = _arrays(file, table, about.st_size, shelf)
     except KernopError:
         raise
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -140,9 +141,12 @@ def _table(file: BufferedReader, size: int) -> tuple[dict[str, str], JsonObject]
     return texts, table
 
 
-def _arrays(file: BufferedReader, table: JsonObject, size: int) -> dict[str, Array]:
-    """All arrays, one behind the other to the end of the file. None is made before it is known to be there."""
-    first, found = file.tell(), dict[str, Array]()
+def _arrays(file: BufferedReader, table: JsonObject, size: int, shelf: Shelf | None) -> dict[str, Array]:
+    """All arrays, one behind the other to the end of the file. None is made before it is known to be there.
+
+    What does not fit into memory is copied to a shelf, array by array: the file may be written to later.
+    """
+    first, found = file.tell(), dict[str, Any]()
     for name, entry in sorted(table.items(), key=lambda item: item[1]["data_offsets"]):
         shape, (start, end) = entry["shape"], entry["data_offsets"]
         if entry["dtype"] not in DTYPES:
@@ -151,13 +155,16 @@ def _arrays(file: BufferedReader, table: JsonObject, size: int) -> dict[str, Arr
             raise ValueError(f"{name!r} is not as long as its shape says")
         if start != file.tell() - first or first + end > size:
             raise ValueError(f"{name!r} is not where its table says")
+        if shelf is not None:
+            check_memory("path", math.prod(shape), f"an array of {shape} in it", MORE_MEMORY)
         values = np.empty(shape, DTYPES[entry["dtype"]])
         if values.size and file.readinto(values.reshape(-1).view(np.uint8).data) != values.nbytes:
             raise ValueError("it is cut short")
-        found[name] = values if sys.byteorder == "little" else values.byteswap()
+        values = values if sys.byteorder == "little" else values.byteswap()
+        found[name] = values if shelf is None else shelf.put(values)
     if file.tell() != size:
         raise ValueError("it is longer than its arrays")
-    return found
+    return found if shelf is None else dict(zip(found, shelf.opened(list(found.values())), strict=True))
 
 
 def other_version(found: object, known: int) -> tuple[str, str]:

@@ -1,5 +1,7 @@
 """Parts on real worker processes: the same bits as in this process, and whatever becomes of a worker."""
 
+import gc
+import mmap
 import os
 import signal
 import sys
@@ -14,11 +16,14 @@ from distributed import Client, LocalCluster
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError
+from kernop.basics.shelf import Shelf
 from kernop.learning.streaming import OnWorkers
+from kernop.methods.parts import leaves
 
 # The workers have no such module: what is in it travels as code.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
+LINUX = hasattr(os, "memfd_create")
 SQUARE = ko.Box([0, 0], [1, 1])
 X = np.random.default_rng(0).random((60, 2))
 
@@ -50,9 +55,28 @@ def learned(client=None):
     return ko.learn(PROBLEM, method=ko.Partition(cells=9, degree=9, levels=0), client=client)
 
 
-def test_the_same_bits(client):
-    here, there = learned(), learned(client)
+def mapped(array):
+    """Does an array stand in a file?"""
+    while isinstance(array, np.ndarray) and array.base is not None:
+        array = array.base
+    return isinstance(array, memoryview) and isinstance(array.obj, mmap.mmap)
+
+
+@pytest.fixture(scope="module")
+def here():
+    return learned()
+
+
+@pytest.mark.parametrize("way", ["shelf", "sent", "disk"])
+def test_the_same_bits(client, here, way, monkeypatch):
+    """What workers of this machine put on a shelf in memory, or on disk, and what is sent by others."""
+    if way == "sent":
+        monkeypatch.setattr(Shelf, "in_memory", lambda: None)
+    if way == "disk":
+        monkeypatch.setattr(leaves, "shelf_for", lambda *_: Shelf.on_disk())
+    there = learned(client)
     assert len(here.factorisation.locals) == 81
+    assert mapped(there.factorisation.locals[0].q) == (way != "sent" and LINUX)
     for one, other in zip(here.factorisation.locals, there.factorisation.locals, strict=True):
         assert np.array_equal(one.q, other.q)
         assert np.array_equal(one.upper, other.upper)
@@ -67,18 +91,38 @@ def test_with_a_tolerance(client):
     assert np.max(np.abs(T(**data)(X) - np.sin(3.0 * X[:, 0] + X[:, 1]))) < 1e-3
 
 
-def square(mark, number):
-    """A number squared, by a worker that dies in the middle the first time."""
+def squares(mark, number):
+    """Numbers squared, by a worker that dies in the middle the first time."""
     if number == 5 and not Path(mark).exists():
         Path(mark).touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return number**2
+    return np.full(1000, number**2)
 
 
 def test_a_worker_dies(client, tmp_path):
-    found = OnWorkers(client)(partial(square, str(tmp_path / "mark")), range(40))
-    assert found == [k**2 for k in range(40)]
+    found = OnWorkers(client)(partial(squares, str(tmp_path / "mark")), range(40))
     assert (tmp_path / "mark").exists()
+    for k, values in enumerate(found):
+        assert np.array_equal(values, np.full(1000, k**2))
+
+
+def files_of_kernop():
+    """Files without a name that this process has open."""
+    gc.collect()
+    links = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
+    return sum("kernop" in os.readlink(own) for own in links if os.path.islink(own))
+
+
+@pytest.mark.skipif(not LINUX, reason="has no files in memory")
+def test_nothing_is_left_behind(client):
+    first = files_of_kernop()
+    before = client.run(files_of_kernop)
+    T = learned(client)
+    assert files_of_kernop() == first + 1
+    del T
+    assert files_of_kernop() == first
+    assert client.run(files_of_kernop) == before
+    assert not any(client.has_what().values())
 
 
 def test_what_is_refused():

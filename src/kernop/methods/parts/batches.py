@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import norms
+from kernop.basics.shelf import shelf_for
 from kernop.methods.parts.local import Local
 
 #: Parts whose Q has fewer bytes are applied together, so many at a time: their calls would take more than their work.
@@ -123,20 +124,22 @@ def batched(
         if len(same) == 1 and own.q.nbytes < SMALL:
             small.setdefault((*own.q.shape, *own.out.shape), []).append(alike.pop(key)[0])
     cut = [own[a : a + TOGETHER] for own in small.values() for a in range(0, len(own), TOGETHER)]
-    found: list[Stack] = []
-    for numbers in (*alike.values(), *cut):
+
+    def stack(numbers: list[int]) -> Stack:
         first = parts[numbers[0]]
         shared = all(parts[k] is first for k in numbers)
-        found.append(
-            Stack(
-                q=first.q if shared else np.stack([parts[k].q for k in numbers]),
-                from_trace=first.from_trace if shared else np.stack([parts[k].from_trace for k in numbers]),
-                out=first.out if shared else np.stack([parts[k].out for k in numbers]),
-                parts=np.array(numbers),
-                rows=np.stack([rows[k] for k in numbers]),
-                roots=np.stack([roots[k] for k in numbers])[:, :, None],
-                owned=np.stack([owned[k] for k in numbers]),
-                told=np.array([k in told for k in numbers]),
-            )
+        return Stack(
+            q=first.q if shared else np.stack([parts[k].q for k in numbers]),
+            from_trace=first.from_trace if shared else np.stack([parts[k].from_trace for k in numbers]),
+            out=first.out if shared else np.stack([parts[k].out for k in numbers]),
+            parts=np.array(numbers),
+            rows=np.stack([rows[k] for k in numbers]),
+            roots=np.stack([roots[k] for k in numbers])[:, :, None],
+            owned=np.stack([owned[k] for k in numbers]),
+            told=np.array([k in told for k in numbers]),
         )
-    return found
+
+    copied = sum(parts[k].q.size + parts[k].from_trace.size + parts[k].out.size for own in cut for k in own)
+    shelf = shelf_for("T", copied, "small parts, of which there are many", "use a machine with more memory")
+    together = map(stack, cut) if shelf is None else shelf.opened([shelf.put(stack(own)) for own in cut])
+    return [*map(stack, alike.values()), *together]
