@@ -18,6 +18,8 @@ from kernop.basics.stored import stored
 LONGEST = 2.0
 #: How far coordinates may be apart, as a part of a side, and count as the same.
 SAME = 1e-9
+#: Pairs of cells that are looked at together.
+PAIRS = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,22 +274,22 @@ class Cells:
 
     def _inner(self, axis: int) -> list[Face]:
         """Faces where the upper side of one leaf meets the lower side of another."""
-        others = np.arange(self.low.shape[1]) != axis
         size = np.max(self.high - self.low, axis=1)
         order = np.argsort(self.low[:, axis], kind="stable")
-        starts = self.low[order, axis]
+        starts, ends, slack = self.low[order, axis], self.high[:, axis], SAME * size
+        begin, end = np.searchsorted(starts, ends - slack), np.searchsorted(starts, ends + slack, side="right")
         found: list[Face] = []
-        for below in range(len(self.leaves)):
-            c, slack = self.high[below, axis], SAME * size[below]
-            near = order[np.searchsorted(starts, c - slack) : np.searchsorted(starts, c + slack, side="right")]
-            low = np.maximum(self.low[near][:, others], self.low[below, others])
-            high = np.minimum(self.high[near][:, others], self.high[below, others])
-            room = np.minimum(size[near], size[below])[:, None] * SAME
-            for above in near[np.all(high - low > room, axis=1)].tolist():
-                first = np.maximum(self.low[above], self.low[below])
-                last = np.minimum(self.high[above], self.high[below])
-                first[axis] = last[axis] = c
-                found.append(Face(axis, first, last, below, int(above)))
+        for some in np.array_split(np.arange(len(size)), np.cumsum(end - begin)[-1] // PAIRS + 1):
+            counts = (end - begin)[some]
+            below = np.repeat(some, counts)
+            above = order[np.repeat(end[some] - np.cumsum(counts), counts) + np.arange(len(below))]
+            first, last = np.maximum(self.low[above], self.low[below]), np.minimum(self.high[above], self.high[below])
+            room = SAME * np.minimum(size[above], size[below])[:, None]
+            beside = np.all(np.delete(last - first > room, axis, axis=1), axis=1)
+            first, last, below, above = first[beside], last[beside], below[beside], above[beside]
+            first[:, axis] = last[:, axis] = ends[below]
+            faces = zip(first, last, below.tolist(), above.tolist(), strict=True)
+            found += [Face(axis, *own) for own in faces]
         return found
 
     def _side(self, leaf: int, axis: int, upper: int) -> Face:
