@@ -125,7 +125,6 @@ def test_factorising_parts_tells_how_far_it_is(monkeypatch):
     method = ko.Partition(cells=4, degree=5, levels=3)
     plain = ko.learn(problem, method=method)(1.0, 0.0)([[-0.5, -0.5]])
     monkeypatch.setattr("kernop.learning.learn.Stages", Watched)
-    monkeypatch.setattr("kernop.methods.joining.AT_ONCE", 4)
     assert np.array_equal(ko.learn(problem, method=method)(1.0, 0.0)([[-0.5, -0.5]]), plain)
     parts = [done for name, done, note in told if name == "factorise" and " of " in note]
     assert len(parts) > 4

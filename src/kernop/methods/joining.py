@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,6 @@ from kernop.methods.parts.leaves import Known, PartRows
 GOOD = {"values": 1e-7, "robin": 1e-10, "impedance": 1e-10, "conjugate": 1e-10}
 #: … else others are tried; the best of them is refused if its own is below this.
 BAD = 1e-12
-#: How often a crew of threads is asked how far it is, and items that it is given at once at least.
-TICKS, AT_ONCE = 25, 4
 #: Equations in space and time count so much more than what is given at the first time and on faces. Where they count
 #: alike, least squares follows what cannot be a solution, and what a slab of time hands on may grow.
 EVOLVING = 10.0
@@ -87,20 +86,27 @@ def glued_operator(
 
 
 def watched(crew: Crew, tick: Tick) -> Crew:
-    """A crew that tells how far it is: it learns the parts first, which is about half of the work, then joins them.
+    """A crew that tells how far it is: it learns the parts first, which is most of the work, then joins others.
 
     The workers of a cluster are given all at once, and tell nothing.
     """
     if crew is not threads:
         return crew
-    begun = 0.0
+    begun, lock = 0.0, Lock()
 
     def work(job: Callable[[Any], Any], items: Sequence[Any], shelf: Shelf | None = None, /) -> list[Any]:
         nonlocal begun
-        found, size = list[Any](), max(AT_ONCE, -(-len(items) // TICKS))
-        for k in range(0, len(items), size):
-            found += crew(job, items[k : k + size], shelf)
-            tick(begun + 0.5 * (1.0 - begun) * len(found) / len(items), f"{len(found)} of {len(items)}")
+        done = 0
+
+        def told(item: Any) -> Any:
+            nonlocal done
+            found = job(item)
+            with lock:
+                done += 1
+                tick(begun + 0.5 * (1.0 - begun) * done / len(items), f"{done} of {len(items)}")
+            return found
+
+        found = crew(told, items, shelf)
         begun += 0.5 * (1.0 - begun)
         return found
 

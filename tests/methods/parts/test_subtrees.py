@@ -12,9 +12,7 @@ import pytest
 import kernop as ko
 from kernop.basics import shelf as shelves
 from kernop.basics.errors import MemoryLimitError
-from kernop.methods.joining import watched
 from kernop.methods.parts import subtrees
-from kernop.methods.parts.crew import threads
 
 SQUARE = ko.Box([0, 0], [1, 1])
 X = np.random.default_rng(0).random((50, 2))
@@ -129,10 +127,3 @@ def test_neither_memory_nor_disk(small_memory, monkeypatch):
     monkeypatch.setattr(shelves.shutil, "disk_usage", lambda folder: shelves.shutil._ntuple_diskusage(10, 0, 10))
     with pytest.raises(MemoryLimitError, match=r"36 parts of 36 functions.*TMPDIR"):
         learned()
-
-
-def test_progress_is_told():
-    seen = []
-    crew = watched(threads, lambda part, words: seen.append(part))
-    assert crew(abs, [-1, -2, -3, -4, -5, -6]) == [1, 2, 3, 4, 5, 6]
-    assert seen == [pytest.approx(1 / 3), 0.5]

@@ -134,7 +134,7 @@ def glued(
             as where slopes alone are given, rounding is not to be mistaken for an equation. None takes S as it is.
         ready: groups of subtrees of parts that all differ, by the id of their cells.
     """
-    merging = Merging(parts, glue, maps, range(len(glue.owned)) if alike is None else alike, units, ready)
+    merging = Merging(parts, glue, maps, alike=alike, units=units, ready=ready)
     group = merging.of(cell, last=True).group
     assert len(group.outer) == 0
     return group, merging.worst
@@ -154,20 +154,22 @@ class Merged:
 
 
 class Merging:
-    """Merges groups, those that are equal once."""
+    """Merges groups, those that are equal once; for its arguments see `glued`."""
 
     def __init__(
         self,
         parts: Sequence[Sequence[int]],
         glue: Glue,
         maps: Callable[[int], FloatArray],
-        alike: Sequence[int],
+        *,
+        alike: Sequence[int] | None = None,
         units: FloatArray | None = None,
         ready: Mapping[int, Merged] | None = None,
     ) -> None:
-        self._parts, self._glue, self._maps, self._alike = parts, glue, maps, alike
+        self._parts, self._glue, self._maps = parts, glue, maps
+        self._alike = range(len(glue.owned)) if alike is None else alike
         self._units = np.zeros(glue.count) if units is None else units
-        self._times = Counter(alike)
+        self._times = Counter(self._alike)
         self._leaves: dict[int, FloatArray] = {}
         self._known: dict[tuple[object, ...], Merged] = {}
         self._ready = ready or {}

@@ -71,7 +71,7 @@ class Subtree:
     def merged(self, maps: Sequence[FloatArray]) -> MergedApart:
         """With S of each part; the groups have the numbers that parts and unknowns have among all."""
         glue = Glue(self.owned, len(self.unknowns), self.partner, len(self.sums))
-        merging = Merging(self.parts, glue, maps.__getitem__, range(len(self.owned)))
+        merging = Merging(self.parts, glue, maps.__getitem__)
         try:
             found = merging.of(self.cell)
         except SingularGramError:
