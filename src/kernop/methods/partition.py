@@ -350,8 +350,7 @@ def factorised(
         units[mine] = np.maximum(units[mine], strength)
 
     def outgoing(k: int) -> FloatArray:
-        own = found[k].local
-        return np.concatenate([strengths[k] * own.out, integrands[k]]) @ own.from_trace
+        return found[k].local.passed_on(float(strengths[k]), integrands[k])
 
     subtrees.merge(outgoing, crew, shelf)
     root, condition = glued(mosaic.cells.root, mosaic.of_cells, glue, outgoing, alike, units, subtrees.ready)

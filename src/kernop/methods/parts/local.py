@@ -42,6 +42,10 @@ class Local:
     from_trace: FloatArray
     out: FloatArray
 
+    def passed_on(self, strength: float, shares: FloatArray) -> FloatArray:
+        """S: what goes out, in this unit, and the shares of sums of y (s, m), for what comes in, (b + s, b)."""
+        return np.concatenate([strength * self.out, shares]) @ self.from_trace
+
 
 @dataclass(frozen=True, eq=False)
 class Pattern:

@@ -104,7 +104,8 @@ class Package:
         found = [learned(leaf) for leaf in self.leaves]
         if self.subtree is None:
             return found, None
-        maps = [(s * own.out) @ own.from_trace for s, (own, _) in zip(self.strengths, found, strict=True)]
+        pairs = zip(self.strengths.tolist(), found, strict=True)
+        maps = [own.passed_on(strength, np.empty((0, own.out.shape[1]))) for strength, (own, _) in pairs]
         return found, self.subtree.merged(maps)
 
 
