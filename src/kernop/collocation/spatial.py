@@ -176,6 +176,6 @@ def nodes_between(low: FloatArray, high: FloatArray, axis: int, nodes: FloatArra
     """Nodes in [0, 1]^(d−1) on the face between two corners that are equal along an axis, (n, d)."""
     x = np.empty((len(nodes), len(low)))
     x[:, axis] = low[axis]
-    free = np.arange(len(low)) != axis
-    x[:, free] = low[free] + nodes * (high - low)[free]
+    for own, k in enumerate(k for k in range(len(low)) if k != axis):
+        x[:, k] = low[k] + nodes[:, own] * (high[k] - low[k])
     return x

@@ -272,6 +272,9 @@ class _Builder:
         self._seams += [_scattered(sheet) for sheet in self._cut.jumps()] if self._spatial else []
 
     def _on_face(self, face: Face, middle: FloatArray, deep: bool) -> list[_Line]:
+        if self._plane and self._pieces.parts is None and deep:
+            below, above = self._numbers[face.below, 0], self._numbers[face.above, 0]
+            return [_Line(below, above, _placing(face, face.low, face.high))]
         whole = face.high - face.low
         aside = ASIDE * min(self._size[face.below], self._size[face.above])
         step = aside * np.eye(len(whole))[face.axis]

@@ -211,8 +211,11 @@ class Merging:
             own = self._known[key]
             return replace(own, group=replace(own.group, children=children, inner=inner, outer=outer, across=across))
         whole = np.zeros((len(rows), len(columns)))
-        for own, (here, there) in zip(pairs, where, strict=True):
-            whole[np.ix_(here, there)] += own.s
+        for k, (own, (here, there)) in enumerate(zip(pairs, where, strict=True)):
+            if k:
+                whole[np.ix_(here, there)] += own.s
+            else:
+                whole[np.ix_(here, there)] = own.s
         group = Group(children=children, part=-1, inner=inner, outer=outer, across=across, sums=sums)
         group, s = self._eliminated(group, whole, last)
         found = Merged(group, s, -1 if single else len(self._alike) + len(self._known))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 
 from kernop.basics.errors import FloatArray, SingularGramError
 from kernop.basics.shelf import Shelf
-from kernop.geometry.cells import Cell, numbered
+from kernop.geometry.cells import Cell
 from kernop.methods.parts.crew import Crew
 from kernop.methods.parts.gluing import Glue, Group, Indices, Merged, Merging, unglued
 from kernop.methods.parts.local import Leaf, Local, learned
@@ -31,7 +31,7 @@ class Subtree:
     """All that is needed to merge the parts of a cell elsewhere, but what they do.
 
     Arguments:
-        cell: the cell, with leaves that are counted from 0.
+        cell: the cell, with leaves that are counted from 0, and without its places.
         parts: of each leaf, counted from 0.
         owned: the unknowns of each part, counted from 0.
         partner: see `Glue`.
@@ -59,7 +59,7 @@ class Subtree:
             unknowns = np.union1d(unknowns, partner[unknowns])
         first = np.cumsum([0, *map(len, own)]).tolist()
         return cls(
-            cell=numbered(cell),
+            cell=_bare(cell, count()),
             parts=tuple(tuple(range(a, b)) for a, b in pairwise(first)),
             owned=tuple(np.searchsorted(unknowns, mine) for mine in owned),
             partner=None if partner is None else np.searchsorted(unknowns, partner[unknowns]),
@@ -169,6 +169,16 @@ class Subtrees:
                 self.worst = min(self.worst, worst)
 
 
+#: Stands for places that nobody asks for.
+NOWHERE = np.empty(0)
+
+
+def _bare(cell: Cell, numbers: Iterator[int]) -> Cell:
+    if not cell.children:
+        return Cell(NOWHERE, NOWHERE, (), next(numbers))
+    return Cell(NOWHERE, NOWHERE, tuple(_bare(child, numbers) for child in cell.children))
+
+
 def _merged(item: tuple[Subtree, Sequence[FloatArray]]) -> MergedApart:
     subtree, maps = item
     return subtree.merged(maps)
@@ -176,9 +186,9 @@ def _merged(item: tuple[Subtree, Sequence[FloatArray]]) -> MergedApart:
 
 def _cut(cell: Cell, parts: Sequence[Sequence[int]]) -> Iterator[Cell]:
     """The largest cells of at most `SUBTREE` parts, but more than one."""
-    count = sum(len(parts[leaf.number]) for leaf in cell.leaves())
-    if count > SUBTREE:
+    number = sum(len(parts[leaf.number]) for leaf in cell.leaves())
+    if number > SUBTREE:
         for child in cell.children:
             yield from _cut(child, parts)
-    elif count > 1:
+    elif number > 1:
         yield cell
