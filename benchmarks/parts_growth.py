@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from common import interleaved, once, resident, save, table
 from parts_problems import CLOCK, PLACES, RNG, darcy, timed, wavy
 
 import kernop as ko
+from kernop.basics import shelf
+from kernop.basics.errors import MemoryLimitError
 
 #: Cells along a side, and the degree of their polynomials, for growth.
 GROWTH, SMALL = (3, 10, 32, 56, 100), 9
@@ -181,6 +184,37 @@ def spending(client: Any, job: Callable[[], Any], idle: Spent = (1.0, 0.0, 0.0))
     return (wall, home - wall / idle[0] * idle[1], away - wall / idle[0] * idle[2]), found
 
 
+def disk() -> None:
+    """The same parts in memory and on disk: seconds of the processor, and memory that only this process has."""
+    problem, method = darcy(wavy), ko.Partition(cells=24, degree=19, levels=0)
+    ko.learn(problem, method=ko.Partition(cells=2, degree=19, levels=0))
+    enough, found, values = shelf.check_memory, dict[str, list[float]](), list[np.ndarray]()
+    for name, check in (("on disk", _too_little), ("in memory", enough)):
+        shelf.check_memory = check
+        before = anonymous()
+        learn, T = timed(lambda: ko.learn(problem, method=method))
+        f, g = (np.ones(len(T.points[name].x)) for name in ("f", "g"))
+        values.append(T(f, g)(PLACES[:1000]))
+        apply = min(once(lambda T=T, f=f, g=g: T(f, g), CLOCK) for _ in range(3))
+        found[name] = [learn, apply, (anonymous() - before) / 1e6]
+        del T
+    same = "yes" if np.array_equal(*values) else "no"
+    rows = [[name, *(f"{value:.3g}" for value in own), same] for name, own in found.items()]
+    table("576 parts of degree 19", ["", "learn, s", "T(f, g), s", "memory, MB", "the same bits"], rows)
+    save("parts_disk", found)
+
+
+def _too_little(name: str, doubles: int, what: str, remedy: str) -> None:
+    if doubles > 10**6:
+        raise MemoryLimitError(what)
+
+
+def anonymous() -> float:
+    """Bytes of this process that no file stands for."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
+
+
 def leaves_like(number: int) -> list[np.ndarray]:
     """So much as the parts of a package have."""
     return [np.full((289, 210), float(number)) for _ in range(72)]
@@ -198,4 +232,11 @@ def fetching(client: Any, direct: bool) -> float:
     return CLOCK() - begun
 
 
-TABLES = {"growth": growth, "million": million, "million_space": million_space, "leaves": leaves, "workers": workers}
+TABLES = {
+    "growth": growth,
+    "million": million,
+    "million_space": million_space,
+    "leaves": leaves,
+    "workers": workers,
+    "disk": disk,
+}
