@@ -18,7 +18,7 @@ from distributed import Client, LocalCluster
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError
 from kernop.basics.shelf import Shelf
-from kernop.learning.streaming import OnWorkers
+from kernop.learning.streaming import OnWorkers, cluster
 from kernop.methods.parts import leaves
 
 # The workers have no such module: what is in it travels as code.
@@ -105,6 +105,24 @@ def test_a_worker_dies(client, tmp_path):
     assert (tmp_path / "mark").exists()
     for k, values in enumerate(found):
         assert np.array_equal(values, np.full(1000, k**2))
+
+
+def test_a_task_that_the_scheduler_lost(client, monkeypatch):
+    """One package is a task that no worker may do, until it is submitted again."""
+    submit, asked = client.submit, []
+
+    def submitted(function, *given, **how):
+        asked.append(function.__name__)
+        lost = {"workers": ["nobody"], "allow_other_workers": False} if len(asked) == 3 else {}
+        return submit(function, *given, **how | lost)
+
+    monkeypatch.setattr(cluster, "PATIENCE", 0.3)
+    monkeypatch.setattr(client, "submit", submitted)
+    found = OnWorkers(client)(np.arange, range(1, 7))
+    assert asked[:7] == ["unpickled", *["_done"] * 6]
+    assert len(asked) > 7
+    for k, values in enumerate(found):
+        assert np.array_equal(values, np.arange(k + 1))
 
 
 def files_of_kernop():
