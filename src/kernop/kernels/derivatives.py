@@ -27,13 +27,17 @@ Alphas = tuple[MultiIndex, ...]
 def _combine(
     kernel: Kernel, x: list[Array], phi: list[Array], alphas: Alphas, y: list[Array], psi: list[Array], betas: Alphas
 ) -> Array:
-    """Σ_{α, β} φ_α ψ_β ∂_x^α ∂_y^β K for arrays that broadcast against each other."""
+    """Σ_{α, β} φ_α ψ_β ∂_x^α ∂_y^β K for arrays that broadcast against each other.
+
+    Nothing is added to 0 or multiplied by 1: every operation that is written takes time to compile, needed or not.
+    """
     z, index = joint(kernel, x, y)
-    weights: dict[MultiIndex, Array | float] = {}
+    signed = [b if index(alphas[0], beta)[1] > 0 else -b for beta, b in zip(betas, psi, strict=True)]  # by β alone
+    weights: dict[MultiIndex, Array] = {}
     for alpha, a in zip(alphas, phi, strict=True):
-        for beta, b in zip(betas, psi, strict=True):
-            gamma, sign = index(alpha, beta)
-            weights[gamma] = weights.get(gamma, 0.0) + sign * a * b
+        for beta, b in zip(betas, signed, strict=True):
+            gamma, _ = index(alpha, beta)
+            weights[gamma] = weights[gamma] + a * b if gamma in weights else a * b
     table = kernel.partials(z, list(weights))
     return reduce(operator.add, [weight * table[gamma] for gamma, weight in weights.items()])
 

@@ -12,7 +12,7 @@ from jax import Array
 
 from kernop.basics.stored import stored
 from kernop.kernels.base import Coordinates, Partials
-from kernop.kernels.radial import Radial, Scalar, scale, squared
+from kernop.kernels.radial import Radial, Scalar, scale, squared, times
 from kernop.language.fields import MultiIndex
 
 
@@ -37,7 +37,7 @@ class Gaussian(Radial):
         hermite = [hermite_polynomials(part, max(gamma[k] for gamma in gammas)) for k, part in enumerate(s)]
 
         def tensor(gamma: MultiIndex) -> Array:
-            return value * math.prod(h[g] for h, g in zip(hermite, gamma, strict=True) if g) * scale(rates, gamma)
+            return times([value, times(h[g] for h, g in zip(hermite, gamma, strict=True)), scale(rates, gamma)])
 
         return {gamma: tensor(gamma) for gamma in gammas}
 
@@ -51,5 +51,5 @@ def hermite_polynomials(s: Array, highest: int) -> list[Scalar]:
     """(−1)^n H_n(s) for n = 0 … highest, so that h_(n+1) = −2 s h_n − 2 n h_(n−1)."""
     h: list[Scalar] = [1.0, -2.0 * s]
     for n in range(1, highest):
-        h.append(-2.0 * s * h[n] - 2.0 * n * h[n - 1])
+        h.append(h[1] * h[n] - 2.0 * n * h[n - 1])
     return h[: highest + 1]

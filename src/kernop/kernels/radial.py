@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import operator
 from abc import abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import reduce
 from itertools import product
+from typing import Any
 
 import numpy as np
 from jax import Array
@@ -43,7 +44,7 @@ class Radial(Kernel):
     def scaled(self, z: Coordinates) -> tuple[list[Array], list[Scalar]]:
         """z / lengthscale and 1 / lengthscale, axis by axis."""
         per_axis = np.ndim(self.lengthscale) == 1
-        rates: list[Scalar] = [1.0 / (self.lengthscale[k] if per_axis else self.lengthscale) for k in range(len(z))]
+        rates: list[Scalar] = [1.0 / n for n in self.lengthscale] if per_axis else [1.0 / self.lengthscale] * len(z)
         return [part * rate for rate, part in zip(rates, z, strict=True)], rates
 
     def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
@@ -51,7 +52,7 @@ class Radial(Kernel):
         orders = {sum(gamma) - k for gamma in gammas for k in range(sum(g // 2 for g in gamma) + 1)}
         derivatives = self.profile(squared(s), sorted(orders))
         powers = [powers_of(part, max(gamma[k] for gamma in gammas)) for k, part in enumerate(s)]
-        return {gamma: chain_rule(gamma, powers, derivatives) * scale(rates, gamma) for gamma in gammas}
+        return {gamma: times([chain_rule(gamma, powers, derivatives), scale(rates, gamma)]) for gamma in gammas}
 
 
 def squared(s: list[Array]) -> Array:
@@ -61,14 +62,20 @@ def squared(s: list[Array]) -> Array:
 
 def scale(rates: list[Scalar], gamma: MultiIndex) -> Scalar:
     """Π_k rate_k^γ_k: what the substitution z = rate · (x − y) puts in front of ∂^γ."""
-    return math.prod(rate**g for rate, g in zip(rates, gamma, strict=True) if g)
+    return times(rate**g if g > 1 else rate for rate, g in zip(rates, gamma, strict=True) if g)
+
+
+def times(factors: Iterable[Scalar]) -> Any:
+    """The product of the factors but for those that are the number 1, which would be compiled; 1 if there is none."""
+    kept: list[Any] = [factor for factor in factors if not (isinstance(factor, float) and factor == 1.0)]
+    return reduce(operator.mul, kept) if kept else 1.0
 
 
 def powers_of(s: Array, highest: int) -> list[Scalar]:
     """1, s, s², …; the 1 is the number, so that it costs nothing."""
     powers: list[Scalar] = [1.0]
     for _ in range(highest):
-        powers.append(powers[-1] * s)
+        powers.append(times([powers[-1], s]))
     return powers
 
 
@@ -77,9 +84,8 @@ def chain_rule(gamma: MultiIndex, powers: list[list[Scalar]], derivatives: dict[
     terms: list[Array] = []
     for j in product(*(range(g // 2 + 1) for g in gamma)):
         weight: float = 1.0
-        monomial: Scalar = 1.0
-        for g, i, power in zip(gamma, j, powers, strict=True):
+        for g, i in zip(gamma, j, strict=True):
             weight *= math.factorial(g) / (math.factorial(i) * math.factorial(g - 2 * i)) * 2.0 ** (g - 2 * i)
-            monomial = monomial * power[g - 2 * i]
-        terms.append(derivatives[sum(gamma) - sum(j)] * (weight * monomial))
+        monomial = times(power[g - 2 * i] for g, i, power in zip(gamma, j, powers, strict=True))
+        terms.append(times([derivatives[sum(gamma) - sum(j)], times([weight, monomial])]))
     return reduce(operator.add, terms)
