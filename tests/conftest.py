@@ -1,8 +1,7 @@
 """What all tests share: compiled functions that are kept, Hypothesis without a clock, no garbage of collection.
 
-A third of the work of the tests is to compile. Functions that JAX compiled are shared by the workers of a run and kept
-for the next; ``pytest --cache-clear`` forgets them. Processes that tests start, some of them to be killed, compile for
-themselves.
+A third of the work of the tests is to compile. Functions that JAX compiled are shared by the workers of a run and the
+processes that tests start, and kept for the next; ``pytest --cache-clear`` forgets them.
 """
 
 import ctypes
@@ -19,6 +18,11 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
+# Python keeps its bytecode, whatever the environment says: else each worker would translate all tests, and each of some
+# fifty processes all of kernop.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 #: XLA writes machine code by its older, simpler means and improves it less: a third less work, and code that is as fast
 #: within 15 %. The arithmetic is IEEE's as before; the last bit may be another than in the code that users run.
 QUICKLY = "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=1"
@@ -34,9 +38,15 @@ LARGE = 4.0
 def pytest_configure(config):
     cache = getattr(config, "cache", None)  # None with -p no:cacheprovider
     if cache is not None:
-        jax.config.update("jax_compilation_cache_dir", str(cache.mkdir("jax")))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+        _keep("jax_compilation_cache_dir", str(cache.mkdir("jax")))
+        _keep("jax_persistent_cache_min_compile_time_secs", 0.0)
+        _keep("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def _keep(name, value):
+    """A setting of JAX, here and in processes that tests start."""
+    jax.config.update(name, value)
+    os.environ[name.upper()] = str(value)
 
 
 @pytest.hookimpl(wrapper=True)
