@@ -22,7 +22,8 @@ from kernop.kernels import Kernel
 from kernop.kernels.derivatives import diagonal, pairwise, plain_pairwise
 from kernop.language.fields import MultiIndex
 
-#: Tile sides: for a point or two, for a few, and for many.
+#: Tile sides: for a point or two and nothing else, for a few, and for many. Every side more is one more function to
+#: compile for each pair of operators: a few rows among others, as the ends of an interval, have none of their own.
 TINY, SMALL, LARGE = 8, 64, 512
 
 #: Rows, columns and values of a finished tile; None for zeros.
@@ -34,9 +35,9 @@ Part = dict[int, tuple[tuple[MultiIndex, ...], Any]]
 class _Strips:
     """A block cut into strips of equal length, padded by functionals that are zero; component by component."""
 
-    def __init__(self, block: Block, start: int) -> None:
+    def __init__(self, block: Block, start: int, least: int = SMALL) -> None:
         n = len(block)
-        self.side = TINY if n <= TINY else SMALL if n <= SMALL else LARGE
+        self.side = next(side for side in (least, SMALL, LARGE) if n <= side or side == LARGE)
         # JAX takes a few numbers faster than we could give it an array of its own.
         held = np.ascontiguousarray if n <= SMALL else _held
         padded = -(-n // self.side) * self.side
@@ -62,7 +63,7 @@ _cut: Kept[Functionals, list[_Strips]] = Kept()
 
 def _strips(functionals: Functionals) -> list[_Strips]:
     if len(functionals) <= TINY:
-        return [_Strips(block, rows.start) for rows, block in functionals]
+        return [_Strips(block, rows.start, TINY) for rows, block in functionals]
     return _cut.of(functionals, lambda: [_Strips(block, rows.start) for rows, block in functionals])
 
 
