@@ -31,7 +31,7 @@ readings = exact + noise * np.random.default_rng(0).normal(size=20)
 S, places = T.on(sensors), jnp.asarray(T.points["f"].x)
 misfit = lambda p: jnp.sum((S(smoke(places, p)) - readings) ** 2) / noise**2
 found = minimize(jax.jit(misfit), [10.0, 0.5, 0.5], jac=jax.jit(jax.grad(misfit)), method="BFGS").x
-spread = np.sqrt(np.diag(np.linalg.inv(jax.hessian(misfit)(jnp.asarray(found)) / 2)))
+spread = np.sqrt(np.diag(np.linalg.inv(jax.jit(jax.hessian(misfit))(found) / 2)))
 print(f"found {found.round(3)} ± {spread.round(3)}, error {np.abs(found - truth).max():.1e}")
 assert np.all(np.abs(found - truth) < 3 * spread)
 assert np.all(spread < [0.5, 0.01, 0.01])

@@ -48,7 +48,7 @@ def test_derivatives_are_those_of_the_pieces_also_in_compiled_functions():
                 first = np.where(left, -0.5 / np.sqrt(0.5 - X[:, 0]), 2 * X[:, 0] * X[:, 1])
             assert np.allclose(gradient, np.stack([first, np.where(left, 0.0, X[:, 0] ** 2)], axis=1))
         assert np.allclose(jax.jit(own)(x), own(X))
-        assert np.allclose(jax.vmap(jax.hessian(own))(x)[:, 0, 1], np.where(left, 0.0, 2 * X[:, 0]))
+        assert np.allclose(jax.jit(jax.vmap(jax.hessian(own)))(x)[:, 0, 1], np.where(left, 0.0, 2 * X[:, 0]))
 
 
 def test_a_piece_may_be_an_array_that_ends_with_it():
