@@ -17,6 +17,7 @@ from kernop.basics.errors import (
     ShapeError,
     check_array,
     check_coordinates,
+    check_kind,
     check_squares,
     describe,
     fail,
@@ -177,6 +178,4 @@ def _values(name: str, values: object, n: int) -> FloatArray:
 
 
 def _text(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise fail(ArgumentTypeError, name, describe(value), "give a string")
-    return value
+    return check_kind(name, value, str, "give a string")

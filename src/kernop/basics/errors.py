@@ -12,7 +12,7 @@ import operator
 import reprlib
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, TypeVar
 
 import numpy as np
 from jax.errors import TracerArrayConversionError
@@ -116,7 +116,10 @@ class AccuracyWarning(UserWarning):
     """An answer is not as accurate as its operator promises: the data, or a coefficient, is not resolved."""
 
 
-def fail(kind: type[KernopError], name: str, got: str, remedy: str) -> KernopError:
+Failure = TypeVar("Failure", bound=KernopError)
+
+
+def fail(kind: type[Failure], name: str, got: str, remedy: str) -> Failure:
     """Build an exception whose message names the argument, what came, and the remedy."""
     return kind(f"{name}: got {got}; {remedy}.")
 
@@ -288,11 +291,16 @@ def check_integer(name: str, value: object, *, least: int, most: float = math.in
     return number
 
 
+def check_kind(name: str, value: Any, kind: Any, remedy: str) -> Any:
+    """The value, if it is an instance of a class, or of one of several: ``Region``, ``str | None``, ``Callable``."""
+    if not isinstance(value, kind):
+        raise fail(ArgumentTypeError, name, describe(value), remedy)
+    return value
+
+
 def check_flag(name: str, value: object) -> bool:
     """True or False, and not what only counts as such: a list, or an array, was meant for another argument."""
-    if not isinstance(value, bool | np.bool_):
-        raise fail(ArgumentTypeError, name, describe(value), "give True or False")
-    return bool(value)
+    return bool(check_kind(name, value, bool | np.bool_, "give True or False"))
 
 
 def called(name: str, function: Callable[..., Any], *arguments: object, remedy: str) -> Any:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernop.basics.errors import (
     ArgumentError,
+    BoolArray,
     FloatArray,
+    IntArray,
     ShapeError,
     check_coordinates,
     check_integer,
@@ -97,14 +98,14 @@ class Segments:
     last: FloatArray
     normal: FloatArray
 
-    def seen_from(self, x: FloatArray) -> tuple[FloatArray, NDArray[np.intp], NDArray[np.bool_]]:
+    def seen_from(self, x: FloatArray) -> tuple[FloatArray, IntArray, BoolArray]:
         """For each row of x (n, 2): the distance from the nearest segment, its number, and whether x is within all."""
         step = max(1, PAIRS // len(self.first))
         parts = [self._seen(x[start : start + step]) for start in range(0, max(1, len(x)), step)]
         distance, number, inside = zip(*parts, strict=True)
         return np.concatenate(distance), np.concatenate(number), np.concatenate(inside)
 
-    def _seen(self, x: FloatArray) -> tuple[FloatArray, NDArray[np.intp], NDArray[np.bool_]]:
+    def _seen(self, x: FloatArray) -> tuple[FloatArray, IntArray, BoolArray]:
         (ax, ay), (bx, by) = self.first.T, self.last.T
         px, py = x[:, :1], x[:, 1:]
         dx, dy = bx - ax, by - ay
@@ -155,7 +156,7 @@ class Edges(Patchwork):
         own = self._segments
         return tuple(map(_edge, own.first, own.last, own.normal))
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> BoolArray:
         return self._segments.seen_from(x)[0] <= np.max(slack(*self.polygon.bounds))
 
     def normals(self, x: FloatArray) -> FloatArray | None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, check_number, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, check_number, fail
 from kernop.basics.stored import name_of, stored, stored_arguments
 from kernop.geometry.box import Box
 from kernop.geometry.lookup import Lookup
@@ -30,7 +29,7 @@ class Remembered(Subregion):
         super().__init__(base, check_number("measure", measure, above=0.0))
         self.points, self._lookup = points, Lookup(points.x)
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> BoolArray:
         return self._lookup.rows(x) >= 0
 
     def normals(self, x: FloatArray) -> FloatArray | None:

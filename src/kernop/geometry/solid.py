@@ -8,18 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, check_array, check_coordinates, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, ShapeError, check_array, check_coordinates, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
-from kernop.geometry.domain import Carved
+from kernop.geometry.domain import Carved, WholeBoundary
 from kernop.geometry.extents import check_extent, slack
-from kernop.geometry.mesh import TriangleMesh
 from kernop.geometry.meshfiles import read_mesh
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
-from kernop.geometry.region import Patchwork
 from kernop.geometry.repair import closed_surface
 from kernop.geometry.triangles import Triangles
 
@@ -55,20 +52,20 @@ class Solid(Carved):
             got = f"numbers from {numbers.min():g} to {numbers.max():g}"
             raise fail(ArgumentError, "faces", got, f"give whole numbers of vertices, 0 to {len(vertices) - 1}")
         check_extent("vertices", vertices.min(axis=0), vertices.max(axis=0))
-        self._mesh = closed_surface(vertices, numbers.astype(np.intp))
+        self.mesh = closed_surface(vertices, numbers.astype(np.intp))
         self.check_thickness("surface")
         self._check_simple()
 
     def stored_arguments(self) -> dict[str, Any]:
         """The arguments of the constructor: arrays, whatever file they came from."""
-        return {"source": frozen(self._mesh.vertices), "faces": self._mesh.faces.astype(np.float64)}
+        return {"source": frozen(self.mesh.vertices), "faces": self.mesh.faces.astype(np.float64)}
 
     def _check_simple(self) -> None:
         """Raise if the surface cuts through itself: then normals of some of it point to where a ray says inside."""
         points = self.boundary.sample(LOOK)
         assert points.normal is not None
         step = APART * float(np.max(np.subtract(*self.bounds[::-1]))) * points.normal
-        wrong = self._mesh.inside(points.x + step) | ~self._mesh.inside(points.x - step)
+        wrong = self.mesh.inside(points.x + step) | ~self.mesh.inside(points.x - step)
         if np.count_nonzero(wrong) >= FEW:
             place = ", ".join(f"{value:.4g}" for value in points.x[np.argmax(wrong)])
             got = f"a surface that cuts through itself: at ({place}) it encloses something twice"
@@ -76,17 +73,12 @@ class Solid(Carved):
             raise fail(ArgumentError, "surface", got, remedy)
 
     @property
-    def mesh(self) -> TriangleMesh:
-        """The surface, with outward normals."""
-        return self._mesh
-
-    @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
-        return self._mesh.vertices.min(axis=0), self._mesh.vertices.max(axis=0)
+        return self.mesh.vertices.min(axis=0), self.mesh.vertices.max(axis=0)
 
     @cached_property
     def _size(self) -> float:
-        return self._mesh.volume
+        return self.mesh.volume
 
     @property
     def measure(self) -> float:
@@ -94,16 +86,16 @@ class Solid(Carved):
         return self._size
 
     def height(self, x: FloatArray) -> FloatArray:
-        distance, _ = self._mesh.nearest(x)
-        return np.where(self._mesh.inside(x), -distance, distance)
+        distance, _ = self.mesh.nearest(x)
+        return np.where(self.mesh.inside(x), -distance, distance)
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        inside = self._mesh.inside(x)
+    def _contains(self, x: FloatArray) -> BoolArray:
+        inside = self.mesh.inside(x)
         low, high = self.bounds
         room = float(np.max(slack(low, high)))
         beyond = np.flatnonzero(~inside & np.all((x >= low - room) & (x <= high + room), axis=1))
         if len(beyond):
-            inside[beyond] = self._mesh.touches(x[beyond], room)
+            inside[beyond] = self.mesh.touches(x[beyond], room)
         return inside
 
     @property
@@ -113,12 +105,12 @@ class Solid(Carved):
 
     def __repr__(self) -> str:
         low, high = (", ".join(f"{value:.3g}" for value in corner) for corner in self.bounds)
-        return f"Solid(<{len(self._mesh.faces)} triangles from ({low}) to ({high})>)"
+        return f"Solid(<{len(self.mesh.faces)} triangles from ({low}) to ({high})>)"
 
 
 @stored("surface")
 @dataclass(frozen=True, eq=False, repr=False)
-class Surface(Patchwork):
+class Surface(WholeBoundary):
     """The surface of a solid: a point has the normal of its triangle."""
 
     solid: Solid
@@ -126,10 +118,6 @@ class Surface(Patchwork):
     @property
     def enclosed(self) -> Solid:
         return self.solid
-
-    @property
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        return self.solid.bounds
 
     @cached_property
     def _net(self) -> Triangles:
@@ -147,11 +135,8 @@ class Surface(Patchwork):
 
         return (Patch(area, (area**0.5, area**0.5), place, smooth=False),)
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> BoolArray:
         return self.solid.mesh.touches(x, float(np.max(slack(*self.bounds))))
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         return self.solid.mesh.normals[self.solid.mesh.nearest(x)[1]]
-
-    def __repr__(self) -> str:
-        return f"{self.solid!r}.boundary"
