@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kernop.basics.errors import KernopError
 from kernop.operators.operator import SolutionOperator
 from kernop.serving.export import script_hashes
-from kernop.serving.hosted import Answered, Hosted
+from kernop.serving.hosted import Hosted
 from kernop.serving.metrics import Metrics
 from kernop.serving.reading import BINARY, JSON, Question, parsed, question
 from kernop.serving.refusal import Limits, RefusalError, refusal_of, too_much
@@ -116,11 +116,9 @@ class Service:
             asked = question(told, tensors, hosted.operator, self.limits)
             return asked, hosted.key(asked)
 
-        def alone() -> Answered:
-            return hosted.answer(asked)
-
         asked, key = await self.workers.run(read)
-        answer = await (self.workers.run(alone) if key is None else self.together[hosted.name].ask(key, asked))
+        alone = key is None
+        answer = await (self.workers.run(hosted.answer, asked) if alone else self.together[hosted.name].ask(key, asked))
         content = await self.workers.run(as_tensors if binary else as_json, answer)
         self.metrics.solved += answer.told["inputs"] or 1
         self.metrics.values += sum(own.size for own in answer.values.values())
