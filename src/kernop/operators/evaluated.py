@@ -12,10 +12,10 @@ import numpy as np
 
 from kernop.basics.errors import (
     ArgumentError,
-    ArgumentTypeError,
     FloatArray,
     InputNameError,
     ShapeError,
+    check_kind,
     check_scalar,
     describe,
     fail,
@@ -178,11 +178,10 @@ class Evaluated(Viewed, Generic[One]):
     #: numpy.float64(2) * u is ours.
     __array_ufunc__ = None
 
-    def _partner(self, other: object) -> Self:
+    def _partner(self, other: Any) -> Self:
         """Another solution of the same operator, of as many inputs."""
         remedy = "give a solution of the same operator T"
-        if not isinstance(other, type(self)):
-            raise fail(ArgumentTypeError, "u + v", describe(other), remedy)
+        check_kind("u + v", other, type(self), remedy)
         if other.function.expansion is not self.function.expansion:
             raise fail(ArgumentError, "u + v", "solutions of two operators", remedy)
         if not self.single and not other.single and self.width != other.width:

@@ -20,9 +20,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, OutsideDomainError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, NumberArray, OutsideDomainError, fail
 from kernop.basics.linalg import norms
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.data import places
@@ -152,7 +151,9 @@ class BySides(Way):
             data[condition.name], first = unit[first : first + count], first + count
         u = source.answer({source.equation.name: np.zeros((len(points[source.equation.name]), order)), **data})
         at_y = Points(source.y).placed(False)
-        wronskian = np.stack([u.apply(_derivative(i), at_y) for i in range(order)], axis=1)  # (K, s, s)
+        wronskian = np.stack(
+            [u.apply(lambda v, i=i: partial(v, 0, i), at_y) for i in range(order)], axis=1
+        )  # (K, s, s)
         jump = np.zeros((len(source.y), order, 1), dtype=wronskian.dtype)
         leading = [own.get((order,), 0.0) for own in source.at_y]
         if not all(leading):
@@ -166,7 +167,8 @@ class BySides(Way):
 
     @property
     def misfits(self) -> FloatArray:
-        return np.full(len(self.source.y), _largest(self.u))
+        left = self.u.misfits
+        return np.full(len(self.source.y), 0.0 if left is None else np.max(np.nan_to_num(left), initial=0.0))
 
     def __call__(self, x: FloatArray) -> NumberArray:
         return self._pieced(self.u(x, outside="extrapolate"), x)
@@ -272,14 +274,6 @@ def _correction(
     return -np.stack([rule(own, table, points.x) for own in phi], axis=1)
 
 
-def _largest(u: Solution) -> float:
-    return 0.0 if u.misfits is None else float(np.max(np.nan_to_num(u.misfits), initial=0.0))
-
-
-def _derivative(order: int) -> Callable[[Any], Any]:
-    return lambda u: partial(u, 0, order) if order else u
-
-
 @dataclass(frozen=True, eq=False)
 class GreenFunction:
     """G(·, y_k), the answers to unit point sources at K places: L G = δ, all other data 0.
@@ -297,7 +291,7 @@ class GreenFunction:
     problem: Problem
     y: FloatArray
     ways: tuple[Way, ...]
-    chosen: NDArray[np.intp]
+    chosen: IntArray
 
     @property
     def misfits(self) -> FloatArray:
@@ -341,16 +335,12 @@ def green_function(learned: Learned, answer: Solve, y: PointsLike) -> GreenFunct
             got, remedy = "a problem with interfaces, or coefficients that jump", "ask T for a narrow bump, T(f)"
             raise fail(ArgumentError, "green", got, remedy)
         ways: tuple[Way, ...] = (Singular.of(source),)
-    elif source.order == 2 and not learned.ansatz.complex and _elliptic(source) and not broken:
+    elif source.order == 2 and not learned.ansatz.complex and all((2,) in own for own in source.at_y) and not broken:
         ways = (pieces, Singular.of(source))
     else:
         ways = (pieces,)
     left = np.stack([np.nan_to_num(way.left(), nan=np.inf) for way in ways])
     return GreenFunction(problem, source.y, ways, np.argmin(left, axis=0))
-
-
-def _elliptic(source: PointSources) -> bool:
-    return all((2,) in own for own in source.at_y)
 
 
 def _broken(source: PointSources) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
@@ -10,9 +9,8 @@ from typing import Any
 
 import numpy as np
 from jax.core import Tracer
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, KernopError, MissingFunctionError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, KernopError, MissingFunctionError, fail
 from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.stored import ComplexArray, Numbers, stored
 from kernop.collocation.ansatz import Ansatz, Tabulated, TermTable
@@ -24,7 +22,7 @@ from kernop.language.conditions import Mixed, Weighted
 from kernop.language.fields import Field, MultiIndex, Term, VectorField
 from kernop.language.ops import itself
 from kernop.language.sides import Side
-from kernop.language.unknowns import Operator
+from kernop.language.unknowns import Operator, signature_of
 
 
 @stored("values")
@@ -90,7 +88,7 @@ class ConstantOperator:
         if numbers.ndim > 2 or not np.all(np.any(rows, axis=0)) or not np.all(np.any(rows, axis=1)):
             raise fail(ArgumentError, "coefficients", "0 in part", "leave out what is 0")
         object.__setattr__(self, "coefficients", numbers)
-        object.__setattr__(self, "__signature__", _signature(self.takes))
+        object.__setattr__(self, "__signature__", signature_of(self.takes))
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         """The operator applied to fields, in their order or by name."""
@@ -142,7 +140,7 @@ class KnownOperator(Tabulated):
     product: Functionals | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "__signature__", _signature(self.takes))
+        object.__setattr__(self, "__signature__", signature_of(self.takes))
 
     def check(self) -> None:
         """Raise unless the functionals are those of one operator at the points."""
@@ -223,7 +221,7 @@ class KnownJump(Tabulated):
     minus: Functionals
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "__signature__", _signature(self.takes))
+        object.__setattr__(self, "__signature__", signature_of(self.takes))
 
     def check(self) -> None:
         """Raise unless the functionals are those of one operator at the points."""
@@ -258,12 +256,7 @@ class KnownJump(Tabulated):
         return f"(a jump of order {self.plus.order}, coefficients at the stored points)"
 
 
-def _signature(takes: tuple[str, ...]) -> inspect.Signature:
-    """That of a function of these unknowns: by its parameters a problem knows which of them an operator takes."""
-    return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in takes])
-
-
-def _tables(table: Functionals, rows: NDArray[np.intp]) -> list[TermTable]:
+def _tables(table: Functionals, rows: IntArray) -> list[TermTable]:
     """Some rows of a table as coefficients (k, α) ↦ φ_{k,α}(x_i), for each component of the operator."""
     parts = [dict(zip(block.terms, block.coefficients[rows].T, strict=True)) for block in table.blocks]
     if not table.layouts[0].complex:

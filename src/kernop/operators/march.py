@@ -74,8 +74,7 @@ def march(learned: Learned, steps: object, given: Mapping[str, Any]) -> MarchedS
     check_determined(slab, learned.collocated)
     if number > 1:
         check_repeatable(slab, learned.points, learned.ansatz, number)
-    layouts = dict(zip(learned.problem.names, learned.layouts, strict=True))
-    inputs = by_slab(slab, given, learned.points, layouts, number)
+    inputs = by_slab(slab, given, learned.points, learned.named_layouts, number)
     size = 3 * number * len(learned.collocated)
     check_memory("steps", size, f"data of {number} slabs", "march fewer, and begin again from where they end")
     with Stages(None) as stage, stage("march") as tick:

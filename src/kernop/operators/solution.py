@@ -262,7 +262,7 @@ class Solution(Evaluated["UnknownSolution"]):
         """Where the data of all conditions is known."""
         names, given = self.problem.inputs, dict(self.inputs or {})
         added = self._added(values, named)
-        layouts = dict(zip(self.problem.names, self._learned().layouts, strict=True))
+        layouts = self._learned().named_layouts
 
         def everywhere_known(name: str, value: InputValue) -> bool:
             return known_everywhere(self.problem[name], value, layouts[name])

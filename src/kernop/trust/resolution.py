@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 import jax
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import FloatArray, JumpError, fail
+from kernop.basics.errors import FloatArray, IntArray, JumpError, fail
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import Extended, stored
 from kernop.collocation.ansatz import Tabulated
@@ -121,7 +120,7 @@ class _Segments:
     step: FloatArray
     normal: FloatArray | None
 
-    def part(self, rows: NDArray[np.intp]) -> _Segments:
+    def part(self, rows: IntArray) -> _Segments:
         return _Segments(self.x[rows], self.step[rows], None if self.normal is None else self.normal[rows])
 
 

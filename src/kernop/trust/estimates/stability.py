@@ -23,7 +23,7 @@ from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.functionals import Functionals, Layout
 from kernop.collocation.holes import holes_of
-from kernop.collocation.probes import Probes, probes_of, resolving
+from kernop.collocation.probes import Probes, applied, probes_of, resolving
 from kernop.collocation.sampling import can_be_fresh, sample, top_dimension
 from kernop.collocation.units import frame_of
 from kernop.geometry import Points, Region
@@ -36,7 +36,7 @@ from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.concentration import Concentrated, concentrated, tails, where_concentrated
 from kernop.trust.estimates.finer import FinerParts, finer_parts
 from kernop.trust.estimates.partwise import SHARE, errors_by_parts
-from kernop.trust.estimates.residuals import LeaveOneOut
+from kernop.trust.estimates.residuals import leave_one_out
 
 #: Where the residuals were computed.
 ResidualKind = Literal["fresh points", "leave-one-out"]
@@ -131,6 +131,11 @@ class Learned:
     def layouts(self) -> tuple[Layout, ...]:
         """How the values of each condition stand in rows."""
         return condition_layouts(self.problem, self.ansatz) if self.functionals is None else self.functionals.layouts
+
+    @cached_property
+    def named_layouts(self) -> dict[str, Layout]:
+        """The same by the names of the conditions."""
+        return dict(zip(self.problem.names, self.layouts, strict=True))
 
     @property
     def ansatz(self) -> Ansatz:
@@ -279,7 +284,7 @@ class LeftOut(ErrorsFromResiduals):
 
     def __init__(self, operator: Learned) -> None:
         super().__init__(operator, operator.collocated, operator.factorisation)
-        self._leave_one_out = LeaveOneOut(self.answers, self.functionals)
+        self._leave_one_out = leave_one_out(self.answers, self.functionals)
         probes, u = probed(operator, self.functionals)
         found = u.apply(self.places.functionals)
         truth = self.places.sizes(applied(probes, self.places.functionals) - found)
@@ -333,11 +338,6 @@ def probed(operator: Learned, functionals: Functionals) -> tuple[Probes, Combina
     """The probing fields, and the operator's answers to them."""
     probes = probing_fields(operator, functionals)
     return probes, operator.factorisation.answer(applied(probes, operator.collocated)).u
-
-
-def applied(probes: Probes, functionals: Functionals) -> FloatArray:
-    """P_i u for each probe, (n, B)."""
-    return np.concatenate([probes.apply(block) for block in functionals.blocks])
 
 
 def _comparison_places(operator: Learned) -> Places:
