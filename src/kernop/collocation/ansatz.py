@@ -144,7 +144,10 @@ class Ansatz:
             [self._placed(table, side.near[0].x) for table in tables]
             for side, tables in zip(sides, (plus, minus), strict=True)
         )
-        both = [_subtracted(one, other) for one, other in zip(over, under, strict=True)]
+        both = [  # a term that one of two tables lacks is 0 there
+            {t: np.asarray(one.get(t, 0.0)) - np.asarray(other.get(t, 0.0)) for t in (*one, *other)}
+            for one, other in zip(over, under, strict=True)
+        ]
         return self._split(sides[0].points.x, both, vector)
 
     def evaluations(self, x: FloatArray, of: str | None = None) -> Functionals:
@@ -178,7 +181,8 @@ class Ansatz:
 
     def _placed(self, table: TermTable, x: FloatArray) -> dict[Term, NumberArray]:
         """A table of coefficients of the u_k as one of the v_k of those parts in which the points x lie."""
-        scaled = {t: self._scale(t[0]) * values for t, values in table.items()}
+        scales = self.scales or (1.0,) * self.unknowns.total
+        scaled = {t: scales[t[0]] * values for t, values in table.items()}
         if self.parts is None:
             return scaled
         part, m = self.parts.which(x), self.unknowns.total
@@ -187,9 +191,6 @@ class Ansatz:
             for p in np.unique(part).tolist()
             for (k, alpha), values in scaled.items()
         }
-
-    def _scale(self, k: int) -> float:
-        return self.scales[k] if self.scales else 1.0
 
     def _real(self, table: TermTable) -> dict[Term, FloatArray]:
         """Of (a + i b)(v + i w): a v − b w."""
@@ -204,11 +205,6 @@ class Ansatz:
     def _twin(self, term: Term) -> Term:
         """The term of the imaginary part w for that of the real part v."""
         return (term[0] + self.count // 2, term[1])
-
-
-def _subtracted(one: TermTable, other: TermTable) -> dict[Term, NumberArray]:
-    """The difference of two tables; a term that one of them lacks is 0 there."""
-    return {t: np.asarray(one.get(t, 0.0)) - np.asarray(other.get(t, 0.0)) for t in (*one, *other)}
 
 
 def envelope_values(envelope: Function, x: FloatArray) -> FloatArray:

@@ -9,9 +9,8 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, OperatorError, describe, fail, naming
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, OperatorError, check_kind, describe, fail, naming
 from kernop.basics.precision import eagerly
 from kernop.geometry import Points, Region, SpaceTime
 from kernop.language.calculus import collecting_fluxes
@@ -55,8 +54,7 @@ class Interface(Compound):
     of: str | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.on, Region):
-            raise fail(ArgumentTypeError, "on", describe(self.on), "give a surface, such as inclusion.boundary")
+        check_kind("on", self.on, Region, "give a surface, such as inclusion.boundary")
         if self.on.enclosed is None:
             remedy = "give the boundary of a domain, or a part of it, such as Ball([0, 0], 0.5).boundary"
             raise fail(ArgumentError, "on", f"{self.on!r}, which bounds no domain", remedy)
@@ -125,9 +123,9 @@ class Flux:
         """The flux of the first equation."""
         return flux_of(self.equations[0][0])(*fields, **named)
 
-    def beside(self, points: Points, name: str) -> list[tuple[Operator, NDArray[np.bool_]]]:
+    def beside(self, points: Points, name: str) -> list[tuple[Operator, BoolArray]]:
         """The equations that hold at points near the surface, and at which of them, (n,) each."""
-        free, found = np.ones(len(points), dtype=bool), list[tuple[Operator, NDArray[np.bool_]]]()
+        free, found = np.ones(len(points), dtype=bool), list[tuple[Operator, BoolArray]]()
         for equation, region in self.equations:
             here = free & region.contains(points.x)
             if np.any(here):
@@ -172,7 +170,7 @@ def flux_of(op: Operator) -> Operator:
     return flux
 
 
-def choices(op: Operator, points: Points, name: str) -> list[tuple[Operator, NDArray[np.bool_]]]:
+def choices(op: Operator, points: Points, name: str) -> list[tuple[Operator, BoolArray]]:
     """The operators that are meant at points near a surface, and at which of them, (n,) each."""
     if not isinstance(op, Flux):
         return [(op, np.ones(len(points), dtype=bool))]
@@ -219,7 +217,7 @@ def _leading(op: Operator, points: Points, name: str) -> FloatArray:
 def _inner(surface: Region, domains: Sequence[Region]) -> Region:
     """What of a surface has the domain on both sides."""
 
-    def within(x: FloatArray) -> NDArray[np.bool_]:
+    def within(x: FloatArray) -> BoolArray:
         found = surface.contains(x)
         if np.any(found):
             found[found] = between_domains(surface, surface.adopt(x[found]), domains)
@@ -264,10 +262,10 @@ def _while(region: Region, domains: Sequence[Region]) -> Region:
     return SpaceTime(region.space, (first, last)) if first < last else region
 
 
-def _first_time(before: Sequence[Region]) -> Callable[[FloatArray], NDArray[np.bool_]]:
+def _first_time(before: Sequence[Region]) -> Callable[[FloatArray], BoolArray]:
     """Which points, (n,), are on none of these surfaces?"""
 
-    def new(x: FloatArray) -> NDArray[np.bool_]:
+    def new(x: FloatArray) -> BoolArray:
         return ~np.any([np.zeros(len(x), dtype=bool), *(other.contains(x) for other in before)], axis=0)
 
     return new

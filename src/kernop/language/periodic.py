@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,11 +10,11 @@ import numpy as np
 
 from kernop.basics.errors import (
     ArgumentError,
-    ArgumentTypeError,
     FloatArray,
     OperatorError,
     ShapeError,
     check_array,
+    check_kind,
     describe,
     fail,
 )
@@ -27,7 +26,7 @@ from kernop.language.calculus import normal_derivative
 from kernop.language.conditions import Condition
 from kernop.language.fields import Field, VectorField
 from kernop.language.ops import linear_forms
-from kernop.language.unknowns import Unknowns
+from kernop.language.unknowns import Unknowns, signature_of
 
 #: Points at which two pieces are compared.
 COMPARED = 256
@@ -51,8 +50,7 @@ class Traces:
     length: float
 
     def __post_init__(self) -> None:
-        parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name, _ in self.orders]
-        object.__setattr__(self, "__signature__", inspect.Signature(parameters))
+        object.__setattr__(self, "__signature__", signature_of(name for name, _ in self.orders))
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         """The traces of fields, in their order or by name."""
@@ -128,8 +126,7 @@ def Periodic(
         shift: s, (d,), if it is to be given.
     """
     for key, region in (("on", on), ("to", to)):
-        if not isinstance(region, Region):
-            raise fail(ArgumentTypeError, key, describe(region), "give a piece of a boundary, such as D.face('left')")
+        check_kind(key, region, Region, "give a piece of a boundary, such as D.face('left')")
         if region.intrinsic_dim != region.dim - 1:
             got = f"{region!r}, of dimension {region.intrinsic_dim} in {region.dim} coordinates"
             raise fail(ArgumentError, key, got, "give a piece of a boundary, such as D.face('left')")

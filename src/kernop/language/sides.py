@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, NumberArray, fail
+from kernop.basics.errors import ArgumentError, BoolArray, NumberArray, fail
 from kernop.geometry import Points, Region
 
 #: A surface is looked at from so far away, in units of the shortest side of what it encloses …
@@ -62,7 +61,7 @@ def sides(surface: Region, points: Points, name: str) -> tuple[Side, Side]:
     return plus, minus
 
 
-def between_domains(surface: Region, points: Points, domains: Sequence[Region]) -> NDArray[np.bool_]:
+def between_domains(surface: Region, points: Points, domains: Sequence[Region]) -> BoolArray:
     """Which points of a surface have one of the domains on either side, (n,)."""
     found = sides(surface, points, "on")
     plus, minus = (np.any([d.contains(side.near[0].x) for d in domains], axis=0) for side in found)

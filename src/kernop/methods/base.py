@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, KernopError, fail
 from kernop.basics.fitting import check_least, check_positive
 from kernop.basics.progress import Tick
 from kernop.collocation.ansatz import PLAIN, Ansatz
@@ -27,7 +26,7 @@ from kernop.methods.regression import Runner
 from kernop.methods.weights import Weights
 
 #: A permutation of all rows.
-Permutation = NDArray[np.intp]
+Permutation = IntArray
 
 #: Functionals whose variances are computed at a time.
 PIECE = 4096
@@ -255,13 +254,13 @@ class Method(ABC):
         return True
 
     @property
-    @abstractmethod
     def default_weights(self) -> str:
         """The value of ``weights`` when the user gives none."""
+        return "unit"
 
-    @abstractmethod
     def derivatives_needed(self, order: int) -> int:
-        """How many derivatives the kernel must have for an operator of this order."""
+        """How many derivatives the kernel must have for an operator of this order: on both of its arguments."""
+        return 2 * order
 
     def regularization_for(self, variance: float, n: int) -> float:
         """The λ with which n rows of weight 1 have noise of this variance, for a prior of covariance K."""
@@ -270,6 +269,21 @@ class Method(ABC):
     @abstractmethod
     def factorise(self, setting: Setting) -> Factorisation:
         """Solve the equations of this method for a problem at points: the map from data to coefficients."""
+
+    def shares(self, functionals: Functionals) -> FloatArray:
+        """How much each row counts beside others of its condition, (N,): less where points are denser."""
+        return np.ones(len(functionals))
+
+    def fit(
+        self,
+        expansion: Expansion,
+        functionals: Functionals,
+        weights: Weights,
+        regularization: float | None,
+        noise: float,
+    ) -> Factorisation:
+        """Least squares in a given expansion, with the choices that were made before."""
+        raise NotImplementedError
 
 
 def woven(old: FloatArray, fresh: FloatArray, new: RowNumbers) -> FloatArray:

@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, KernopError, NonFiniteError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, KernopError, NonFiniteError, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS, Cholesky, right_solve_upper, solve_upper
 from kernop.collocation.ansatz import Ansatz
@@ -120,7 +119,7 @@ class Combination:
     expansion: Expansion
     y: FloatArray
     upper: FloatArray | None = None
-    order: NDArray[np.intp] | None = None
+    order: IntArray | None = None
 
     @property
     def width(self) -> int:
@@ -159,11 +158,11 @@ class Combination:
         return right_solve_upper(upper, ordered(self.expansion.matrix(left), self.order)) @ self.y
 
 
-def pieces(n: int) -> Iterator[NDArray[np.intp]]:
+def pieces(n: int) -> Iterator[IntArray]:
     """The numbers of n rows, some at a time."""
     return (np.arange(start, min(start + PIECE, n)) for start in range(0, n, PIECE))
 
 
-def ordered(e: FloatArray, order: NDArray[np.intp] | None) -> FloatArray:
+def ordered(e: FloatArray, order: IntArray | None) -> FloatArray:
     """The columns of e in the order of R."""
     return e if order is None else e[:, order]

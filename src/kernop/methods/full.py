@@ -31,13 +31,6 @@ class Full(Method):
     O(N²) memory and O(N³) time, once. With unit weights and a Gaussian this is the paper's estimator.
     """
 
-    @property
-    def default_weights(self) -> str:
-        return "unit"
-
-    def derivatives_needed(self, order: int) -> int:
-        return 2 * order
-
     def factorise(self, setting: Setting) -> FullFactorisation:
         functionals, kernel = setting.functionals, setting.kernel or wide_gaussian(setting.frame)
         found = ridge(kernel, setting)
@@ -165,13 +158,8 @@ class FullFactorisation(KernelFactorisation):
     ) -> FullFactorisation:
         expansion = replace(self.expansion, functionals=functionals.scaled(scales))
         regularization = self.regularization * len(self.scales) / len(scales)
-        return FullFactorisation(
-            expansion=expansion,
-            regularization=regularization,
-            weights=self.weights,
-            factor=factor,
-            scales=scales,
-            order=order,
+        return replace(
+            self, expansion=expansion, regularization=regularization, factor=factor, scales=scales, order=order
         )
 
 

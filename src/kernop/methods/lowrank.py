@@ -63,13 +63,6 @@ class LowRank(Method):
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    @property
-    def default_weights(self) -> str:
-        return "unit"
-
-    def derivatives_needed(self, order: int) -> int:
-        return 2 * order
-
     def factorise(self, setting: Setting) -> LowRankFactorisation:
         kernel = setting.kernel or wide_gaussian(setting.frame)
         found = ridge(kernel, setting)
@@ -100,6 +93,7 @@ class LowRank(Method):
             order=np.argsort(pivots),
         )
 
+    @one_thread()
     def grow(
         self, kernel: Kernel, functionals: Functionals, f: FloatArray, left: FloatArray
     ) -> tuple[FloatArray, Permutation, FloatArray]:
@@ -108,12 +102,6 @@ class LowRank(Method):
         ``left`` is the diagonal of Ĝ − F Fᵀ, (N,): at first, without columns, that of Ĝ. F[pivots] is lower
         triangular in the new columns.
         """
-        with one_thread():
-            return self._grow(kernel, functionals, f, left)
-
-    def _grow(
-        self, kernel: Kernel, functionals: Functionals, f: FloatArray, left: FloatArray
-    ) -> tuple[FloatArray, Permutation, FloatArray]:
         rng = np.random.default_rng(self.seed)
         n, first = f.shape
         limit = self.rank or first + n

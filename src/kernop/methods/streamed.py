@@ -34,14 +34,12 @@ class KeptOfRows(SubspaceFactorisation):
     """RᵀR = AᵀWA + PᵀP of N rows that have passed.
 
     Arguments:
-        method: how it was learned.
         upper: R, (L, L).
         penalty: P.
         n: N.
         runner: who passes over the rows.
     """
 
-    method: Method
     upper: Upper
     penalty: Penalty
     n: int
@@ -50,10 +48,6 @@ class KeptOfRows(SubspaceFactorisation):
     @property
     def size(self) -> int:
         return self.n
-
-    @property
-    def rkhs(self) -> bool:
-        return self.method.rkhs
 
     def half_solve(self, b: FloatArray) -> FloatArray:
         return transpose_solve_upper(self.upper, b)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, ShapeError, fail
 from kernop.basics.fitting import check_positive, check_shape
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import Ansatz
@@ -200,7 +200,7 @@ def numbers(x: FloatArray, low: FloatArray, step: FloatArray) -> GridNumbers:
     return np.floor((x - low) / step).astype(np.int64)
 
 
-def among(rows: GridNumbers, known: GridNumbers) -> NDArray[np.bool_]:
+def among(rows: GridNumbers, known: GridNumbers) -> BoolArray:
     """Which of the rows (n, d) are among the known ones (m, d): (n,)."""
     together, inverse = np.unique(np.vstack([known, rows]), axis=0, return_inverse=True)
     held = np.zeros(len(together), dtype=bool)
