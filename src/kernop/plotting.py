@@ -9,19 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentTypeError,
-    FileError,
-    FloatArray,
-    MissingExtraError,
-    ShapeError,
-    check_array,
-    check_coordinates,
-    check_kind,
-    check_squares,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_array, check_coordinates, check_kind, check_squares
+from kernop.basics.errors import ArgumentTypeError, FileError, FloatArray, MissingExtraError, ShapeError, describe, fail
 from kernop.basics.replacing import check_path
 
 #: Pixels in an inch of a figure, at least.

@@ -16,7 +16,8 @@ try:
 except ImportError:  # there is none on Windows
     fcntl = None
 
-from kernop.basics.errors import ArgumentTypeError, FileError, KernopError, check_kind, describe, fail
+from kernop.basics.checks import check_kind
+from kernop.basics.errors import ArgumentTypeError, FileError, KernopError, describe, fail
 
 #: What a path may lead to that cannot be replaced by a file.
 KINDS = {

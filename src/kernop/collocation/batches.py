@@ -9,18 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FileError,
-    IntArray,
-    ShapeError,
-    called,
-    check_integer,
-    check_kind,
-    describe,
-    fail,
-)
+from kernop.basics.checks import called, check_integer, check_kind
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, IntArray, ShapeError, describe, fail
 from kernop.basics.mapped import BRING_BACK, Held, Mapped
 from kernop.collocation.sampling import sample
 from kernop.collocation.stream import Batch, Stream, fingerprint

@@ -7,17 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    BoolArray,
-    IntArray,
-    ShapeError,
-    as_array,
-    check_kind,
-    describe,
-    fail,
-)
+from kernop.basics.checks import as_array, check_kind
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, BoolArray, IntArray, ShapeError, describe, fail
 from kernop.collocation.functionals import Layout
 from kernop.collocation.sampling import check_conditions
 from kernop.geometry import Points

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from kernop.basics.checks import as_array, check_array, check_choice, check_coordinates, check_scalar
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -19,11 +20,6 @@ from kernop.basics.errors import (
     NumberArray,
     OutsideDomainError,
     ShapeError,
-    as_array,
-    check_array,
-    check_choice,
-    check_coordinates,
-    check_scalar,
     describe,
     fail,
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernop.basics.checks import as_array, check_array
 from kernop.basics.errors import (
     ArgumentError,
     BoolArray,
@@ -17,8 +18,6 @@ from kernop.basics.errors import (
     MissingFunctionError,
     NumberArray,
     ShapeError,
-    as_array,
-    check_array,
     describe,
     fail,
     naming,

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, check_memory, describe, fail
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, describe, fail
 from kernop.collocation.functionals import evenly, some
 from kernop.collocation.sampling import check_conditions
 from kernop.geometry import Points

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv
 
-from kernop.basics.errors import FloatArray, ShapeError, check_array, check_number, fail
+from kernop.basics.checks import check_array, check_number
+from kernop.basics.errors import FloatArray, ShapeError, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import Numbers, stored
 from kernop.geometry.domain import Domain, WholeBoundary

@@ -7,18 +7,8 @@ from functools import cached_property, reduce
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    BoolArray,
-    FloatArray,
-    ShapeError,
-    check_array,
-    check_choice,
-    check_number,
-    describe,
-    fail,
-    naming,
-)
+from kernop.basics.checks import check_array, check_choice, check_number
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, ShapeError, describe, fail, naming
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import Numbers, stored
 from kernop.geometry.domain import Domain

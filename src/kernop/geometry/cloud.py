@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, check_coordinates, check_flag, describe, fail
+from kernop.basics.checks import check_coordinates, check_flag
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, describe, fail
 from kernop.basics.stored import stored
 from kernop.geometry.extents import LONGEST, SHORTEST
 from kernop.geometry.filled import Filled

@@ -17,16 +17,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    BoolArray,
-    FloatArray,
-    check_coordinates,
-    check_integer,
-    check_kind,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_coordinates, check_integer, check_kind
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, describe, fail
 from kernop.basics.stored import stored
 from kernop.geometry import moments
 from kernop.geometry.corners import PlaneCorners, plane_corners

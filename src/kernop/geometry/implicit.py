@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, check_array, check_kind, describe, fail
+from kernop.basics.checks import check_array, check_kind
+from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, describe, fail
 from kernop.basics.frozen import frozen
 from kernop.geometry.domain import Carved, WholeBoundary
 from kernop.geometry.extents import check_extent

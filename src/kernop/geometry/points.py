@@ -7,17 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    FloatArray,
-    ShapeError,
-    as_array,
-    check_array,
-    check_coordinates,
-    check_flag,
-    describe,
-    fail,
-)
+from kernop.basics.checks import as_array, check_array, check_coordinates, check_flag
+from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, describe, fail
 from kernop.basics.stored import stored
 
 

@@ -11,13 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    BoolArray,
-    FloatArray,
-    OutsideDomainError,
-    ShapeError,
+from kernop.basics.checks import (
     as_array,
     called,
     check_choice,
@@ -25,6 +19,14 @@ from kernop.basics.errors import (
     check_integer,
     check_kind,
     check_memory,
+)
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BoolArray,
+    FloatArray,
+    OutsideDomainError,
+    ShapeError,
     describe,
     fail,
 )

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, ShapeError, check_array, check_coordinates, fail
+from kernop.basics.checks import check_array, check_coordinates
+from kernop.basics.errors import ArgumentError, BoolArray, FileError, FloatArray, MissingExtraError, ShapeError, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
 from kernop.geometry.domain import Carved, WholeBoundary
 from kernop.geometry.extents import check_extent, slack
-from kernop.geometry.meshfiles import read_mesh
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
 from kernop.geometry.repair import closed_surface
@@ -23,6 +24,8 @@ from kernop.geometry.triangles import Triangles
 #: Points at which a surface is looked at from both sides, so far away as a part of its extent; at a few of them a ray
 #: along an edge may be mistaken.
 LOOK, APART, FEW = 2048, 1e-7, 3
+#: Files of surfaces that can be read.
+SUFFIXES = (".stl", ".ply", ".obj", ".off")
 
 
 @stored("solid")
@@ -42,7 +45,7 @@ class Solid(Carved):
         if isinstance(source, str | Path):
             if faces is not None:
                 raise fail(ArgumentError, "faces", "some with a file", "leave them out: the file has them")
-            source, faces = read_mesh(Path(source))
+            source, faces = _read_mesh(Path(source))
         vertices = check_coordinates("vertices", source, 3)
         numbers = check_array("faces", faces, remedy="give the numbers of three vertices for each triangle")
         if numbers.ndim != 2 or numbers.shape[1] != 3 or len(numbers) < 4:
@@ -140,3 +143,24 @@ class Surface(WholeBoundary):
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         return self.solid.mesh.normals[self.solid.mesh.nearest(x)[1]]
+
+
+def _read_mesh(path: Path) -> tuple[FloatArray, FloatArray]:
+    """The vertices (n, 3) and the triangles (m, 3), numbers of vertices, of a file."""
+    if path.suffix.lower() not in SUFFIXES:
+        remedy = f"give a file of one of the kinds {', '.join(SUFFIXES)}"
+        raise fail(FileError, "path", f"{str(path)!r}, whose suffix is not that of a surface", remedy)
+    try:
+        trimesh = import_module("trimesh")
+    except ImportError as error:
+        remedy = "install the extra 'geometry': pip install 'kernop[geometry]'"
+        raise fail(MissingExtraError, "Solid", f"the file {str(path)!r} without trimesh", remedy) from error
+    if not path.is_file():
+        raise fail(FileError, "path", f"{str(path)!r}, which is no file", "give the path of a surface")
+    try:
+        mesh = trimesh.load(str(path), force="mesh", process=False)
+        vertices, faces = np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.float64)
+    except Exception as error:  # of whatever kind the reader raises for a damaged file
+        got = f"{str(path)!r}, which cannot be read ({error})"
+        raise fail(FileError, "path", got, "give a surface of triangles") from error
+    return vertices, faces

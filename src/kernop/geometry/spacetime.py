@@ -7,17 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    BoolArray,
-    FloatArray,
-    ShapeError,
-    check_array,
-    check_integer,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_array, check_integer
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, BoolArray, FloatArray, ShapeError, describe, fail
 from kernop.basics.stored import stored
 from kernop.geometry.box import Interval
 from kernop.geometry.domain import BoundaryPieces, Domain

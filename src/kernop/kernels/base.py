@@ -23,17 +23,8 @@ import numpy as np
 from jax import Array
 from jax.core import Tracer
 
-from kernop.basics.errors import (
-    ArgumentError,
-    FloatArray,
-    NonFiniteError,
-    RoughKernelError,
-    ShapeError,
-    check_array,
-    check_kind,
-    check_number,
-    fail,
-)
+from kernop.basics.checks import check_array, check_kind, check_number
+from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, RoughKernelError, ShapeError, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.precision import float64
 from kernop.basics.stored import stored

@@ -10,7 +10,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from kernop.basics.errors import OperatorError, ShapeError, as_array, called, check_kind, check_number, fail
+from kernop.basics.checks import as_array, called, check_kind, check_number
+from kernop.basics.errors import OperatorError, ShapeError, fail
 from kernop.kernels.base import Coordinates, Kernel, Partials
 from kernop.language.fields import MultiIndex
 

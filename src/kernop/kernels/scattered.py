@@ -13,18 +13,8 @@ from jax.core import Tracer
 from scipy.linalg import cho_factor, cho_solve, qr
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import (
-    ArgumentError,
-    FloatArray,
-    ShapeError,
-    check_array,
-    check_coordinates,
-    check_kind,
-    check_memory,
-    check_number,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_array, check_coordinates, check_kind, check_memory, check_number
+from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, describe, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.precision import eagerly, float64
 from kernop.basics.stored import ComplexArray, stored

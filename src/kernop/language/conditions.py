@@ -8,7 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from kernop.basics.errors import ArgumentTypeError, InputNameError, check_array, check_kind, describe, fail, naming
+import numpy as np
+
+from kernop.basics.checks import check_array, check_kind
+from kernop.basics.errors import ArgumentTypeError, InputNameError, describe, fail, naming
 from kernop.basics.stored import stored
 from kernop.geometry import Points, Region, SpaceTime
 from kernop.geometry.cloud import CloudRegion
@@ -173,3 +176,25 @@ def Integral(
     if isinstance(on, CloudRegion):
         raise fail(ArgumentTypeError, "on", describe(on), "points have no volume: state ko.Mean, the average over them")
     return Condition(Weighted(weight), on, name, data=data, of=of, integral=True)
+
+
+def written(condition: Condition, unknowns: Unknowns) -> str:
+    """What a condition says, such as "u = g", "∂u/∂n = 0" or "P u = f"."""
+    u = condition.of or unknowns.single or f"({', '.join(unknowns.names)})"
+    op = condition.op
+    left = f"{u}" if op is itself else f"∂{u}/∂n" if op is normal_derivative else f"P {u}"
+    if isinstance(op, Mixed):
+        left = f"α {u} + β ∂{u}/∂n"
+    if isinstance(op, Weighted):
+        left = f"w {u}"
+    if condition.paired:
+        left = f"{left} at x − {left} at x′"
+    if condition.across:
+        left = f"[{left}]"
+    if condition.integral:
+        left = f"∫ {left}"
+    data = condition.data
+    if data is None:
+        return f"{left} = {condition.name}"
+    right = f"{np.asarray(data).item():.4g}" if not callable(data) and np.size(data) == 1 else "a fixed function"
+    return f"{left} = {right}"

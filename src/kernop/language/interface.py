@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, OperatorError, check_kind, describe, fail, naming
+from kernop.basics.checks import check_kind
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, OperatorError, describe, fail, naming
 from kernop.basics.precision import eagerly
 from kernop.geometry import Points, Region, SpaceTime
 from kernop.language.calculus import collecting_fluxes
@@ -20,7 +21,7 @@ from kernop.language.functions import evaluate_at
 from kernop.language.ops import coefficient_values, itself, linear_forms
 from kernop.language.piecewise import Piecewise
 from kernop.language.problem import Problem
-from kernop.language.sides import LOOK, Bounded, between_domains, sides
+from kernop.language.sides import LOOK, between_domains, boundary_of, sides
 from kernop.language.unknowns import Operator, Unknowns
 
 #: Points by which factors on the two sides are compared, and how far they may be apart.
@@ -240,7 +241,7 @@ def completed(problem: Problem, functions: Sequence[Piecewise]) -> Problem:
     regions = list({id(region): region for function in functions for region in function.regions}.values())
     equations = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
     lasting = [_while(region, [c.on for c in equations]) for region in regions]
-    bounded = [region.boundary for region in lasting if isinstance(region, Bounded)]
+    bounded = [boundary for boundary in map(boundary_of, lasting) if boundary is not None]
     if problem.cuts or problem.unknowns.single is None or not regions or len(bounded) < len(regions):
         return problem
     interfaces: list[Interface] = []

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, ShapeError, check_array, check_kind, describe, fail, naming
+from kernop.basics.checks import check_array, check_kind
+from kernop.basics.errors import ArgumentError, ShapeError, describe, fail, naming
 from kernop.basics.precision import float64
 from kernop.basics.stored import stored
 from kernop.geometry import Points, Region

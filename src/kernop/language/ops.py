@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from kernop.basics.checks import check_kind
 from kernop.basics.errors import (
     ArgumentTypeError,
     FloatArray,
@@ -20,7 +21,6 @@ from kernop.basics.errors import (
     NumberArray,
     OperatorError,
     ShapeError,
-    check_kind,
     describe,
     fail,
     naming,

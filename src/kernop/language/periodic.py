@@ -8,16 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    FloatArray,
-    OperatorError,
-    ShapeError,
-    check_array,
-    check_kind,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_array, check_kind
+from kernop.basics.errors import ArgumentError, FloatArray, OperatorError, ShapeError, describe, fail
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import Numbers, stored
 from kernop.geometry import Points, Region

@@ -13,6 +13,7 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import NDArray
 
+from kernop.basics.checks import check_array, check_kind, check_scalar
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -22,9 +23,6 @@ from kernop.basics.errors import (
     KernopError,
     OutsideDomainError,
     ShapeError,
-    check_array,
-    check_kind,
-    check_scalar,
     describe,
     fail,
 )
@@ -33,6 +31,7 @@ from kernop.basics.stored import stored
 from kernop.geometry import Region
 from kernop.geometry.domain import Domain
 from kernop.language.functions import Function, values_of_function
+from kernop.language.sides import boundary_of
 
 #: Points of each region that are looked for in the others.
 LOOKED_AT = 512
@@ -163,7 +162,7 @@ class Piecewise:
         beside = np.zeros(len(shared), dtype=bool)
         for region, held in zip(self.regions, inside[:, shared], strict=True):
             # Where a boundary is not known, as of .where(…), a point that two of them hold may well lie on it.
-            boundary = _boundary(region)
+            boundary = boundary_of(region)
             if np.any(held):
                 beside[held] |= True if boundary is None else boundary.contains(x[shared[held]])
         if not np.all(beside):
@@ -222,13 +221,8 @@ def _check_apart(regions: list[Region]) -> None:
 
 def _on_boundary(region: Region, x: FloatArray) -> bool:
     """Does a point (1, d) lie on the boundary? False where the region does not know its boundary."""
-    boundary = _boundary(region)
+    boundary = boundary_of(region)
     return boundary is not None and bool(boundary.contains(x)[0])
-
-
-def _boundary(region: Region) -> Region | None:
-    found = getattr(region, "boundary", None)
-    return found if isinstance(found, Region) else None
 
 
 def _overlapping(one: Region, other: Region, x: FloatArray) -> KernopError:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kernop.basics.checks import check_coordinates, check_kind
 from kernop.basics.errors import (
     ArgumentError,
     BoolArray,
@@ -17,19 +18,16 @@ from kernop.basics.errors import (
     NumberArray,
     OutsideDomainError,
     ShapeError,
-    check_coordinates,
-    check_kind,
     describe,
     fail,
 )
 from kernop.basics.stored import stored
 from kernop.geometry import Points, Region
 from kernop.geometry.region import PointSet
-from kernop.language.conditions import Compound, Condition
+from kernop.language.conditions import Compound, Condition, written
 from kernop.language.ops import apply_operator
 from kernop.language.sides import check_closed, sides
 from kernop.language.unknowns import Unknowns, read_unknowns
-from kernop.language.wording import written
 from kernop.views.html import html_table
 from kernop.views.places import Piece, plot_places
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from kernop.basics.errors import ArgumentError, OperatorError, check_integer, check_kind, describe, fail
+from kernop.basics.checks import check_integer, check_kind
+from kernop.basics.errors import ArgumentError, OperatorError, describe, fail
 from kernop.basics.stored import stored
 from kernop.language.fields import Field, VectorField
 

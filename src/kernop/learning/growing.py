@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, check_integer, check_number, fail
+from kernop.basics.checks import check_integer, check_number
+from kernop.basics.errors import ArgumentError, fail
 from kernop.basics.progress import Stages
 from kernop.collocation.ansatz import Ansatz, condition_layouts
 from kernop.collocation.functionals import Functionals

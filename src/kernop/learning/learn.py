@@ -7,17 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kernop.basics.errors import (
-    AccuracyWarning,
-    ArgumentError,
-    IllPosedWarning,
-    JumpWarning,
-    check_integer,
-    check_kind,
-    check_number,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_integer, check_kind, check_number
+from kernop.basics.errors import AccuracyWarning, ArgumentError, IllPosedWarning, JumpWarning, describe, fail
 from kernop.basics.progress import Stages
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.rows import Input

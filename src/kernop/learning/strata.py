@@ -91,7 +91,7 @@ def _drawn(
     """
     if region.intrinsic_dim == region.dim:
         h = layers.spacing(level)
-        corners = layers.low + layers.boxes(level) * h
+        corners = layers.low + layers.boxes[level] * h
         unit = halton(each * len(corners), region.dim, np.random.default_rng(seed))
         x = np.repeat(corners, each, axis=0) + h * unit
         inside = region.contains(x) & (layers.felt_at(x) == level)

@@ -9,16 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    FloatArray,
-    check_array,
-    check_choice,
-    check_flag,
-    check_integer,
-    check_kind,
-    fail,
-)
+from kernop.basics.checks import check_array, check_choice, check_flag, check_integer, check_kind
+from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.progress import Stages
 from kernop.collocation import assembly
 from kernop.collocation.data import all_values, concrete, named_inputs, real_columns

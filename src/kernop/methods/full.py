@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, check_memory, fail
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, fail
 from kernop.basics.fitting import check_permutation, check_positive, check_shape
 from kernop.basics.linalg import EPS, Cholesky, cholesky, norms, right_solve_lower, right_solve_upper
 from kernop.basics.stored import stored

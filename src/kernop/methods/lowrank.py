@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, check_integer, check_memory, check_number, fail
+from kernop.basics.checks import check_integer, check_memory, check_number
+from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import check_shape
 from kernop.basics.linalg import (
     EPS,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernop.basics.errors import FloatArray, SingularGramError, check_memory, fail
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import FloatArray, SingularGramError, fail
 from kernop.basics.fitting import check_positive, check_shape
 from kernop.basics.linalg import Cholesky, add_square, cholesky, left_over, norms, right_solve_upper
 from kernop.basics.matrix_file import Put, in_file

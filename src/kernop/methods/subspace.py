@@ -8,20 +8,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    FloatArray,
-    ShapeError,
-    SingularGramError,
-    as_array,
-    check_choice,
-    check_coordinates,
-    check_integer,
-    check_kind,
-    check_memory,
-    describe,
-    fail,
-)
+from kernop.basics.checks import as_array, check_choice, check_coordinates, check_integer, check_kind, check_memory
+from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, SingularGramError, describe, fail
 from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, orthogonal, qr_seconds, syrk
 from kernop.basics.progress import PATIENCE
 from kernop.basics.stored import stored

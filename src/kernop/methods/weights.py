@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import FloatArray, NonFiniteError, check_choice, check_kind, check_number, fail
+from kernop.basics.checks import check_choice, check_kind, check_number
+from kernop.basics.errors import FloatArray, NonFiniteError, fail
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.sampling import check_conditions
 from kernop.collocation.units import frame_of

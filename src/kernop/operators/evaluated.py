@@ -10,16 +10,8 @@ from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    FloatArray,
-    InputNameError,
-    ShapeError,
-    check_kind,
-    check_scalar,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_kind, check_scalar
+from kernop.basics.errors import ArgumentError, FloatArray, InputNameError, ShapeError, describe, fail
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.data import flattened, reshaped
 from kernop.collocation.functionals import Functionals

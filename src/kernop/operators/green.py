@@ -106,19 +106,19 @@ class Way(ABC):
         """The part of its data that what T was asked for leaves, for each y: (K,)."""
 
     @abstractmethod
+    def _residual(self, condition: Condition, points: Points) -> NumberArray:
+        """What is left of the data of a condition at points, (n, K)."""
+
     def left(self) -> FloatArray:
         """‖√W (P Ĝ − P G)‖ over the points of T away from y, for each y: (K,)."""
+        data, learned = self.source.data(self._residual, self.source.learned.points), self.source.learned
+        rows = [layout.rows(data[c]) for c, layout in learned.named_layouts.items()]
+        roots = np.sqrt(repeated(learned.factorisation.weights, learned.collocated))
+        return norms(np.abs(roots[:, None] * np.concatenate(rows)))
 
     @abstractmethod
     def errors(self) -> FloatArray:
         """The largest |Ĝ − G| over x, estimated, for each y: (K,)."""
-
-    def _size(self, data: Mapping[str, NumberArray]) -> FloatArray:
-        """‖√W h‖ of data at the points of T, (K,)."""
-        learned = self.source.learned
-        rows = [layout.rows(data[c]) for c, layout in zip(learned.problem.names, learned.layouts, strict=True)]
-        roots = np.sqrt(repeated(learned.factorisation.weights, learned.collocated))
-        return norms(np.abs(roots[:, None] * np.concatenate(rows)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,9 +182,6 @@ class BySides(Way):
         """−P Ĝ at points, (n, K): the data of G − Ĝ."""
         return -self._pieced(self.u.apply(condition.op, points, of=condition.of), points.x)
 
-    def left(self) -> FloatArray:
-        return self._size(self.source.data(self._residual, self.source.learned.points))
-
     def errors(self) -> FloatArray:
         # G − Ĝ solves the problem with the residuals as data: it is what is wrong with the solution 0 of these data.
         nothing = self.source.answer(self.source.data(lambda _, p: np.zeros((len(p), 1)), self.source.learned.points))
@@ -229,9 +226,6 @@ class Singular(Way):
 
     def __call__(self, x: FloatArray) -> NumberArray:
         return np.stack([phi(x) for phi in self.phi], axis=1) + self.w(x, outside="extrapolate")
-
-    def left(self) -> FloatArray:
-        return self._size(self.source.data(self._residual, self.source.learned.points))
 
     def _residual(self, condition: Condition, points: Points) -> NumberArray:
         """The data of w less what it makes of them, at points, (n, K)."""

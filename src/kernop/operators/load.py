@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from kernop.basics import storage
+from kernop.basics.checks import check_kind
 from kernop.basics.codec import MISFITS, Decoder
-from kernop.basics.errors import ArgumentError, FileError, KernopError, MemoryLimitError, check_kind, fail
+from kernop.basics.errors import ArgumentError, FileError, KernopError, MemoryLimitError, fail
 from kernop.collocation.batches import StreamPoints
 from kernop.language.functions import Function
 from kernop.language.problem import Problem

@@ -9,14 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    AccuracyWarning,
-    ArgumentError,
-    FloatArray,
-    check_integer,
-    check_memory,
-    fail,
-)
+from kernop.basics.checks import check_integer, check_memory
+from kernop.basics.errors import AccuracyWarning, ArgumentError, FloatArray, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.progress import Stages
 from kernop.collocation.slabs import (

@@ -9,16 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    FloatArray,
-    IntArray,
-    NumberArray,
-    OutsideDomainError,
-    ShapeError,
-    check_integer,
-    fail,
-)
+from kernop.basics.checks import check_integer
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, NumberArray, OutsideDomainError, ShapeError, fail
 from kernop.basics.progress import Stages
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.data import known_everywhere, some_places

@@ -9,17 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FloatArray,
-    NumberArray,
-    ShapeError,
-    check_integer,
-    check_memory,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_integer, check_memory
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, NumberArray, ShapeError, describe, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.progress import Stages
 from kernop.collocation.ansatz import Tabulated, condition_functionals, functionals_of

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, check_kind, fail
+from kernop.basics.checks import check_kind
+from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.storage import JsonObject
 from kernop.basics.versions import VERSION
 from kernop.operators.known import shown

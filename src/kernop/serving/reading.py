@@ -12,7 +12,8 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load as read_tensors
 
-from kernop.basics.errors import FloatArray, NumberArray, check_array
+from kernop.basics.checks import check_array
+from kernop.basics.errors import FloatArray, NumberArray
 from kernop.basics.storage import JsonObject
 from kernop.operators.operator import SolutionOperator
 from kernop.serving.named import function_of

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernop.basics.checks import check_kind
 from kernop.basics.errors import (
     AccuracyWarning,
     ArgumentError,
@@ -15,7 +16,6 @@ from kernop.basics.errors import (
     NumberArray,
     OutsideDomainError,
     ShapeError,
-    check_kind,
     fail,
 )
 from kernop.geometry import Points, Region

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import Delaunay
 
-from kernop.basics.errors import ArgumentError, FloatArray, IntArray, check_memory, fail
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, fail
 from kernop.basics.frozen import frozen
 from kernop.views.scene import Scene
 

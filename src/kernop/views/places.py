@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, check_integer, fail
+from kernop.basics.checks import check_integer
+from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.geometry import Points, Region
 from kernop.geometry.region import PointSet
 from kernop.plotting import COLOURS

@@ -9,7 +9,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray, check_memory
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import EPS
 from kernop.collocation.fluxes import Exchange
 from kernop.collocation.functionals import Block, Functionals

@@ -11,16 +11,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    FloatArray,
-    RoughKernelError,
-    check_coordinates,
-    check_integer,
-    check_kind,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_coordinates, check_integer, check_kind
+from kernop.basics.errors import ArgumentError, FloatArray, RoughKernelError, describe, fail
 from kernop.basics.precision import float64
 from kernop.collocation import assembly
 from kernop.collocation.changes import new_points

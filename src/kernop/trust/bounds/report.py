@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, check_integer, describe, fail
+from kernop.basics.checks import check_integer
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, describe, fail
 from kernop.collocation.data import all_values, concrete, named_inputs, real_columns
 from kernop.methods.full import KernelFactorisation
 from kernop.methods.weights import repeated

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, check_kind, check_number, fail
+from kernop.basics.checks import check_kind, check_number
+from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.linalg import EPS, eigenpairs
 from kernop.trust.bounds.inequalities import check_exponent
 from kernop.trust.criteria import Spectrum

@@ -206,7 +206,7 @@ def _scalings(within: _Inside, domain: Region) -> list[tuple[FloatArray, float, 
         radius = domain.radius if isinstance(domain, Ball) else 0.5 * float(np.linalg.norm(high - low))
         barrier = best_barrier(within.space.divided(trace), low, high, radius)
         if barrier is not None:
-            found.append((trace, *barrier))
+            found.append((trace, barrier.supremum, barrier.name))
     if not found:
         raise NotApplicableError("no barrier was found: the first derivatives are too large for those that are tried")
     return found
