@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -32,7 +33,7 @@ class Gaussian(Radial):
     def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
         """The same as for every radial kernel, factored by axis: ∂^n e^(−s²) = (−1)^n H_n(s) e^(−s²)."""
         s, rates = self.scaled(z)
-        square = squared(s)
+        square: Any = squared(s)
         value = np.exp(-square) if isinstance(square, np.ndarray) else jnp.exp(-square)
         hermite = [hermite_polynomials(part, max(gamma[k] for gamma in gammas)) for k, part in enumerate(s)]
 

@@ -221,7 +221,7 @@ def index_page(hosted: Iterable[Hosted]) -> str:
 
 def html_page(title: str, body: str) -> str:
     """A page in the style of the live one."""
-    style = (files("kernop.serving") / "page" / "live.css").readescape(encoding="utf-8")
+    style = (files("kernop.serving") / "page" / "live.css").read_text(encoding="utf-8")
     more = "pre{overflow-x:auto;padding:12px;border-radius:10px;background:var(--card);border:1px solid var(--line)}"
     more += (
         "h2{color:var(--ink);font-size:16px;margin-top:26px}li{margin:8px 0}body{max-width:860px}a{color:var(--accent)}"

@@ -87,7 +87,7 @@ def stage_of(problem: Problem, nodes: int | None = None) -> Stage:
     shape = tuple(int(n) for n in np.maximum(np.round((most - 1) * sides / sides.max()), 8) + 1)
     count = CURVE_FRAMES if shown == 1 else FRAMES
     frames = np.linspace(low[-1], high[-1], count) if played else np.empty(0)
-    mask, nodes, arrows = np.ones((1, 1, shape[0]), bool), np.arange(shape[0]), np.arange(0)
+    mask, within, arrows = np.ones((1, 1, shape[0]), bool), np.arange(shape[0]), np.arange(0)
     if shown == 2:
         fine = FINE_IN_FRAMES if played else FINE
         mask = _mask(problem, low, high, tuple(fine * (n - 1) + 1 for n in shape), frames[:1] if timed else frames)
@@ -95,9 +95,9 @@ def stage_of(problem: Problem, nodes: int | None = None) -> Stage:
         stride = STRIDE_IN_FRAMES if played else STRIDE
         chosen = np.zeros_like(inside)
         chosen[stride // 2 :: stride, stride // 2 :: stride] = True
-        nodes, arrows = np.flatnonzero(inside), np.flatnonzero(inside & chosen)
+        within, arrows = np.flatnonzero(inside), np.flatnonzero(inside & chosen)
     return Stage(
-        low=low, high=high, shown=shown, timed=timed, shape=shape, frames=frames, mask=mask, nodes=nodes, arrows=arrows
+        low=low, high=high, shown=shown, timed=timed, shape=shape, frames=frames, mask=mask, nodes=within, arrows=arrows
     )
 
 
