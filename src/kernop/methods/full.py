@@ -81,6 +81,13 @@ class KernelFactorisation(Factorisation):
     def kernel(self) -> Kernel:
         return self.expansion.kernel
 
+    @property
+    def freedom(self) -> int:
+        return len(self.scales)
+
+    def log_determinant(self) -> float:
+        return self.factor.log_determinant - 2.0 * float(np.sum(np.log(self.scales)))
+
 
 @stored("full", by_value=False)
 @dataclass(kw_only=True, frozen=True, eq=False)
@@ -120,16 +127,9 @@ class FullFactorisation(KernelFactorisation):
         spread = roots[:, None] * self.factor.half_solve_transposed(half)
         return Posterior(self.kernel, left, np.vstack([half, spread]), spread)
 
-    @property
-    def freedom(self) -> int:
-        return len(self.scales)
-
     def misfit(self, h: FloatArray) -> FloatArray:
         half = self.factor.half_solve((self.scales[:, None] * h)[self.order])
         return np.einsum("ij,ij->j", half, half)
-
-    def log_determinant(self) -> float:
-        return self.factor.log_determinant - 2.0 * float(np.sum(np.log(self.scales)))
 
     def extended(self, functionals: Functionals, new: RowNumbers) -> FullFactorisation:
         """Rows below L: L₂₁ = G₂₁ L⁻ᵀ, L₂₂ L₂₂ᵀ = G₂₂ − L₂₁ L₂₁ᵀ; O(N² n). The ridge of the old rows stays."""

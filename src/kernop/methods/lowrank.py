@@ -182,19 +182,12 @@ class LowRankFactorisation(KernelFactorisation):
         features = self._features(self.expansion.matrix(left))
         return Posterior(self.kernel, left, features, self.factor.half_solve(features))
 
-    @property
-    def freedom(self) -> int:
-        return len(self.scales)
-
     def misfit(self, h: FloatArray) -> FloatArray:
         """|y − F z|² + |z|² with y = S h and z = (I + FᵀF)⁻¹ Fᵀ y: a sum, where yᵀ (I + F Fᵀ)⁻¹ y would cancel."""
         y = self.scales[:, None] * h
         z = self.factor.solve(self.columns.T @ y)
         left = y - self.columns @ z
         return np.einsum("ij,ij->j", left, left) + np.einsum("ij,ij->j", z, z)
-
-    def log_determinant(self) -> float:
-        return self.factor.log_determinant - 2.0 * float(np.sum(np.log(self.scales)))
 
     def extended(self, functionals: Functionals, new: RowNumbers) -> LowRankFactorisation:
         """Rows F_new = Ĝ[new, pivots] T⁻ᵀ, then more columns if ``tol`` asks for them; O(n r²), and O(N r) for each.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
@@ -145,13 +146,9 @@ class KnownOperator(Tabulated):
     def check(self) -> None:
         """Raise unless the functionals are those of one operator at the points."""
         tables = [table for table in (self.plain, self.product) if isinstance(table, Functionals)]
-        for table in tables:
-            if len(table.layouts) != 1 or table.summed:
-                raise fail(ArgumentError, "plain, product", "functionals of several operators, or sums", REMEDY)
-            if not all(np.array_equal(block.x, self.points.x) for block in table.blocks):
-                raise fail(ArgumentError, "points", "others than those of the functionals", REMEDY)
         if not tables:
             raise fail(ArgumentError, "plain, product", "no table", REMEDY)
+        _check_tables("plain, product", tables, self.points)
 
     @cached_property
     def _lookup(self) -> Lookup:
@@ -225,11 +222,7 @@ class KnownJump(Tabulated):
 
     def check(self) -> None:
         """Raise unless the functionals are those of one operator at the points."""
-        for table in (self.plus, self.minus):
-            if len(table.layouts) != 1 or table.layouts != self.plus.layouts or table.summed:
-                raise fail(ArgumentError, "plus, minus", "functionals of several operators, or sums", REMEDY)
-            if not all(np.array_equal(block.x, self.points.x) for block in table.blocks):
-                raise fail(ArgumentError, "points", "others than those of the functionals", REMEDY)
+        _check_tables("plus, minus", (self.plus, self.minus), self.points)
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         raise self._missing("as a function")
@@ -254,6 +247,15 @@ class KnownJump(Tabulated):
 
     def __repr__(self) -> str:
         return f"(a jump of order {self.plus.order}, coefficients at the stored points)"
+
+
+def _check_tables(name: str, tables: Sequence[Functionals], points: Points) -> None:
+    """Raise unless tables are of one operator each, all of the same kind, at the points."""
+    for table in tables:
+        if len(table.layouts) != 1 or table.layouts != tables[0].layouts or table.summed:
+            raise fail(ArgumentError, name, "functionals of several operators, or sums", REMEDY)
+        if not all(np.array_equal(block.x, points.x) for block in table.blocks):
+            raise fail(ArgumentError, "points", "others than those of the functionals", REMEDY)
 
 
 def _tables(table: Functionals, rows: IntArray) -> list[TermTable]:

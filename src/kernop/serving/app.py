@@ -71,27 +71,27 @@ class Service:
         return _shown(await self.workers.run(self.one(request).page))
 
     async def docs(self, request: Request) -> Response:
-        """The interface for people."""
+        """The HTTP interface as a page for people."""
         return _shown(schema_page(self.schema))
 
     async def openapi(self, request: Request) -> Response:
-        """The interface for programs."""
+        """The HTTP interface as OpenAPI, for programs."""
         return JSONResponse(self.schema)
 
     async def health(self, request: Request) -> Response:
-        """Alive."""
+        """The state of the server, for whoever watches over it: it answers, and how many operators it has."""
         return JSONResponse({"status": "ok", "operators": len(self.hosted)})
 
     async def measures(self, request: Request) -> Response:
-        """Counts and times."""
+        """Counts of requests and their times, as text for Prometheus."""
         return PlainTextResponse(self.metrics.text(self.workers.busy))
 
     async def operators(self, request: Request) -> Response:
-        """What is served."""
+        """The names of the operators."""
         return JSONResponse({"operators": list(self.hosted)})
 
     async def operator(self, request: Request) -> Response:
-        """What an operator is."""
+        """The conditions, inputs, points and report of one operator."""
         return JSONResponse(await self.workers.run(self.one(request).described))
 
     async def points(self, request: Request) -> Response:
@@ -105,7 +105,7 @@ class Service:
         return Response(await self.workers.run(lambda: json.dumps({"x": x.tolist()})), media_type=JSON)
 
     async def solve(self, request: Request) -> Response:
-        """Data in, u out."""
+        """u, its gradient and its error for the data of a request."""
         hosted, kind = self.one(request), request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in (JSON, BINARY):
             raise RefusalError(415, "Content-Type", repr(kind)[:80], f"send {JSON} or {BINARY} (safetensors)")
