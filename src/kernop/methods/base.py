@@ -184,11 +184,6 @@ class Factorisation(ABC):
         """Rows in batches, to be passed over again for each input; None if what is kept of the rows is enough."""
         return None
 
-    @property
-    def passed_rows(self) -> int | None:
-        """How many rows have passed in batches; None if they did not come in batches."""
-        return None
-
     def passed(self, rows: StreamedRows) -> Answer:
         """What least squares makes of the data that rows in batches carry."""
         raise self._refusal("applied to batches")
@@ -207,10 +202,6 @@ class Factorisation(ABC):
     def longer(self, rows: StreamedRows) -> Factorisation:
         """What would have been learned from rows in batches of which only the first ones are known until now."""
         raise self._refusal("updated")
-
-    def check_removal(self) -> None:
-        """Raise if rows cannot leave, whichever they are."""
-        return
 
     def extended(self, functionals: Functionals, new: RowNumbers) -> Factorisation:
         """What would have been learned from more rows, with the same kernel, trial space, weights and noise.

@@ -73,11 +73,6 @@ class Expansion(ABC):
         return np.zeros((2, c.shape[1]))
 
     @property
-    def boxes(self) -> tuple[FloatArray, FloatArray] | None:
-        """The corners of the boxes around parts with functions of their own, (P, d) each; None if there are none."""
-        return None
-
-    @property
     def prior(self) -> Kernel | None:
         """The kernel whose functions they are, the covariance of a prior; None if they are of no kernel."""
         return None

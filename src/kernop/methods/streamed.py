@@ -56,9 +56,6 @@ class KeptOfRows(SubspaceFactorisation):
         remedy = "use T(…)(x), or T.materialize() first, which holds an N × L matrix in memory or on disk"
         raise fail(ArgumentError, "T.on", FROM_STREAM, remedy)
 
-    def check_removal(self) -> None:
-        raise fail(ArgumentError, "T", FROM_STREAM, "learn again from what is left")
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StreamedFactorisation(KeptOfRows):
@@ -74,10 +71,6 @@ class StreamedFactorisation(KeptOfRows):
 
     regression: Regression
     in_advance: Answer | None = None
-
-    @property
-    def passed_rows(self) -> int:
-        return self.n
 
     @property
     def rows(self) -> StreamedRows:

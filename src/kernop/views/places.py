@@ -135,16 +135,6 @@ def _finish(axis: Axes, seen: Scene, number: int) -> None:
         axis.set_box_aspect(np.ones(3) if seen.timed else seen.high - seen.low)
 
 
-def plot_parts(axis: Axes, low: FloatArray, high: FloatArray) -> None:
-    """The boxes of the parts of an operator in the plane, (P, 2) each."""
-    from matplotlib.collections import PolyCollection
-
-    corners = np.stack(
-        [low, np.column_stack([high[:, 0], low[:, 1]]), high, np.column_stack([low[:, 0], high[:, 1]])], 1
-    )
-    axis.add_collection(PolyCollection(list(corners), facecolor="none", edgecolor="0.35", linewidth=0.5, zorder=2.5))
-
-
 def plot_levels(axis: Axes, centres: Sequence[int], errors: Sequence[float], returned: int, tol: float | None) -> None:
     """Error against the number of functions; the level that was returned is filled."""
     axis.semilogy(centres, errors, "o-", color=COLOURS[0], markerfacecolor="white")
