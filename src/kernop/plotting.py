@@ -160,9 +160,7 @@ def _grid(x: object) -> tuple[FloatArray, int]:
 
 
 def _values(name: str, values: object, n: int) -> FloatArray:
-    found = check_array(name, values, remedy=f"give {n} numbers, one for each point")
-    if found.shape != (n,):
-        raise fail(ShapeError, name, f"an array of shape {found.shape}", f"give {n} numbers, one for each point of x")
+    found = check_array(name, values, remedy=f"give {n} numbers, one for each point of x", shape=(n,))
     return check_squares(name, found, "scale them to be near 1")
 
 

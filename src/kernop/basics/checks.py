@@ -63,10 +63,19 @@ def as_array(name: str, value: object, remedy: str, source: str = "") -> NumberA
 
 
 def check_array(
-    name: str, value: object, *, remedy: str, copy: bool = True, complex_too: bool = False, units: str | None = None
+    name: str,
+    value: object,
+    *,
+    remedy: str,
+    copy: bool = True,
+    complex_too: bool = False,
+    units: str | None = None,
+    shape: tuple[int, ...] | None = None,
 ) -> NumberArray:
     """A finite float64 copy of ``value``, complex128 if that is allowed; never objects. ``copy=False`` copies only if
-    it must. With ``units``, the remedy for values whose squares overflow, those are refused too."""
+    it must. With ``units``, the remedy for values whose squares overflow, those are refused too; with ``shape``, arrays
+    of another one.
+    """
     array = as_array(name, value, remedy)
     if array.dtype.kind not in ("fiubc" if complex_too else "fiub"):
         wanted = "numbers are needed" if complex_too else "real numbers are needed"
@@ -81,6 +90,8 @@ def check_array(
             raise fail(NonFiniteError, name, f"{bad} of {array.size} values that are NaN or infinite", remedy)
         if units is not None:
             check_squares(name, array, units)
+    if shape is not None and array.shape != shape:
+        raise fail(ShapeError, name, f"an array of shape {array.shape}", remedy)
     return array
 
 

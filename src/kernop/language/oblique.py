@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernop.basics.checks import check_array, check_kind
-from kernop.basics.errors import ArgumentError, ShapeError, describe, fail, naming
+from kernop.basics.errors import ArgumentError, fail, naming
 from kernop.basics.precision import float64
 from kernop.basics.stored import stored
 from kernop.geometry import Points, Region
@@ -46,9 +46,7 @@ def Oblique(direction: object, on: Region, name: str = "o", data: object = None,
     m = on.dim - on.timed
     if not callable(direction):
         remedy = f"give {m} numbers, one for each spatial coordinate, or a function of x"
-        numbers = check_array("direction", direction, remedy=remedy)
-        if numbers.shape != (m,):
-            raise fail(ShapeError, "direction", describe(numbers), remedy)
+        numbers = check_array("direction", direction, remedy=remedy, shape=(m,))
         direction = tuple(map(float, numbers))
     _check(direction, on.sample(LOOKED_AT), m)
     return Condition(Directional(direction), on, name, data=data, of=of)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernop.basics.checks import check_array, check_kind
-from kernop.basics.errors import ArgumentError, FloatArray, OperatorError, ShapeError, describe, fail
+from kernop.basics.errors import ArgumentError, FloatArray, OperatorError, ShapeError, fail
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import Numbers, stored
 from kernop.geometry import Points, Region
@@ -136,10 +136,7 @@ def _shift(on: Region, to: Region, given: object) -> FloatArray:
         raise fail(ArgumentError, "to", got, remedy)
     here, there = on.sample(COMPARED), to.sample(COMPARED)
     if given is not None:
-        step = check_array("shift", given, remedy=f"give {on.dim} numbers")
-        if step.shape != (on.dim,):
-            raise fail(ShapeError, "shift", describe(step), f"give {on.dim} numbers")
-        candidates = [step]
+        candidates = [check_array("shift", given, remedy=f"give {on.dim} numbers", shape=(on.dim,))]
     else:
         candidates = _candidates(on, to, here, there)
     for step in candidates:
