@@ -270,7 +270,7 @@ MISFITS = {
     "a method of another factor": (edit("method", {"class": "Full"}), "another one than that of the factorisation"),
     "another method": (edit("method", "centers", 13), "another one than that of the factorisation"),
     "another solver": (edit(FACTOR, "method", "solver", "normal"), "one with solver='normal'"),
-    "a method that is none": (edit(FACTOR, "method", {"class": "Full"}), r"method is Full\(\), which it cannot be"),
+    "a method that is none": (edit(FACTOR, "method", {"class": "Full"}), "one with solver=None"),
     "an order without end": (edit(*PLAIN, "terms", [[0, [0]], [0, [10**6]]]), "multi-indices"),
     "orders in disorder": (edit(*PLAIN, "terms", [[0, [2]], [0, [0]]]), "multi-indices"),
     "weights that are not": (edit(FACTOR, "weights", [1.0, 0.0]), "not positive"),

@@ -95,8 +95,8 @@ class HeldFactorisation(SubspaceFactorisation):
     def check(self) -> None:
         super().check()
         check_positive("roots", self.roots, None)
-        if getattr(self.method, "solver", None) != self.solver:
-            raise fail(ArgumentError, "method", f"{self.method!r}, and not one with solver={self.solver!r}", REMEDY)
+        if (solver := getattr(self.method, "solver", None)) != self.solver:
+            raise fail(ArgumentError, "method", f"one with solver={solver!r}", REMEDY)
 
     @property
     def freedom(self) -> int:

@@ -21,7 +21,6 @@ from kernop.collocation.units import frame_of
 from kernop.language.functions import Function
 from kernop.methods import Combination, Factorisation
 from kernop.methods.repeated import Repetition, StepMap, step_map
-from kernop.methods.weights import repeated
 from kernop.trust.estimates.estimate import (
     SAFETY,
     ErrorEstimate,
@@ -121,18 +120,13 @@ def chain_estimate(
     else:
         knowledge = from_left_out(operator)
         residuals = knowledge.residuals(u, known.at_points)
-        left = rms(_roots(knowledge) * residuals)
+        left = rms(knowledge.roots * residuals)
         errors = knowledge.errors(residuals, u.apply(knowledge.places.functionals), known.at_points)
         size, guess, rest = errors.solution, errors.correction, SAFETY * errors.guess
     rest = rest + _handed_on(left, _gains(operator, slab, knowledge, repetition), steps)
     missed, more = _unseen(operator, knowledge, residuals, u, known, steps, None if paired else search)
     total = with_doubts(SAFETY * (guess + more) + rest, size, operator, knowledge, residuals)
     return _told(operator, knowledge, residuals, (total, size, guess), repetition, single, paired, missed)
-
-
-def _roots(knowledge: ErrorsFromResiduals) -> FloatArray:
-    """√w of all rows, (n, 1)."""
-    return np.sqrt(repeated(knowledge.answers.weights, knowledge.functionals))[:, None]
 
 
 def _marched_errors(
@@ -149,7 +143,7 @@ def _marched_errors(
     whole = np.array(residuals)
     whole[rows] += states  # what was taken out of the states between slabs counts as left over
     left = whole.reshape(len(data), -1) - correction.apply(knowledge.functionals)
-    return residuals.reshape(len(data), -1), correction, rms(_roots(knowledge) * left)
+    return residuals.reshape(len(data), -1), correction, rms(knowledge.roots * left)
 
 
 def _open_states(operator: Learned, slab: Slab, knowledge: ErrorsFromResiduals) -> tuple[FloatArray, FloatArray]:
@@ -161,7 +155,7 @@ def _open_states(operator: Learned, slab: Slab, knowledge: ErrorsFromResiduals) 
     if knowledge.centres:
         guess = knowledge.answers.answer(residuals).u
         states, residuals = states - guess.apply(own), residuals - guess.apply(knowledge.functionals)
-    return states, rms(_roots(knowledge) * residuals)
+    return states, rms(knowledge.roots * residuals)
 
 
 def _gains(operator: Learned, slab: Slab, knowledge: ErrorsFromResiduals, repetition: Repetition) -> FloatArray:
