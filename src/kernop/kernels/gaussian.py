@@ -33,8 +33,8 @@ class Gaussian(Radial):
     def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
         """The same as for every radial kernel, factored by axis: ∂^n e^(−s²) = (−1)^n H_n(s) e^(−s²)."""
         s, rates = self.scaled(z)
-        square: Any = squared(s)
-        value = np.exp(-square) if isinstance(square, np.ndarray) else jnp.exp(-square)
+        square = squared(s)
+        value: Any = np.exp(-square) if isinstance(square, np.ndarray) else jnp.exp(-square)
         hermite = [hermite_polynomials(part, max(gamma[k] for gamma in gammas)) for k, part in enumerate(s)]
 
         def tensor(gamma: MultiIndex) -> Array:
