@@ -172,7 +172,7 @@ class Ansatz:
         return self._split(x, [self._placed(table, x) for table in tables], vector)
 
     def _split(self, x: FloatArray, tables: list[Any], vector: bool) -> Functionals:
-        """The same for tables of complex coefficients of the v_k."""
+        """Tables of complex coefficients of the v_k as real functionals, real parts before imaginary parts."""
         found = self.complex or any(np.iscomplexobj(values) for table in tables for values in table.values())
         rows = [tabulated(x, self._real(table)) for table in tables]
         if found:
@@ -193,12 +193,12 @@ class Ansatz:
         }
 
     def _real(self, table: TermTable) -> dict[Term, FloatArray]:
-        """Of (a + i b)(v + i w): a v − b w."""
+        """The real part of a table: a v − b w, for coefficients a + i b of v + i w."""
         own = {term: np.real(values) for term, values in table.items()}
         return {**own, **{self._twin(t): -np.imag(v) for t, v in table.items() if np.iscomplexobj(v) and self.complex}}
 
     def _imaginary(self, table: TermTable) -> dict[Term, FloatArray]:
-        """Of (a + i b)(v + i w): b v + a w."""
+        """The imaginary part of a table: b v + a w, for coefficients a + i b of v + i w."""
         own = {term: np.imag(values) for term, values in table.items() if np.iscomplexobj(values)}
         return {**own, **{self._twin(t): np.real(v) for t, v in table.items() if self.complex}}
 

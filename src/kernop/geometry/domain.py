@@ -137,7 +137,7 @@ class WholeBoundary(Patchwork):
     @property
     @abstractmethod
     def enclosed(self) -> Domain:
-        """The domain."""
+        """The domain whose boundary it is."""
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:

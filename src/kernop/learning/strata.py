@@ -125,7 +125,7 @@ class Residuals:
 
     @property
     def findings(self) -> Findings:
-        """The same without places."""
+        """Error, misfit and values, as operators are compared by them; without the places."""
         return Findings(self.error, self.error, self.misfit, self.values)
 
     @property

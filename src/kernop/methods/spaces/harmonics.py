@@ -71,7 +71,7 @@ def _size(dim: int, n: int, m: int) -> float:
 
 
 def _in_plane(x: FloatArray, highest: int) -> ComplexValues:
-    """(n, n, z^n)."""
+    """Degree n, order n and the values z^n at z = x + i y, for all degrees."""
     z, power = x[:, 0] + 1j * x[:, 1], np.ones(len(x), dtype=np.complex128)
     for n in range(highest + 1):
         yield n, n, power

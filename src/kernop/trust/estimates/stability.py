@@ -134,7 +134,7 @@ class Learned:
 
     @cached_property
     def named_layouts(self) -> dict[str, Layout]:
-        """The same by the names of the conditions."""
+        """How the values of each condition stand in rows, by its name."""
         return dict(zip(self.problem.names, self.layouts, strict=True))
 
     @property
