@@ -128,7 +128,7 @@ class _Course:
     last: tuple[str, int, float] | None = None  # the step, and from what number and residual
 
     def choose(self, size: int, found: Residuals) -> str:
-        """The next step: "wide", more functions that fill the domain, or "narrow", smaller ones where the residual is."""
+        """The next step: "wide", more functions that fill the domain, or "narrow", smaller ones at the residual."""
         if self.last is not None and size > self.last[1]:
             step, before, error = self.last
             self.gains[step] = float(np.log(error / found.error) / np.log(size / before))

@@ -105,7 +105,7 @@ class StepMap:
         return vectors, 1.0 + np.square(sizes)
 
     def unlikely(self, v: FloatArray) -> FloatArray:
-        """C⁻¹ v for states v (n, m), C the covariance of what states may be: large where no smooth field has such a state."""
+        """C⁻¹ v for states v (n, m), C the covariance of states: large where no smooth field has such a state."""
         vectors, sizes = self._smooth
         part = vectors.T @ v
         return v - vectors @ ((1.0 - 1.0 / sizes)[:, None] * part)
