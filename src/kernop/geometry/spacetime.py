@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from kernop.basics.checks import check_array, check_integer
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, BoolArray, FloatArray, describe, fail
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, BoolArray, FloatArray, ShapeError, describe, fail
 from kernop.basics.stored import stored
 from kernop.geometry.box import Interval
 from kernop.geometry.domain import BoundaryPieces, Domain
@@ -35,7 +35,9 @@ class SpaceTime(Patchwork):
         if not isinstance(unrestricted(self.space), Domain):
             remedy = "give an Interval, a Box, a Ball or another domain, or a part of one"
             raise fail(ArgumentTypeError, "space", describe(self.space), remedy)
-        ends = check_array("times", self.times, remedy="give (t0, t1)", shape=(2,))
+        ends = check_array("times", self.times, remedy="give (t0, t1)")
+        if ends.shape != (2,):
+            raise fail(ShapeError, "times", f"shape {ends.shape}", "give (t0, t1)")
         if ends[0] >= ends[1]:
             raise fail(ArgumentError, "times", f"({ends[0]:g}, {ends[1]:g})", "give t0 < t1")
         check_extent("times", ends[:1], ends[1:])

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from kernop.basics.checks import check_array, check_integer
-from kernop.basics.errors import FloatArray, OperatorError, describe, fail, naming
+from kernop.basics.errors import FloatArray, OperatorError, ShapeError, describe, fail, naming
 from kernop.basics.stored import stored
 from kernop.language.coefficients import Coefficient, PlaceFunction
 from kernop.language.fields import Field, VectorField, check_axis, described, scalar, vector
@@ -249,7 +249,9 @@ def _entries(name: str, value: object, shape: tuple[int, ...]) -> list[Any]:
     if isinstance(value, Sequence | VectorField) and len(shape) == 1 and len(value) == shape[0]:
         return [part if isinstance(part, Field) else Coefficient.of(part) for part in value]
     remedy = f"give numbers of shape {shape} or a function of x"
-    array = check_array(name, value, remedy=remedy, complex_too=True, shape=shape)
+    array = check_array(name, value, remedy=remedy, complex_too=True)
+    if array.shape != shape:
+        raise fail(ShapeError, name, f"shape {array.shape}", f"give shape {shape}, or a function of x")
     return [Coefficient.of(array[index]) for index in indices]
 
 
