@@ -9,18 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentTypeError,
-    FileError,
-    FloatArray,
-    MissingExtraError,
-    ShapeError,
-    check_array,
-    check_coordinates,
-    check_squares,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_array, check_coordinates, check_kind, check_squares
+from kernop.basics.errors import ArgumentTypeError, FileError, FloatArray, MissingExtraError, ShapeError, describe, fail
 from kernop.basics.replacing import check_path
 
 #: Pixels in an inch of a figure, at least.
@@ -170,13 +160,9 @@ def _grid(x: object) -> tuple[FloatArray, int]:
 
 
 def _values(name: str, values: object, n: int) -> FloatArray:
-    found = check_array(name, values, remedy=f"give {n} numbers, one for each point")
-    if found.shape != (n,):
-        raise fail(ShapeError, name, f"an array of shape {found.shape}", f"give {n} numbers, one for each point of x")
+    found = check_array(name, values, remedy=f"give {n} numbers, one for each point of x", shape=(n,))
     return check_squares(name, found, "scale them to be near 1")
 
 
 def _text(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise fail(ArgumentTypeError, name, describe(value), "give a string")
-    return value
+    return check_kind(name, value, str, "give a string")

@@ -2,8 +2,9 @@
 
 import pytest
 
-from kernop.basics import errors
-from kernop.basics.errors import MemoryLimitError, check_memory
+from kernop.basics import checks
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import MemoryLimitError
 from kernop.basics.memory import address_space, available_memory
 
 
@@ -14,8 +15,8 @@ def test_this_machine_has_some():
 
 
 def test_what_fits_passes_and_what_does_not_is_refused(monkeypatch):
-    monkeypatch.setattr(errors, "SMALL", 0)
-    monkeypatch.setattr(errors, "available_memory", lambda: 8000)
+    monkeypatch.setattr(checks, "SMALL", 0)
+    monkeypatch.setattr(checks, "available_memory", lambda: 8000)
     check_memory("points", 1000, "a matrix", "use fewer")
     with pytest.raises(MemoryLimitError, match=r"points: got a matrix, which needs .*; use fewer") as caught:
         check_memory("points", 1001, "a matrix", "use fewer")
@@ -23,7 +24,7 @@ def test_what_fits_passes_and_what_does_not_is_refused(monkeypatch):
 
 
 def test_unknown_memory_is_not_an_obstacle(monkeypatch):
-    monkeypatch.setattr(errors, "available_memory", lambda: None)
+    monkeypatch.setattr(checks, "available_memory", lambda: None)
     check_memory("points", 10**15, "a matrix", "use fewer")
 
 

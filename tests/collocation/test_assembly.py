@@ -10,7 +10,7 @@ import pytest
 from numpy.polynomial.hermite import hermval
 
 import kernop as ko
-from kernop.basics import errors
+from kernop.basics import checks
 from kernop.basics.errors import MemoryLimitError
 from kernop.collocation.assembly import LARGE, SMALL, apply, compiled_functions, cross, gram, squared_norms
 from kernop.collocation.functionals import Block, Functionals, evaluations
@@ -233,8 +233,8 @@ def no_allocation(monkeypatch):
 
 
 def limit_memory(monkeypatch, free):
-    monkeypatch.setattr(errors, "SMALL", 0)
-    monkeypatch.setattr(errors, "available_memory", lambda: free)
+    monkeypatch.setattr(checks, "SMALL", 0)
+    monkeypatch.setattr(checks, "available_memory", lambda: free)
 
 
 @pytest.mark.usefixtures("no_allocation")

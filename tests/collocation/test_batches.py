@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import kernop as ko
-from kernop.basics import errors
+from kernop.basics import checks
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -221,8 +221,8 @@ class TestLazy:
 
     def test_all_points_at_once_must_fit(self, monkeypatch):
         s = streamed(ARRAYS)
-        monkeypatch.setattr(errors, "SMALL", 0)
-        monkeypatch.setattr(errors, "available_memory", lambda: 100)
+        monkeypatch.setattr(checks, "SMALL", 0)
+        monkeypatch.setattr(checks, "available_memory", lambda: 100)
         with pytest.raises(MemoryLimitError, match=r"T\.points: got all points of 'f'.*batch by batch"):
             s.points("f")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.basics import errors
+from kernop.basics import checks
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -150,7 +150,7 @@ class TestBadInput:
             learn(poisson(lambda u: -ko.laplacian(u) + (lambda x: jnp.log(x[..., 0] - 0.5)) * u))
 
     def test_gram_that_does_not_fit_is_refused_before_it_is_allocated(self, monkeypatch):
-        monkeypatch.setattr(errors, "available_memory", lambda: 2**20)
+        monkeypatch.setattr(checks, "available_memory", lambda: 2**20)
         with pytest.raises(MemoryLimitError, match=r"points: got .* × .*needs 0\.\d+ GiB where 0\.0 GiB"):
             learn(points=2000)
 

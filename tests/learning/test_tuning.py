@@ -343,11 +343,11 @@ def test_lambda_alone_of_a_kernel_without_lengthscale():
 
 
 def test_too_many_points_are_refused_before_anything_is_allocated(monkeypatch):
-    monkeypatch.setattr("kernop.basics.errors.SMALL", 0)
-    monkeypatch.setattr("kernop.basics.errors.available_memory", lambda: 8 * 5 * 30 * 30 - 1)
+    monkeypatch.setattr("kernop.basics.checks.SMALL", 0)
+    monkeypatch.setattr("kernop.basics.checks.available_memory", lambda: 8 * 5 * 30 * 30 - 1)
     with pytest.raises(ko.errors.MemoryLimitError, match=r"points: got 30 points, .*; tune on fewer points"):
         bad()
-    monkeypatch.setattr("kernop.basics.errors.available_memory", lambda: 8 * 5 * 30 * 30)
+    monkeypatch.setattr("kernop.basics.checks.available_memory", lambda: 8 * 5 * 30 * 30)
     bad()
     with pytest.raises(ko.errors.MemoryLimitError, match=r"for the gradient.*criterion='loo'"):
         bad(criterion="likelihood")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.basics import errors
+from kernop.basics import checks
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, MemoryLimitError, SingularGramError
 
 LINE = ko.Interval(0, 1)
@@ -224,8 +224,8 @@ class TestErrors:
             plain.materialize(3)
 
     def test_rows_that_do_not_fit(self, plain, monkeypatch):
-        monkeypatch.setattr(errors, "SMALL", 0)
-        monkeypatch.setattr(errors, "available_memory", lambda: 5000)
+        monkeypatch.setattr(checks, "SMALL", 0)
+        monkeypatch.setattr(checks, "available_memory", lambda: 5000)
         with pytest.raises(MemoryLimitError, match=r"T: got 62 rows of 12.*materialize\(path\)"):
             plain.materialize()
 

@@ -5,7 +5,7 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError
-from kernop.language.wording import written
+from kernop.language.conditions import written
 from kernop.views import html
 
 

@@ -22,17 +22,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentTypeError,
-    FileError,
-    FloatArray,
-    KernopError,
-    NonFiniteError,
-    check_memory,
-    describe,
-    fail,
-    finite_squares,
-)
+from kernop.basics.checks import check_memory, finite_squares
+from kernop.basics.errors import ArgumentTypeError, FileError, FloatArray, KernopError, NonFiniteError, describe, fail
 from kernop.basics.linalg import packed, unpack
 from kernop.basics.storage import Array, JsonObject
 from kernop.basics.stored import EXTENDED, KINDS, LOWER, NUMBERS, UPPER, arguments, build, name_of, stored_arguments

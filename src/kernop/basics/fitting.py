@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, ShapeError, describe, fail
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, NumberArray, ShapeError, describe, fail
 
 REMEDY = "write the file again"
 
@@ -26,7 +25,7 @@ def check_positive(name: str, values: FloatArray | tuple[float, ...], *shape: in
         raise fail(ArgumentError, name, "numbers that are not positive", REMEDY)
 
 
-def check_permutation(name: str, order: NDArray[np.intp], n: int) -> None:
+def check_permutation(name: str, order: IntArray, n: int) -> None:
     """Raise unless an array has all numbers below n, each once."""
     check_shape(name, order, n)
     if not np.array_equal(np.sort(order), np.arange(n)):

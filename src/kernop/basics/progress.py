@@ -14,7 +14,7 @@ from rich.errors import LiveError
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from kernop.basics.errors import check_flag
+from kernop.basics.checks import check_flag
 
 #: Seconds after which a bar appears by itself.
 PATIENCE = 2.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, NumberArray, fail
+from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, fail
 from kernop.basics.fitting import REMEDY
 from kernop.basics.stored import stored
 
@@ -23,7 +23,7 @@ class Ragged:
         lengths: n_k, (K,).
     """
 
-    values: NDArray[np.float64] | NDArray[np.int64]
+    values: FloatArray | NDArray[np.int64]
     lengths: NDArray[np.int64]
 
     @classmethod

@@ -16,6 +16,7 @@ try:
 except ImportError:  # there is none on Windows
     fcntl = None
 
+from kernop.basics.checks import check_kind
 from kernop.basics.errors import ArgumentTypeError, FileError, KernopError, describe, fail
 
 #: What a path may lead to that cannot be replaced by a file.
@@ -33,9 +34,7 @@ STEM = 40
 def check_path(path: object, argument: str = "path") -> None:
     """Refuse what is not the path of a file."""
     remedy = "give the path of a file, such as 'darcy.kernop'"
-    if not isinstance(path, str | os.PathLike):
-        raise fail(ArgumentTypeError, argument, describe(path), remedy)
-    text: object = os.fspath(path)
+    text: object = os.fspath(check_kind(argument, path, str | os.PathLike, remedy))
     if not isinstance(text, str) or "\0" in text or text.encode(errors="replace").decode() != text:
         raise fail(ArgumentTypeError, argument, describe(path), remedy)
     if not Path(text).name:

@@ -24,7 +24,8 @@ try:
 except ImportError:  # there is none on Windows
     fcntl = None
 
-from kernop.basics.errors import FileError, MemoryLimitError, check_memory, fail
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import FileError, MemoryLimitError, fail
 from kernop.basics.memory import address_space
 
 #: Arrays begin at a multiple of so many bytes.

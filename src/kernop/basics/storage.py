@@ -21,7 +21,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FileError, KernopError, check_memory, describe, fail
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import FileError, KernopError, describe, fail
 from kernop.basics.replacing import check_path, replacing, target_of, writing
 from kernop.basics.shelf import Shelf, shelf_for
 

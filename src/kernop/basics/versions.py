@@ -18,6 +18,6 @@ def now() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of kernop, Python and the packages that compute."""
+    """The versions of kernop, Python and the packages that compute, by name."""
     packages = {"numpy": np.__version__, "scipy": scipy.__version__, "jax": jax.__version__}
     return {"kernop": VERSION, "python": platform.python_version(), **packages}

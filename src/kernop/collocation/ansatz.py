@@ -144,7 +144,10 @@ class Ansatz:
             [self._placed(table, side.near[0].x) for table in tables]
             for side, tables in zip(sides, (plus, minus), strict=True)
         )
-        both = [_subtracted(one, other) for one, other in zip(over, under, strict=True)]
+        both = [  # a term that one of two tables lacks is 0 there
+            {t: np.asarray(one.get(t, 0.0)) - np.asarray(other.get(t, 0.0)) for t in (*one, *other)}
+            for one, other in zip(over, under, strict=True)
+        ]
         return self._split(sides[0].points.x, both, vector)
 
     def evaluations(self, x: FloatArray, of: str | None = None) -> Functionals:
@@ -169,7 +172,7 @@ class Ansatz:
         return self._split(x, [self._placed(table, x) for table in tables], vector)
 
     def _split(self, x: FloatArray, tables: list[Any], vector: bool) -> Functionals:
-        """The same for tables of complex coefficients of the v_k."""
+        """Tables of complex coefficients of the v_k as real functionals, real parts before imaginary parts."""
         found = self.complex or any(np.iscomplexobj(values) for table in tables for values in table.values())
         rows = [tabulated(x, self._real(table)) for table in tables]
         if found:
@@ -178,7 +181,8 @@ class Ansatz:
 
     def _placed(self, table: TermTable, x: FloatArray) -> dict[Term, NumberArray]:
         """A table of coefficients of the u_k as one of the v_k of those parts in which the points x lie."""
-        scaled = {t: self._scale(t[0]) * values for t, values in table.items()}
+        scales = self.scales or (1.0,) * self.unknowns.total
+        scaled = {t: scales[t[0]] * values for t, values in table.items()}
         if self.parts is None:
             return scaled
         part, m = self.parts.which(x), self.unknowns.total
@@ -188,27 +192,19 @@ class Ansatz:
             for (k, alpha), values in scaled.items()
         }
 
-    def _scale(self, k: int) -> float:
-        return self.scales[k] if self.scales else 1.0
-
     def _real(self, table: TermTable) -> dict[Term, FloatArray]:
-        """Of (a + i b)(v + i w): a v − b w."""
+        """The real part of a table: a v − b w, for coefficients a + i b of v + i w."""
         own = {term: np.real(values) for term, values in table.items()}
         return {**own, **{self._twin(t): -np.imag(v) for t, v in table.items() if np.iscomplexobj(v) and self.complex}}
 
     def _imaginary(self, table: TermTable) -> dict[Term, FloatArray]:
-        """Of (a + i b)(v + i w): b v + a w."""
+        """The imaginary part of a table: b v + a w, for coefficients a + i b of v + i w."""
         own = {term: np.imag(values) for term, values in table.items() if np.iscomplexobj(values)}
         return {**own, **{self._twin(t): np.real(v) for t, v in table.items() if self.complex}}
 
     def _twin(self, term: Term) -> Term:
         """The term of the imaginary part w for that of the real part v."""
         return (term[0] + self.count // 2, term[1])
-
-
-def _subtracted(one: TermTable, other: TermTable) -> dict[Term, NumberArray]:
-    """The difference of two tables; a term that one of them lacks is 0 there."""
-    return {t: np.asarray(one.get(t, 0.0)) - np.asarray(other.get(t, 0.0)) for t in (*one, *other)}
 
 
 def envelope_values(envelope: Function, x: FloatArray) -> FloatArray:

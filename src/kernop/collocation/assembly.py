@@ -13,7 +13,8 @@ from typing import Any, Literal
 import jax
 import numpy as np
 
-from kernop.basics.errors import FloatArray, check_memory
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import FloatArray
 from kernop.basics.frozen import Kept
 from kernop.basics.precision import eagerly
 from kernop.basics.progress import Tick

@@ -8,18 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FileError,
-    ShapeError,
-    called,
-    check_integer,
-    describe,
-    fail,
-)
+from kernop.basics.checks import called, check_integer, check_kind
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, IntArray, ShapeError, describe, fail
 from kernop.basics.mapped import BRING_BACK, Held, Mapped
 from kernop.collocation.sampling import sample
 from kernop.collocation.stream import Batch, Stream, fingerprint
@@ -47,8 +38,7 @@ class Batches:
         object.__setattr__(self, "number", check_integer("number", self.number, least=1))
         if self.number > MOST_BATCHES:
             raise fail(ArgumentError, "number", describe(self.number), f"give at most {MOST_BATCHES}: larger batches")
-        if not callable(self.take):
-            raise fail(ArgumentTypeError, "take", describe(self.take), "give a function of the number of a batch")
+        check_kind("take", self.take, Callable, "give a function of the number of a batch")
 
 
 def batch_digest(k: int, batch: Batch) -> int:
@@ -92,9 +82,7 @@ class _Sliced(Stream):
 
     sliced = True
 
-    def __init__(
-        self, problem: Problem, arrays: dict[str, Any], size: int, starts: NDArray[np.intp] | None = None
-    ) -> None:
+    def __init__(self, problem: Problem, arrays: dict[str, Any], size: int, starts: IntArray | None = None) -> None:
         super().__init__(problem)
         self._arrays, self._starts = arrays, starts
         #: What is read when its turn comes, and may change in the meantime.
@@ -238,7 +226,7 @@ def _passes_once(points: object) -> bool:
     return isinstance(points, Iterator) or hasattr(points, "__next__")
 
 
-def recorded(problem: Problem, points: Mapping[str, Points], starts: NDArray[np.intp]) -> Stream:
+def recorded(problem: Problem, points: Mapping[str, Points], starts: IntArray) -> Stream:
     """A stream as a file holds it: all points, and how many of each condition come before batch k, (K + 1, k)."""
     return _Sliced(problem, dict(points), 1, starts)
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, ShapeError, as_array, describe, fail
+from kernop.basics.checks import as_array, check_kind
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, BoolArray, IntArray, ShapeError, describe, fail
 from kernop.collocation.functionals import Layout
 from kernop.collocation.sampling import check_conditions
 from kernop.geometry import Points
@@ -16,7 +16,7 @@ from kernop.geometry.points import concatenate
 from kernop.language.problem import Problem
 
 #: The numbers of some rows, sorted.
-RowNumbers = NDArray[np.intp]
+RowNumbers = IntArray
 
 
 def added(
@@ -64,10 +64,9 @@ def removed(
     return {name: old[~gone[name]] if np.any(gone[name]) else old for name, old in held.items()}, rows
 
 
-def _by_name(problem: Problem, points: object, wanted: str) -> Mapping[str, Any]:
+def _by_name(problem: Problem, points: Any, wanted: str) -> Mapping[str, Any]:
     remedy = f"give a dictionary from names of conditions to {wanted}"
-    if not isinstance(points, Mapping):
-        raise fail(ArgumentTypeError, "points", describe(points), remedy)
+    check_kind("points", points, Mapping, remedy)
     if len(points) == 0:
         raise fail(ArgumentError, "points", "an empty dictionary", remedy)
     check_conditions("points", points, problem)
@@ -78,7 +77,7 @@ def _by_name(problem: Problem, points: object, wanted: str) -> Mapping[str, Any]
     return points
 
 
-def _rows(problem: Problem, masks: Mapping[str, NDArray[np.bool_]], layouts: Sequence[Layout]) -> RowNumbers:
+def _rows(problem: Problem, masks: Mapping[str, BoolArray], layouts: Sequence[Layout]) -> RowNumbers:
     """The rows of points that are marked: each part of a condition has a row for every point, or one if it is a sum."""
     marked = [
         np.tile(mask[:1] if problem[name].integral else mask, layout.parts)
@@ -87,7 +86,7 @@ def _rows(problem: Problem, masks: Mapping[str, NDArray[np.bool_]], layouts: Seq
     return np.flatnonzero(np.concatenate(marked))
 
 
-def _mask(name: str, value: Any, n: int) -> NDArray[np.bool_]:
+def _mask(name: str, value: Any, n: int) -> BoolArray:
     """Whole numbers from −n to n − 1, or a mask (n,), as a mask (n,)."""
     remedy = f"give whole numbers below {n}, or a mask of {n} truth values"
     array = np.atleast_1d(as_array(name, value, remedy))

@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import BoolArray, FloatArray
 from kernop.collocation.elliptic import tables_of
 from kernop.collocation.lasting import lasting
 from kernop.collocation.pieces import Pieces
@@ -67,7 +66,7 @@ def strength(problem: Problem, x: FloatArray) -> FloatArray:
     return 0.5 * np.abs(np.sum(second, axis=0))
 
 
-def _eigenvalues(a: FloatArray, step: float, free: NDArray[np.bool_]) -> FloatArray:
+def _eigenvalues(a: FloatArray, step: float, free: BoolArray) -> FloatArray:
     """The three least γ², by linear elements on a circle with coefficients a, (n,), for nodes that are free, (n,)."""
     number = np.arange(len(a))
     after = np.roll(number, -1)

@@ -10,20 +10,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from numpy.typing import NDArray
 
+from kernop.basics.checks import as_array, check_array, check_choice, check_coordinates, check_scalar
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
+    FloatArray,
     InputNameError,
     NumberArray,
     OutsideDomainError,
     ShapeError,
-    as_array,
-    check_array,
-    check_choice,
-    check_coordinates,
-    check_scalar,
     describe,
     fail,
 )
@@ -180,12 +176,12 @@ def concrete(name: str, values: object, remedy: str = "call it outside jit, grad
     return np.asarray(values)
 
 
-def split_pairs(rows: NumberArray) -> NDArray[np.float64]:
+def split_pairs(rows: NumberArray) -> FloatArray:
     """Complex data (N, B) of a real operator as real data (N, 2 B): real parts, then imaginary parts."""
     return np.hstack([np.real(rows), np.imag(rows)])
 
 
-def real_columns(rows: NumberArray) -> NDArray[np.float64]:
+def real_columns(rows: NumberArray) -> FloatArray:
     """Data (N,) or (N, B), perhaps complex, as real columns."""
     columns = rows.reshape(len(rows), -1)
     return split_pairs(columns) if np.iscomplexobj(columns) else columns

@@ -13,9 +13,8 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, IntArray, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, IntArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.stored import stored
 from kernop.language.fields import MultiIndex, Term
@@ -76,7 +75,7 @@ class Block:
             found.setdefault(k, []).append(column)
         return found
 
-    def involves(self, components: Iterable[int]) -> NDArray[np.bool_]:
+    def involves(self, components: Iterable[int]) -> BoolArray:
         """For each point: has one of these components a coefficient there that is not 0?"""
         columns = [column for k in components for column in self.components.get(k, ())]
         return np.any(self.coefficients[:, columns], axis=1)

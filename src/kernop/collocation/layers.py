@@ -8,7 +8,6 @@ as wide as a few of these widths, and twice as wide next to them, resolve it wit
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
 from kernop.collocation.elliptic import Kind, Table, kind_of, tables_of
@@ -54,7 +53,7 @@ def _width(table: Table, axis: int, sign: float, length: float) -> float:
     """The width of the thinnest layer beside a side; infinite if there is none."""
     none = np.zeros(LOOK)
 
-    def coefficient(*axes: int) -> NDArray[np.float64]:
+    def coefficient(*axes: int) -> FloatArray:
         d = len(next(iter(table))[1])
         return np.real(table.get((next(iter(table))[0], tuple(axes.count(j) for j in range(d))), none))
 

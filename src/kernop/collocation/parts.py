@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, IntArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.stored import stored
 from kernop.geometry import Points, Region
@@ -43,7 +43,7 @@ class Parts:
     def __len__(self) -> int:
         return len(self.inside)
 
-    def which(self, x: FloatArray) -> NDArray[np.intp]:
+    def which(self, x: FloatArray) -> IntArray:
         """The part of each point, (n,); of a point that is in none, the one that it has most domains in common with.
 
         A point that two domains share with their boundaries is in the first of them, as it is for ko.Piecewise.
@@ -101,7 +101,7 @@ def by_parts(problem: Problem, region: Region) -> list[tuple[Region, float]]:
         around = [region, *(domain for domain, within in zip(parts.domains, inside, strict=True) if within)]
         base = min(around, key=lambda own: own.measure)
 
-        def here(x: FloatArray, p: int = p) -> NDArray[np.bool_]:
+        def here(x: FloatArray, p: int = p) -> BoolArray:
             return (parts.which(x) == p) & region.contains(x)
 
         if np.any(here(_some(base, LOOK).x)):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import BoolArray, FloatArray, IntArray
 from kernop.basics.stored import stored
 from kernop.collocation.parts import Parts
 from kernop.geometry import Box
@@ -52,7 +51,7 @@ class Pieces:
     def __len__(self) -> int:
         return 1 if self.parts is None else len(self.parts)
 
-    def which(self, x: FloatArray) -> NDArray[np.intp]:
+    def which(self, x: FloatArray) -> IntArray:
         """The piece of each point, (n,)."""
         return np.zeros(len(x), dtype=np.intp) if self.parts is None else self.parts.which(x[:, : self.dim])
 
@@ -87,7 +86,7 @@ class Pieces:
         small = 0.0 < np.prod(np.maximum(b - a, 0.0)) < SMALL * np.prod(high - low)
         return (a, b) if small else (low, high)
 
-    def holds(self, x: FloatArray, piece: int) -> NDArray[np.bool_]:
+    def holds(self, x: FloatArray, piece: int) -> BoolArray:
         """Is each point of a small place in a piece, or on its boundary, (n,)? Regions far away are not asked."""
         x = x[:, : self.dim]
         found = self.whole.height(x) <= 0.0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermeval
 
 from kernop.basics.errors import FloatArray
-from kernop.collocation.functionals import Block
+from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.units import Frame, waves_fineness
 
 #: Length scales of the probes, in units of the frame: from one swing across the domain to a few.
@@ -181,6 +181,11 @@ class Bumps:
                 ]
                 total += block.coefficients[:, column, None] * np.prod(np.stack([shape, *factors]), axis=0)
         return block.collected(total)
+
+
+def applied(fields: Probes | Bumps, functionals: Functionals) -> FloatArray:
+    """P_i u for each field, (N, B)."""
+    return np.concatenate([fields.apply(block) for block in functionals.blocks])
 
 
 def oscillations(frame: Frame, periods: float, seed: int = 0) -> Probes:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, ShapeError, check_array, fail
+from kernop.basics.checks import check_array
+from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, ShapeError, fail
 from kernop.collocation.ansatz import PLAIN, Ansatz, condition_functionals, condition_layouts
 from kernop.collocation.batches import chain
 from kernop.collocation.data import checked_values, concrete, known_everywhere, split_pairs, values_at

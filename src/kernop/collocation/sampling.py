@@ -9,17 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    InputNameError,
-    check_choice,
-    check_integer,
-    check_memory,
-    describe,
-    fail,
-    naming,
-)
+from kernop.basics.checks import check_choice, check_integer, check_memory
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, describe, fail, naming
 from kernop.collocation.parts import by_parts
 from kernop.collocation.units import Frame, frame_of
 from kernop.geometry import Points, Region

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
+from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import BoolArray, FloatArray
 from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.crossings import exponent_at
 from kernop.collocation.lasting import lasting
@@ -22,28 +21,23 @@ END = 1e-7
 #: So near to 1 the power of r with which u begins at a corner of lines of jumps is 1.
 EVEN = 1e-2
 
-#: Places at which u is singular, by the pieces of a domain, with their problem.
-_FOUND: WeakKeyDictionary[Pieces, tuple[Problem, tuple[FloatArray, FloatArray, FloatArray]]] = WeakKeyDictionary()
-#: The same by the problem, if nothing jumps in it.
-_AROUND: Kept[Problem, tuple[FloatArray, FloatArray, FloatArray]] = Kept()
+Singularities = tuple[FloatArray, FloatArray, FloatArray]
+#: Places at which u is singular, by the problem and the pieces of its domain; by the problem, if nothing jumps in it.
+_FOUND: Kept[Problem, Kept[Pieces, Singularities]] = Kept()
+_AROUND: Kept[Problem, Singularities] = Kept()
 
 
-def singularities(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray, FloatArray]:
+def singularities(problem: Problem, pieces: Pieces) -> Singularities:
     """Places and powers, see `singular_places`; grading to cells of size r leaves an error of r to other powers, (k,).
 
     They are found once: where many lines of jumps cross, that takes a second.
     """
     if pieces.parts is None:  # the boundary alone tells it, whatever the coefficients
         return _AROUND.of(problem, lambda: _with_rates(problem, pieces))
-    known = _FOUND.get(pieces)
-    if known is not None and known[0] is problem:
-        return known[1]
-    found = _with_rates(problem, pieces)
-    _FOUND[pieces] = problem, found
-    return found
+    return _FOUND.of(problem, Kept[Pieces, Singularities]).of(pieces, lambda: _with_rates(problem, pieces))
 
 
-def _with_rates(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _with_rates(problem: Problem, pieces: Pieces) -> Singularities:
     places, exponents = singular_places(problem, pieces)
     rates = np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
     return frozen((places, exponents, rates))
@@ -77,7 +71,7 @@ def jumping(pieces: Pieces) -> list[Domain]:
     return [] if pieces.parts is None else [own for own in pieces.parts.domains if isinstance(own, Domain)]
 
 
-def _data_meet(problem: Problem, pieces: Pieces, places: FloatArray) -> NDArray[np.bool_]:
+def _data_meet(problem: Problem, pieces: Pieces, places: FloatArray) -> BoolArray:
     """Do data of two conditions of the same kind meet at a place, (k,)? Where they do not fit, u itself jumps there.
 
     The error of grading to a size r is then r^α, and not r^(2α).
@@ -97,7 +91,7 @@ class _Kinds:
         self._lines = [Line.of(patch) for patch in domain.boundary.patches]
         self._extent = float(np.max(np.subtract(*domain.bounds[::-1])))
 
-    def _values_given(self, line: Line, t: FloatArray) -> NDArray[np.bool_]:
+    def _values_given(self, line: Line, t: FloatArray) -> BoolArray:
         x, found = lasting(self._problem, line.at(t)[0]), np.zeros(len(t), dtype=bool)
         free = np.ones(len(t), dtype=bool)
         for condition in self._around:
@@ -108,23 +102,23 @@ class _Kinds:
 
     def mixed_at(self, x: FloatArray) -> bool:
         """Do conditions of two kinds meet at a corner?"""
-        kinds: set[bool] = set()
-        for line in self._lines:
-            for end, t in zip(line.ends, (1e-6, 1.0 - 1e-6), strict=True):
-                if np.linalg.norm(end - x) < 1e-9 * self._extent:
-                    kinds.add(bool(self._values_given(line, np.array([t]))[0]))
-        return len(kinds) > 1
+        return len({bool(self._values_given(line, t)[0]) for line, t in self._meeting(x)}) > 1
 
     def several_at(self, x: FloatArray) -> bool:
         """Do two conditions that give values of u meet at a corner?"""
         found: set[int] = set()
+        for line, t in self._meeting(x):
+            near = lasting(self._problem, line.at(t)[0])
+            here = [k for k, c in enumerate(self._around) if c.op is itself and c.on.contains(near)[0]]
+            found |= set(here[:1])
+        return len(found) > 1
+
+    def _meeting(self, x: FloatArray) -> Iterator[tuple[Line, FloatArray]]:
+        """The lines that end at a corner, and the parameter of a point beside it, (1,)."""
         for line in self._lines:
             for end, t in zip(line.ends, (1e-6, 1.0 - 1e-6), strict=True):
                 if np.linalg.norm(end - x) < 1e-9 * self._extent:
-                    near = lasting(self._problem, line.at(np.array([t]))[0])
-                    here = [k for k, c in enumerate(self._around) if c.op is itself and c.on.contains(near)[0]]
-                    found |= set(here[:1])
-        return len(found) > 1
+                    yield line, np.array([t])
 
     def changes(self) -> FloatArray:
         """Places within smooth lines at which the kind of condition changes, (k, 2)."""

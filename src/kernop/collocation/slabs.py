@@ -7,18 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernop.basics.checks import as_array, check_array
 from kernop.basics.errors import (
     ArgumentError,
+    BoolArray,
     FloatArray,
     IntArray,
     KernopError,
     MissingFunctionError,
     NumberArray,
     ShapeError,
-    as_array,
-    check_array,
     describe,
     fail,
     naming,
@@ -271,7 +270,7 @@ def data_of_slabs(
     return np.stack([split_pairs(stacked[:, k]) for k in range(stacked.shape[1])], axis=1), single, True
 
 
-def slab_numbers(times: FloatArray, slab: Slab, steps: int) -> tuple[IntArray, FloatArray, NDArray[np.bool_]]:
+def slab_numbers(times: FloatArray, slab: Slab, steps: int) -> tuple[IntArray, FloatArray, BoolArray]:
     """For times of the chain: the number of the slab, the time in it, and whether it is one of the chain, to rounding.
 
     Where two slabs meet, the later one.

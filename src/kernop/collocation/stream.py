@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, check_memory, describe, fail
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, describe, fail
 from kernop.collocation.functionals import evenly, some
 from kernop.collocation.sampling import check_conditions
 from kernop.geometry import Points
@@ -119,7 +120,7 @@ class Stream:
             remedy = "use basis='translates', or give arrays or ko.Batches: an iterator shows its first batch only"
             raise fail(ArgumentError, "centers", f"{number} representers, more than the first batch has points", remedy)
         total = sum(counts.values())
-        chosen = np.unique(np.linspace(0, total - 1, min(number, total)).round().astype(np.intp))
+        chosen = evenly(total, number)
         before = dict(zip(counts, np.cumsum([0, *counts.values()]).tolist(), strict=False))
         parts: dict[str, list[Points]] = {name: [] for name in self.problem.names}
         for batch in self:

@@ -80,8 +80,7 @@ def waves_fineness(frame: Frame, block: Block) -> FloatArray:
 
 def frame_of(problem: Problem) -> Frame:
     """The box around all regions; space has one unit, time its own."""
-    low = np.min([condition.on.bounds[0] for condition in problem.conditions], axis=0)
-    high = np.max([condition.on.bounds[1] for condition in problem.conditions], axis=0)
+    low, high = problem.bounds
     sides = high - low
     if not np.max(sides) > 0.0:
         remedy = "add the equation, on a domain"

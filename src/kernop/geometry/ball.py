@@ -6,17 +6,16 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from kernop.basics.errors import FloatArray, ShapeError, check_array, check_number, fail
+from kernop.basics.checks import check_array, check_number
+from kernop.basics.errors import FloatArray, ShapeError, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import Numbers, stored
-from kernop.geometry.domain import Domain
-from kernop.geometry.extents import check_extent, slack
+from kernop.geometry.domain import Domain, WholeBoundary
+from kernop.geometry.extents import check_extent
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
-from kernop.geometry.region import Patchwork
 
 #: A ball of radius 1 in more dimensions has a volume that is lost beside that of its cube, and Γ no float.
 HIGHEST = 100
@@ -76,14 +75,10 @@ class Ball(Domain):
 
 @stored("sphere")
 @dataclass(frozen=True, eq=False, repr=False)
-class Sphere(Patchwork):
+class Sphere(WholeBoundary):
     """The surface of a ball."""
 
     ball: Ball
-
-    @property
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        return self.ball.bounds
 
     @property
     def patches(self) -> tuple[Patch, ...]:
@@ -100,15 +95,9 @@ class Sphere(Patchwork):
     def _at(self, direction: FloatArray) -> Points:
         return Points(self.ball.center + self.ball.radius * direction, direction)
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        return np.abs(self.ball.height(x)) <= np.max(slack(*self.bounds))
-
     def normals(self, x: FloatArray) -> FloatArray | None:
         outward = x - self.ball.center
         return outward / np.linalg.norm(outward, axis=1, keepdims=True)
-
-    def __repr__(self) -> str:
-        return f"{self.ball!r}.boundary"
 
 
 def _sphere_sides(d: int, r: float) -> tuple[float, ...]:

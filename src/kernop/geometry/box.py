@@ -6,19 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import (
-    ArgumentError,
-    FloatArray,
-    ShapeError,
-    check_array,
-    check_choice,
-    check_number,
-    describe,
-    fail,
-    naming,
-)
+from kernop.basics.checks import check_array, check_choice, check_number
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, ShapeError, describe, fail, naming
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import Numbers, stored
 from kernop.geometry.domain import Domain
@@ -76,7 +66,7 @@ class Box(Domain):
         outside = np.sqrt(reduce(np.add, [np.square(np.maximum(own, 0.0)) for own in beyond]))
         return outside + np.minimum(reduce(np.maximum, beyond), 0.0)
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> BoolArray:
         sides = zip(x.T, *self._reach, strict=True)
         return reduce(np.logical_and, [(own >= low) & (own <= high) for own, low, high in sides])
 
@@ -185,7 +175,7 @@ class Faces(Patchwork):
         room = slack(*bounds)
         return np.stack([np.abs(x[:, axis] - bounds[side][axis]) / room[axis] for axis, side in self.faces], axis=1)
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> BoolArray:
         return (np.min(self._distances(x), axis=1) <= 1.0) & self.box.contains(x)
 
     def normals(self, x: FloatArray) -> FloatArray | None:

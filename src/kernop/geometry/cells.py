@@ -8,9 +8,8 @@ from functools import cached_property
 from itertools import count, product
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, IntArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.stored import stored
 
@@ -55,9 +54,7 @@ Inside = Callable[[FloatArray, FloatArray], bool]
 Rule = Callable[[FloatArray, FloatArray, int], bool]
 
 
-def tree(
-    lines: Sequence[FloatArray], inside: Inside, rule: Rule, crowded: Sequence[NDArray[np.bool_]] | None = None
-) -> Cell:
+def tree(lines: Sequence[FloatArray], inside: Inside, rule: Rule, crowded: Sequence[BoolArray] | None = None) -> Cell:
     """The boxes between grid lines that are inside, each cut again and again into 2^d boxes while a rule says so.
 
     Arguments:
@@ -84,7 +81,7 @@ def regrown(root: Cell, inside: Inside, rule: Rule) -> Cell:
 
 def _between(
     lines: Sequence[FloatArray],
-    crowded: Sequence[NDArray[np.bool_]],
+    crowded: Sequence[BoolArray],
     ends: list[tuple[int, int]],
     inside: Inside,
     rule: Rule,
@@ -100,7 +97,7 @@ def _between(
     return _cell(low, high, [_between(lines, crowded, half, inside, rule) for half in halves])
 
 
-def _division(crowded: Sequence[NDArray[np.bool_]], ends: list[tuple[int, int]]) -> tuple[int, int]:
+def _division(crowded: Sequence[BoolArray], ends: list[tuple[int, int]]) -> tuple[int, int]:
     """The axis, and the line, along which a part of a grid is divided: across the axis with most boxes, in the middle,
     but not along a crowded line if there is another. What is beyond the middle of the whole is mirrored.
     """
@@ -193,7 +190,7 @@ class Cells:
     """
 
     corners: FloatArray
-    parents: NDArray[np.intp]
+    parents: IntArray
 
     @classmethod
     def of(cls, root: Cell) -> Cells:
@@ -256,7 +253,7 @@ class Cells:
         """Upper corners, (P, d)."""
         return np.array([leaf.high for leaf in self.leaves])
 
-    def locate(self, x: FloatArray) -> NDArray[np.intp]:
+    def locate(self, x: FloatArray) -> IntArray:
         """The leaf that holds each point x (n, d), or is nearest to it: (n,)."""
         found = np.full(len(x), -1, dtype=np.intp)
         _descend(self.root, x, np.arange(len(x)), found)
@@ -298,7 +295,7 @@ class Cells:
         return Face(axis, low, high, leaf if upper else -1, -1 if upper else leaf)
 
 
-def _descend(cell: Cell, x: FloatArray, rows: NDArray[np.intp], found: NDArray[np.intp]) -> None:
+def _descend(cell: Cell, x: FloatArray, rows: IntArray, found: IntArray) -> None:
     """Give each of the rows to the child that is nearest, and go on there."""
     if not cell.children:
         found[rows] = cell.number

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import BoolArray, FloatArray
 from kernop.basics.frozen import frozen
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
@@ -92,11 +91,11 @@ class Line:
             t = np.linspace(t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)], 33)
         return float(t[16])
 
-    def _kept(self, t: FloatArray) -> NDArray[np.bool_]:
+    def _kept(self, t: FloatArray) -> BoolArray:
         return np.ones(len(t), dtype=bool) if self.patch.keeps is None else self.patch.keeps(t[:, None])
 
 
-def _in_box(x: FloatArray, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:
+def _in_box(x: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
     return np.all((x >= low) & (x <= high), axis=1)
 
 
@@ -123,7 +122,7 @@ def _straight(first: FloatArray, last: FloatArray, low: FloatArray, high: FloatA
     return [(start, stop)] if (stop - start) * length > 10.0 * SHORTEST * float(np.max(high - low)) else []
 
 
-def intervals(inside: Callable[[FloatArray], NDArray[np.bool_]], near: float | None = None) -> list[Span]:
+def intervals(inside: Callable[[FloatArray], BoolArray], near: float | None = None) -> list[Span]:
     """The intervals of [0, 1] on which a predicate holds, as far as it is seen at some parameters.
 
     Arguments:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, check_coordinates, check_flag, describe, fail
+from kernop.basics.checks import check_coordinates, check_flag
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, describe, fail
 from kernop.basics.stored import stored
 from kernop.geometry.extents import LONGEST, SHORTEST
 from kernop.geometry.filled import Filled
@@ -118,5 +118,5 @@ class PointCloud(CloudRegion):
         rim = self._boundary.points
         return Filled(np.concatenate([self.points.x, rim.x]), len(self.points), rim.normal)
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> BoolArray:
         return self._filled.contains(x)

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import BoolArray, FloatArray
 from kernop.geometry.patch import Patch
 
 #: Ends of pieces that are nearer than this part of the domain's extent meet.
@@ -52,7 +51,7 @@ def plane_corners(patches: Sequence[Patch], extent: float) -> PlaneCorners:
     return PlaneCorners(np.array(places).reshape(-1, 2), np.array(angles))
 
 
-def _ends(patch: Patch) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+def _ends(patch: Patch) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Both ends of a line: place (2, 2), the angle of the ray along it (2,), and whether the domain is to its left."""
     step = 1e-6
     points = patch.place(np.array([[0.0], [1.0], [step], [1.0 - step]]))
@@ -65,7 +64,7 @@ def _ends(patch: Patch) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     return points.x[:2], np.arctan2(ray[:, 1], ray[:, 0]), left
 
 
-def _sectors(angle: FloatArray, left: NDArray[np.bool_]) -> list[float]:
+def _sectors(angle: FloatArray, left: BoolArray) -> list[float]:
     """The angles of the domain around one point: from each ray with the domain to its left on to the next without."""
     found: list[float] = []
     until = np.sort(angle[~left])

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import BoolArray, FloatArray
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
 from kernop.geometry.sequences import cell_centres, grid_counts, unit_cube
@@ -152,8 +152,8 @@ def _probed(signs: Callable[[FloatArray], Signs], sides: tuple[float, ...]) -> t
     return found, weight
 
 
-def _kept(patch: Patch, sign: Sign, own: int) -> Callable[[FloatArray], NDArray[np.bool_]]:
-    def keeps(t: FloatArray) -> NDArray[np.bool_]:
+def _kept(patch: Patch, sign: Sign, own: int) -> Callable[[FloatArray], BoolArray]:
+    def keeps(t: FloatArray) -> BoolArray:
         kept = np.ones(len(t), dtype=bool) if patch.keeps is None else patch.keeps(t)
         if kept.any():
             kept[kept] = sign(patch.place(t[kept])) == own

@@ -12,25 +12,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    BoolArray,
-    FloatArray,
-    check_coordinates,
-    check_integer,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_coordinates, check_integer, check_kind
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, describe, fail
 from kernop.basics.stored import stored
 from kernop.geometry import moments
 from kernop.geometry.corners import PlaneCorners, plane_corners
-from kernop.geometry.cutting import Signs, cut
+from kernop.geometry.cutting import cut
 from kernop.geometry.extents import ROUNDINGS, around, check_thickness, short, slack
 from kernop.geometry.patch import Patch, box_patch
 from kernop.geometry.points import Points
@@ -77,14 +69,14 @@ class Domain(Patchwork):
         """The domains of which it is made by set operations, from left to right; itself, if it is made of none."""
         return (self,)
 
-    def __or__(self, other: object) -> SetOperation:
-        return _combined("|", self, other)
+    def __or__(self, other: Domain) -> SetOperation:
+        return SetOperation("|", self, other)
 
-    def __and__(self, other: object) -> SetOperation:
-        return _combined("&", self, other)
+    def __and__(self, other: Domain) -> SetOperation:
+        return SetOperation("&", self, other)
 
-    def __sub__(self, other: object) -> SetOperation:
-        return _combined("-", self, other)
+    def __sub__(self, other: Domain) -> SetOperation:
+        return SetOperation("-", self, other)
 
 
 class Carved(Domain):
@@ -139,6 +131,25 @@ class Carved(Domain):
         check_thickness(name, *self.bounds, self._size, self.boundary.measure)
 
 
+class WholeBoundary(Patchwork):
+    """All of the boundary of a domain that is not a combination of others."""
+
+    @property
+    @abstractmethod
+    def enclosed(self) -> Domain:
+        """The domain whose boundary it is."""
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        return self.enclosed.bounds
+
+    def _contains(self, x: FloatArray) -> BoolArray:
+        return np.abs(self.enclosed.height(x)) <= np.max(slack(*self.bounds))
+
+    def __repr__(self) -> str:
+        return f"{self.enclosed!r}.boundary"
+
+
 @stored("combination")
 @dataclass(frozen=True, eq=False, repr=False)
 class SetOperation(Carved):
@@ -154,10 +165,8 @@ class SetOperation(Carved):
     second: Domain
 
     def __post_init__(self) -> None:
-        for name in ("first", "second"):
-            domain = getattr(self, name)
-            if not isinstance(domain, Domain):
-                raise fail(ArgumentTypeError, name, describe(domain), _REMEDY)
+        for domain in (self.first, self.second):
+            check_kind("domains", domain, Domain, _REMEDY)
         if self.first.dim != self.second.dim:
             got = f"{self.first!r} in {self.first.dim} and {self.second!r} in {self.second.dim} dimensions"
             raise fail(ArgumentError, "domains", got, "combine domains of one dimension")
@@ -227,10 +236,6 @@ class SetOperation(Carved):
             return low, high
         return around(self.boundary.patches)
 
-    @property
-    def patches(self) -> tuple[Patch, ...]:
-        return self._patches
-
     @cached_property
     def _patches(self) -> tuple[Patch, ...]:
         if self.dim > 1:
@@ -285,18 +290,12 @@ class BoundaryPieces(Patchwork):
 
     @cached_property
     def _patches(self) -> tuple[Patch, ...]:
-        found: list[Patch] = []
+        found, sides = list[Patch](), self.domain.sides
         for number, piece in self.sources:
             assert isinstance(piece, Patchwork)
-
-            def sign(points: Points, own: int = number) -> Signs:
-                return self.domain.sides.signs(points, own)
-
-            def near(x: FloatArray, own: int = number) -> FloatArray:
-                return self.domain.sides.nearness(x, own)
-
+            sign, near = partial(sides.signs, leaf=number), partial(sides.nearness, leaf=number)
             for patch in piece.patches:
-                found.extend(cut(patch, sign, near, self.domain.sides.room))
+                found.extend(cut(patch, sign, near, sides.room))
         return tuple(found)
 
     @property
@@ -373,12 +372,6 @@ class BoundaryPieces(Patchwork):
 
 
 _REMEDY = "combine domains such as Box, Ball, Polygon, Implicit or Solid; for a part of one, D & Implicit(…)"
-
-
-def _combined(operation: Literal["|", "&", "-"], first: Domain, second: object) -> SetOperation:
-    if not isinstance(second, Domain):
-        raise fail(ArgumentTypeError, "domains", describe(second), _REMEDY)
-    return SetOperation(operation, first, second)
 
 
 def _numbers(domain: Domain, source: Region, first: int = 0) -> set[int] | None:

@@ -8,18 +8,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, ShapeError, check_array, describe, fail
+from kernop.basics.checks import check_array, check_kind
+from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, describe, fail
 from kernop.basics.frozen import frozen
-from kernop.geometry.domain import Carved
-from kernop.geometry.extents import check_extent, slack
+from kernop.geometry.domain import Carved, WholeBoundary
+from kernop.geometry.extents import check_extent
 from kernop.geometry.levelset import NAME, REMEDY, LevelSet
 from kernop.geometry.loops import crossings, loop
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
-from kernop.geometry.region import Patchwork
 from kernop.geometry.tetrahedra import triangles
 from kernop.geometry.triangles import Triangles
 
@@ -42,8 +41,7 @@ class Implicit(Carved):
     """
 
     def __init__(self, distance: Callable[[Any], Any], bounds: Any) -> None:
-        if not callable(distance):
-            raise fail(ArgumentTypeError, NAME, describe(distance), REMEDY)
+        check_kind(NAME, distance, Callable, REMEDY)
         box = check_array("bounds", bounds, remedy="give two corners, (lo, hi)")
         if box.ndim != 2 or len(box) != 2 or box.shape[1] not in CELLS:
             got = f"an array of shape {box.shape}"
@@ -52,15 +50,10 @@ class Implicit(Carved):
             raise fail(ArgumentError, "bounds", describe(bounds), "give lo < hi on every axis")
         check_extent("bounds", *box)
         self.function, self._box = distance, frozen(box)
-        self._level = LevelSet(distance, float(np.max(box[1] - box[0])), box.shape[1])
+        self.level = LevelSet(distance, float(np.max(box[1] - box[0])), box.shape[1])
         self._volume = np.nan
-        _ = self._sheet
+        _ = self.sheet
         self.check_thickness(NAME)
-
-    @property
-    def level(self) -> LevelSet:
-        """The function, with its gradient."""
-        return self._level
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
@@ -80,7 +73,7 @@ class Implicit(Carved):
         low = self._box[0] - 1.07 * cell  # so that nodes are on no round numbers, where a function may vanish
         axes = [low[k] + cell[k] * np.arange(counts[k] + 4) for k in range(self.dim)]
         nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-        values = self._level.values(nodes.reshape(-1, self.dim)).reshape(nodes.shape[:-1])
+        values = self.level.values(nodes.reshape(-1, self.dim)).reshape(nodes.shape[:-1])
         self._check_closed(nodes, values)
         return values, low, cell
 
@@ -103,7 +96,7 @@ class Implicit(Carved):
             )
 
     @cached_property
-    def _sheet(self) -> tuple[Patch, ...]:
+    def sheet(self) -> tuple[Patch, ...]:
         """The boundary: lines in the plane, one surface in space."""
         values, low, cell = self._grid
         if self.dim == 3:
@@ -112,26 +105,26 @@ class Implicit(Carved):
         for chain in crossings(values < 0.0):
             nodes = np.array([_zero(values, low, cell, *key) for key in chain])
             if len(nodes) >= 4:
-                found.extend(loop(nodes, self._level))
+                found.extend(loop(nodes, self.level))
         return tuple(found)
 
     def _surface(self, corners: FloatArray, reach: float) -> Patch:
         """Triangles near the zero set, (m, 3, 3), as a patch of it."""
-        moved = self._level.found(corners.reshape(-1, 3), reach).reshape(-1, 3, 3)
+        moved = self.level.found(corners.reshape(-1, 3), reach).reshape(-1, 3, 3)
         net = Triangles.ordered(moved)
         net = Triangles(net.corners[net.areas > 1e-12 * np.max(net.areas)])
         area, self._volume = self._extrapolated(net, reach)
 
         def place(t: FloatArray) -> Points:
-            x = self._level.projected(net.place(t)[0], reach)
-            return Points(x, self._level.normals(x))
+            x = self.level.projected(net.place(t)[0], reach)
+            return Points(x, self.level.normals(x))
 
         return Patch(area, (area**0.5, area**0.5), place, smooth=False)
 
     def _extrapolated(self, net: Triangles, reach: float) -> tuple[float, float]:
         """The area of the zero set and the volume within: of the triangles, and of four for each, extrapolated."""
         middles = 0.5 * (net.corners + np.roll(net.corners, -1, axis=1))  # of the edges ab, bc, ca
-        middles = self._level.projected(middles.reshape(-1, 3), reach).reshape(-1, 3, 3)
+        middles = self.level.projected(middles.reshape(-1, 3), reach).reshape(-1, 3, 3)
         (a, b, c), (p, q, r) = np.moveaxis(net.corners, 1, 0), np.moveaxis(middles, 1, 0)
         four = ((a, p, r), (b, q, p), (c, r, q), (p, q, r))
         finer = Triangles(np.concatenate([np.stack(own, axis=1) for own in four]))
@@ -139,7 +132,7 @@ class Implicit(Carved):
         for own in (net, finer):
             place = own.corners.mean(axis=1)
             heights = np.sum((place - 0.5 * self._box.sum(axis=0)) * own.crosses, axis=1)
-            outward = np.sign(np.sum(own.crosses * self._level.gradient(place), axis=1))
+            outward = np.sign(np.sum(own.crosses * self.level.gradient(place), axis=1))
             found.append((float(np.sum(own.areas)), float(np.sum(heights * outward)) / 6.0))
         area, volume = ((4.0 * fine - coarse) / 3.0 for coarse, fine in zip(*found, strict=True))
         return area, volume
@@ -152,7 +145,7 @@ class Implicit(Carved):
     def _tight(self) -> tuple[FloatArray, FloatArray]:
         """Bounds of many points of the boundary, and a little more, within those that are given."""
         t = np.linspace(0.0, 1.0, 257)[:, None] if self.dim == 2 else np.random.default_rng(0).random((20_000, 2))
-        x = np.concatenate([patch.place(t).x for patch in self._sheet])
+        x = np.concatenate([patch.place(t).x for patch in self.sheet])
         room = 0.02 * np.max(self._grid[2]) if self.dim == 2 else 0.5 * np.max(self._grid[2])
         low, high = x.min(axis=0) - room, x.max(axis=0) + room
         return np.maximum(low, self._box[0] - 1e-9 * room), np.minimum(high, self._box[1] + 1e-9 * room)
@@ -167,10 +160,10 @@ class Implicit(Carved):
     def height(self, x: FloatArray) -> FloatArray:
         tree, gap = self._net
         away = np.asarray(tree.query(x)[0])
-        values, distance = self._level.values(x), away - 0.5 * gap
+        values, distance = self.level.values(x), away - 0.5 * gap
         near = np.flatnonzero(away <= NEAR * gap)
         if len(near):
-            slope = np.linalg.norm(self._level.gradient(x[near]), axis=1)
+            slope = np.linalg.norm(self.level.gradient(x[near]), axis=1)
             distance[near] = np.minimum(np.abs(values[near]) / np.maximum(slope, 1e-300), away[near])
         return np.sign(values) * distance
 
@@ -179,18 +172,13 @@ class Implicit(Carved):
         """The zero set of the function."""
         return ZeroSet(self)
 
-    @property
-    def sheet(self) -> tuple[Patch, ...]:
-        """The patches of the boundary."""
-        return self._sheet
-
     def __repr__(self) -> str:
         low, high = self._box.tolist()
         return f"Implicit({getattr(self.function, '__name__', 'function')}, ({low}, {high}))"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ZeroSet(Patchwork):
+class ZeroSet(WholeBoundary):
     """The boundary of a domain that is told by a function."""
 
     domain: Implicit
@@ -200,21 +188,11 @@ class ZeroSet(Patchwork):
         return self.domain
 
     @property
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        return self.domain.bounds
-
-    @property
     def patches(self) -> tuple[Patch, ...]:
         return self.domain.sheet
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        return np.abs(self.domain.height(x)) <= np.max(slack(*self.bounds))
-
     def normals(self, x: FloatArray) -> FloatArray | None:
         return self.domain.level.normals(x)
-
-    def __repr__(self) -> str:
-        return f"{self.domain!r}.boundary"
 
 
 def _zero(values: FloatArray, low: FloatArray, cell: FloatArray, i: int, j: int, axis: int) -> FloatArray:

@@ -11,16 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    FloatArray,
-    NonFiniteError,
-    ShapeError,
-    as_array,
-    called,
-    describe,
-    fail,
-)
+from kernop.basics.checks import as_array, called
+from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, ShapeError, describe, fail
 from kernop.basics.precision import float64
 
 #: The name of the argument in messages, and what it should be.

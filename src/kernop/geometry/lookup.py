@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import FloatArray, IntArray
 
 
 class Lookup:
@@ -24,7 +23,7 @@ class Lookup:
     def _places(self) -> dict[bytes, int]:
         return {key: i for i, key in enumerate(_keys(self._table))}
 
-    def rows(self, wanted: FloatArray) -> NDArray[np.intp]:
+    def rows(self, wanted: FloatArray) -> IntArray:
         """For each row of ``wanted`` (k, m) the number of a row that equals it, or −1: (k,)."""
         places = self._places
         return np.fromiter((places.get(key, -1) for key in _keys(wanted)), np.intp, len(wanted))

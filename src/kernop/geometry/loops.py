@@ -5,10 +5,9 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from kernop.basics.errors import AccuracyWarning, FloatArray
+from kernop.basics.errors import AccuracyWarning, BoolArray, FloatArray
 from kernop.geometry.levelset import NAME, LevelSet
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
@@ -24,7 +23,7 @@ CORNERS = ((0, 0), (1, 0), (1, 1), (0, 1))
 Key = tuple[int, int, int]
 
 
-def crossings(inside: NDArray[np.bool_]) -> list[list[Key]]:
+def crossings(inside: BoolArray) -> list[list[Key]]:
     """Closed chains of edges of a grid along which ``inside`` (nx, ny) changes; outside surrounds the inside.
 
     An edge is (i, j, axis): from node (i, j) to the next along the axis. Where a cell is crossed twice, the inside is

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import FloatArray, IntArray
+from kernop.basics.errors import BoolArray, FloatArray, IntArray
 from kernop.geometry.columns import TriangleColumns
 from kernop.geometry.triangles import Triangles
 
@@ -95,7 +94,7 @@ class TriangleMesh:
             left, count = np.concatenate(open_), 4 * count
         return distance, number
 
-    def touches(self, x: FloatArray, room: float) -> NDArray[np.bool_]:
+    def touches(self, x: FloatArray, room: float) -> BoolArray:
         """Is a row of x (n, 3) on the surface, or no farther from it than so much?"""
         tree, _, radius = self._net
         found = np.asarray(tree.query(x, distance_upper_bound=radius + room)[0]) < np.inf
@@ -106,7 +105,7 @@ class TriangleMesh:
     def _columns(self) -> TriangleColumns:
         return TriangleColumns.of(self.triangles.corners)
 
-    def inside(self, x: FloatArray) -> NDArray[np.bool_]:
+    def inside(self, x: FloatArray) -> BoolArray:
         """Does a ray from each row of x (n, 3) cross the surface an odd number of times?"""
         return self._columns.inside(x)
 

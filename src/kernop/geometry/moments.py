@@ -15,10 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.linalg as la
 from numpy.polynomial import legendre
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import FloatArray, IntArray
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
 from kernop.geometry.sequences import gauss
@@ -58,12 +57,13 @@ def enclosed(patches: Sequence[Patch], middle: FloatArray) -> float:
 
 def candidates(n: int) -> int:
     """How many points a rule of at most n nodes is chosen from."""
-    return CHOICE * _number(_degree(n))
+    degree = _degree(n)
+    return CHOICE * (degree + 1) * (degree + 2) // 2
 
 
 def positive_rule(
     x: FloatArray, n: int, patches: Sequence[Patch], low: FloatArray, high: FloatArray
-) -> tuple[NDArray[np.intp], FloatArray]:
+) -> tuple[IntArray, FloatArray]:
     """The numbers of at most n of the points x (k, 2), and positive weights; none where there is no such rule.
 
     The domain is within lines with outward normals, and within bounds low and high, (2,) each. Where there are no
@@ -97,10 +97,6 @@ def _of_degree(
 def _degree(n: int) -> int:
     """The highest degree, up to a limit, of which there are at most n polynomials."""
     return min(HIGHEST, int((np.sqrt(8.0 * n + 1.0) - 3.0) / 2.0))
-
-
-def _number(degree: int) -> int:
-    return (degree + 1) * (degree + 2) // 2
 
 
 def _rule(patches: Sequence[Patch]) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -149,7 +145,7 @@ def _products(x: FloatArray, degree: int) -> FloatArray:
     return legendre.legvander(x[:, 0], degree)[:, rows] * legendre.legvander(x[:, 1], degree)[:, columns]
 
 
-def _degrees(degree: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _degrees(degree: int) -> tuple[IntArray, IntArray]:
     rows, columns = np.indices((degree + 1, degree + 1))
     within = rows + columns <= degree
     return rows[within], columns[within]

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, fail
 from kernop.geometry.points import Points
 from kernop.geometry.sequences import unit_cube
 
@@ -33,7 +32,7 @@ class Patch:
     sides: tuple[float, ...]
     place: Callable[[FloatArray], Points]
     _: KW_ONLY
-    keeps: Callable[[FloatArray], NDArray[np.bool_]] | None = None
+    keeps: Callable[[FloatArray], BoolArray] | None = None
     part: float = 1.0
     smooth: bool = True
 

@@ -7,17 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    FloatArray,
-    ShapeError,
-    as_array,
-    check_array,
-    check_coordinates,
-    check_flag,
-    describe,
-    fail,
-)
+from kernop.basics.checks import as_array, check_array, check_coordinates, check_flag
+from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, describe, fail
 from kernop.basics.stored import stored
 
 
@@ -47,9 +38,8 @@ class Points:
             object.__setattr__(self, "normal", _unit_normals(self.normal, x.shape))
         object.__setattr__(self, "timed", _timed(self.timed, self.dim))
         if self.weight is not None:
-            weight = check_array("Points.weight", self.weight, remedy="give one number for each point")
-            if weight.shape != (len(x),):
-                raise fail(ShapeError, "Points.weight", describe(weight), f"give one for each point, shape ({len(x)},)")
+            remedy = f"give one number for each point, shape ({len(x)},)"
+            weight = check_array("Points.weight", self.weight, remedy=remedy, shape=(len(x),))
             weight.setflags(write=False)
             object.__setattr__(self, "weight", weight)
 
@@ -108,10 +98,8 @@ def _timed(value: object, dim: int) -> bool | None:
 
 
 def _unit_normals(value: object, shape: tuple[int, ...]) -> FloatArray:
-    normal = check_array("Points.normal", value, remedy="give unit vectors")
-    if normal.shape != shape:
-        got = f"an array of shape {normal.shape}"
-        raise fail(ShapeError, "Points.normal", got, f"give one normal for each point, shape {shape}")
+    remedy = f"give unit vectors, one normal for each point, shape {shape}"
+    normal = check_array("Points.normal", value, remedy=remedy, shape=shape)
     with np.errstate(over="ignore"):
         length = np.linalg.norm(normal, axis=1)
     error = np.abs(length - 1.0)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernop.basics.checks import check_coordinates, check_integer
 from kernop.basics.errors import (
     ArgumentError,
+    BoolArray,
     FloatArray,
+    IntArray,
+    MissingExtraError,
     ShapeError,
-    check_coordinates,
-    check_integer,
     describe,
     fail,
 )
@@ -23,7 +25,6 @@ from kernop.basics.stored import stored
 from kernop.geometry.domain import Carved
 from kernop.geometry.extents import check_extent, slack
 from kernop.geometry.patch import Patch
-from kernop.geometry.planar import invalid
 from kernop.geometry.points import Points
 from kernop.geometry.region import Patchwork
 
@@ -52,7 +53,7 @@ class Polygon(Carved):
         object.__setattr__(self, "vertices", _ring("vertices", self.vertices))
         object.__setattr__(self, "holes", tuple(_ring(f"holes[{k}]", hole) for k, hole in enumerate(self.holes)))
         check_extent("vertices", *self.bounds)
-        wrong = invalid(self.vertices, self.holes)
+        wrong = _invalid(self.vertices, self.holes)
         if wrong is not None:
             got = f"a polygon that is not one: {wrong}"
             raise fail(ArgumentError, "vertices, holes" if self.holes else "vertices", got, _REMEDY)
@@ -97,14 +98,14 @@ class Segments:
     last: FloatArray
     normal: FloatArray
 
-    def seen_from(self, x: FloatArray) -> tuple[FloatArray, NDArray[np.intp], NDArray[np.bool_]]:
+    def seen_from(self, x: FloatArray) -> tuple[FloatArray, IntArray, BoolArray]:
         """For each row of x (n, 2): the distance from the nearest segment, its number, and whether x is within all."""
         step = max(1, PAIRS // len(self.first))
         parts = [self._seen(x[start : start + step]) for start in range(0, max(1, len(x)), step)]
         distance, number, inside = zip(*parts, strict=True)
         return np.concatenate(distance), np.concatenate(number), np.concatenate(inside)
 
-    def _seen(self, x: FloatArray) -> tuple[FloatArray, NDArray[np.intp], NDArray[np.bool_]]:
+    def _seen(self, x: FloatArray) -> tuple[FloatArray, IntArray, BoolArray]:
         (ax, ay), (bx, by) = self.first.T, self.last.T
         px, py = x[:, :1], x[:, 1:]
         dx, dy = bx - ax, by - ay
@@ -155,7 +156,7 @@ class Edges(Patchwork):
         own = self._segments
         return tuple(map(_edge, own.first, own.last, own.normal))
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> BoolArray:
         return self._segments.seen_from(x)[0] <= np.max(slack(*self.polygon.bounds))
 
     def normals(self, x: FloatArray) -> FloatArray | None:
@@ -168,6 +169,21 @@ class Edges(Patchwork):
 
 
 _REMEDY = "give the vertices of a line that closes and does not cross or touch itself, and holes inside it"
+
+
+def _invalid(shell: FloatArray, holes: Sequence[FloatArray]) -> str | None:
+    """What is wrong with a polygon, and where; None if its edges do not cross and its holes lie inside."""
+    try:
+        shapely = import_module("shapely")
+    except ImportError as error:
+        remedy = "install the extra 'geometry': pip install 'kernop[geometry]'"
+        raise fail(MissingExtraError, "Polygon", "a polygon without shapely", remedy) from error
+    reason = str(shapely.is_valid_reason(shapely.Polygon(shell, list(holes))))
+    if reason == "Valid Geometry":
+        return None
+    what, _, where = reason.partition("[")
+    place = ", ".join(f"{float(number):.4g}" for number in where.rstrip("]").split()) if where else ""
+    return what.lower() + (f" at ({place})" if place else "")
 
 
 def _ring(name: str, value: object) -> FloatArray:

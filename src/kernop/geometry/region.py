@@ -9,21 +9,24 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FloatArray,
-    OutsideDomainError,
-    ShapeError,
+from kernop.basics.checks import (
     as_array,
     called,
     check_choice,
     check_coordinates,
     check_integer,
+    check_kind,
     check_memory,
+)
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BoolArray,
+    FloatArray,
+    OutsideDomainError,
+    ShapeError,
     describe,
     fail,
 )
@@ -78,7 +81,7 @@ class Region(ABC):
         return None
 
     @abstractmethod
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]: ...
+    def _contains(self, x: FloatArray) -> BoolArray: ...
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         """Outward unit normals at points of the region, (n, d); None where there is no normal, as inside."""
@@ -88,11 +91,11 @@ class Region(ABC):
     def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
         """Points of the region, uniform by measure."""
 
-    def contains(self, x: object) -> NDArray[np.bool_]:
+    def contains(self, x: object) -> BoolArray:
         """For each row of x (n, d): does it lie in the closed region, to rounding?"""
         return self.inside(check_coordinates("x", x, self.dim))
 
-    def inside(self, x: FloatArray) -> NDArray[np.bool_]:
+    def inside(self, x: FloatArray) -> BoolArray:
         """The same as `contains`, for coordinates that have been checked."""
         with np.errstate(over="ignore"):  # of points that are very far away
             return self._contains(x)
@@ -258,13 +261,13 @@ class Where(Subregion):
             raise fail(ArgumentError, "predicate", got, "give one that holds on a part of the region")
         super().__init__(base, base.measure * self._fraction)
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> BoolArray:
         return self.base.contains(x) & holds(self._predicate, x)
 
     def restricted(self, patch: Patch) -> Patch:
         """The part of a patch of the base on which the predicate holds."""
 
-        def keeps(t: FloatArray) -> NDArray[np.bool_]:
+        def keeps(t: FloatArray) -> BoolArray:
             kept = np.ones(len(t), dtype=bool) if patch.keeps is None else patch.keeps(t)
             if kept.any():
                 kept[kept] = holds(self._predicate, patch.place(t[kept]).x)
@@ -290,6 +293,13 @@ class Where(Subregion):
         return drawn[np.sort(rng.permutation(kept)[:n])]
 
 
+def unrestricted(region: Region) -> Region:
+    """The region of which it is a part, or a part of a part, by predicates."""
+    while isinstance(region, Where):
+        region = region.base
+    return region
+
+
 class PointSet(Region):
     """A region of finitely many points, all of which are known."""
 
@@ -312,7 +322,7 @@ class PointSet(Region):
     def _tree(self) -> KDTree:
         return KDTree(self.points.x)
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> BoolArray:
         distance, _ = self._tree.query(x)
         return np.asarray(distance <= np.max(slack(*self.bounds)))
 
@@ -348,11 +358,9 @@ class At(PointSet):
         return "at " + np.array2string(self.points.x[0], precision=3)
 
 
-def holds(predicate: Predicate, x: FloatArray) -> NDArray[np.bool_]:
+def holds(predicate: Predicate, x: FloatArray) -> BoolArray:
     """The answer of a predicate: one truth value for each point."""
-    if not callable(predicate):
-        remedy = "give a function of x (n, d) that returns (n,)"
-        raise fail(ArgumentTypeError, "predicate", describe(predicate), remedy)
+    check_kind("predicate", predicate, Callable, "give a function of x (n, d) that returns (n,)")
     remedy = f"return one truth value for each of the {len(x)} rows of x, as in x[..., 0] < 0.5"
     try:
         mask = as_array("predicate", called("predicate", predicate, x, remedy=remedy), remedy)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, check_number, fail
-from kernop.basics.stored import name_of, stored, stored_arguments
+from kernop.basics.checks import check_number
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, fail
+from kernop.basics.stored import storable, stored
 from kernop.geometry.box import Box
 from kernop.geometry.lookup import Lookup
 from kernop.geometry.points import Points, subset
@@ -30,7 +30,7 @@ class Remembered(Subregion):
         super().__init__(base, check_number("measure", measure, above=0.0))
         self.points, self._lookup = points, Lookup(points.x)
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> BoolArray:
         return self._lookup.rows(x) >= 0
 
     def normals(self, x: FloatArray) -> FloatArray | None:
@@ -47,25 +47,16 @@ class Remembered(Subregion):
 
 def remembered(region: Region, points: Points) -> Region:
     """A region as a file can hold it: itself, or these points of it if it is told by a user's function."""
-    if _storable(region) and not isinstance(region, Remembered):
+    if storable(region) and not isinstance(region, Remembered):
         return region
     return Remembered(_around(region), points, region.measure)
-
-
-def _storable(value: object) -> bool:
-    """Can it be stored, with all that it is made of?"""
-    if isinstance(value, tuple):
-        return all(map(_storable, value))
-    if not isinstance(value, Region):
-        return True
-    return name_of(value) is not None and all(map(_storable, stored_arguments(value).values()))
 
 
 def _around(region: Region) -> Region:
     """A region that can be stored, holds this one, and has its dimension; bounds are those of this one if possible."""
     if isinstance(region, Where | Remembered):
         return _around(region.base)
-    if _storable(region):
+    if storable(region):
         return region
     if isinstance(region, SpaceTime):
         return _cylinder(region)

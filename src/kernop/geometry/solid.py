@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, check_array, check_coordinates, fail
+from kernop.basics.checks import check_array, check_coordinates
+from kernop.basics.errors import ArgumentError, BoolArray, FileError, FloatArray, MissingExtraError, ShapeError, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
-from kernop.geometry.domain import Carved
+from kernop.geometry.domain import Carved, WholeBoundary
 from kernop.geometry.extents import check_extent, slack
-from kernop.geometry.mesh import TriangleMesh
-from kernop.geometry.meshfiles import read_mesh
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
-from kernop.geometry.region import Patchwork
 from kernop.geometry.repair import closed_surface
 from kernop.geometry.triangles import Triangles
 
 #: Points at which a surface is looked at from both sides, so far away as a part of its extent; at a few of them a ray
 #: along an edge may be mistaken.
 LOOK, APART, FEW = 2048, 1e-7, 3
+#: Files of surfaces that can be read.
+SUFFIXES = (".stl", ".ply", ".obj", ".off")
 
 
 @stored("solid")
@@ -45,7 +45,7 @@ class Solid(Carved):
         if isinstance(source, str | Path):
             if faces is not None:
                 raise fail(ArgumentError, "faces", "some with a file", "leave them out: the file has them")
-            source, faces = read_mesh(Path(source))
+            source, faces = _read_mesh(Path(source))
         vertices = check_coordinates("vertices", source, 3)
         numbers = check_array("faces", faces, remedy="give the numbers of three vertices for each triangle")
         if numbers.ndim != 2 or numbers.shape[1] != 3 or len(numbers) < 4:
@@ -55,20 +55,20 @@ class Solid(Carved):
             got = f"numbers from {numbers.min():g} to {numbers.max():g}"
             raise fail(ArgumentError, "faces", got, f"give whole numbers of vertices, 0 to {len(vertices) - 1}")
         check_extent("vertices", vertices.min(axis=0), vertices.max(axis=0))
-        self._mesh = closed_surface(vertices, numbers.astype(np.intp))
+        self.mesh = closed_surface(vertices, numbers.astype(np.intp))
         self.check_thickness("surface")
         self._check_simple()
 
     def stored_arguments(self) -> dict[str, Any]:
         """The arguments of the constructor: arrays, whatever file they came from."""
-        return {"source": frozen(self._mesh.vertices), "faces": self._mesh.faces.astype(np.float64)}
+        return {"source": frozen(self.mesh.vertices), "faces": self.mesh.faces.astype(np.float64)}
 
     def _check_simple(self) -> None:
         """Raise if the surface cuts through itself: then normals of some of it point to where a ray says inside."""
         points = self.boundary.sample(LOOK)
         assert points.normal is not None
         step = APART * float(np.max(np.subtract(*self.bounds[::-1]))) * points.normal
-        wrong = self._mesh.inside(points.x + step) | ~self._mesh.inside(points.x - step)
+        wrong = self.mesh.inside(points.x + step) | ~self.mesh.inside(points.x - step)
         if np.count_nonzero(wrong) >= FEW:
             place = ", ".join(f"{value:.4g}" for value in points.x[np.argmax(wrong)])
             got = f"a surface that cuts through itself: at ({place}) it encloses something twice"
@@ -76,17 +76,12 @@ class Solid(Carved):
             raise fail(ArgumentError, "surface", got, remedy)
 
     @property
-    def mesh(self) -> TriangleMesh:
-        """The surface, with outward normals."""
-        return self._mesh
-
-    @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
-        return self._mesh.vertices.min(axis=0), self._mesh.vertices.max(axis=0)
+        return self.mesh.vertices.min(axis=0), self.mesh.vertices.max(axis=0)
 
     @cached_property
     def _size(self) -> float:
-        return self._mesh.volume
+        return self.mesh.volume
 
     @property
     def measure(self) -> float:
@@ -94,16 +89,16 @@ class Solid(Carved):
         return self._size
 
     def height(self, x: FloatArray) -> FloatArray:
-        distance, _ = self._mesh.nearest(x)
-        return np.where(self._mesh.inside(x), -distance, distance)
+        distance, _ = self.mesh.nearest(x)
+        return np.where(self.mesh.inside(x), -distance, distance)
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
-        inside = self._mesh.inside(x)
+    def _contains(self, x: FloatArray) -> BoolArray:
+        inside = self.mesh.inside(x)
         low, high = self.bounds
         room = float(np.max(slack(low, high)))
         beyond = np.flatnonzero(~inside & np.all((x >= low - room) & (x <= high + room), axis=1))
         if len(beyond):
-            inside[beyond] = self._mesh.touches(x[beyond], room)
+            inside[beyond] = self.mesh.touches(x[beyond], room)
         return inside
 
     @property
@@ -113,12 +108,12 @@ class Solid(Carved):
 
     def __repr__(self) -> str:
         low, high = (", ".join(f"{value:.3g}" for value in corner) for corner in self.bounds)
-        return f"Solid(<{len(self._mesh.faces)} triangles from ({low}) to ({high})>)"
+        return f"Solid(<{len(self.mesh.faces)} triangles from ({low}) to ({high})>)"
 
 
 @stored("surface")
 @dataclass(frozen=True, eq=False, repr=False)
-class Surface(Patchwork):
+class Surface(WholeBoundary):
     """The surface of a solid: a point has the normal of its triangle."""
 
     solid: Solid
@@ -126,10 +121,6 @@ class Surface(Patchwork):
     @property
     def enclosed(self) -> Solid:
         return self.solid
-
-    @property
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        return self.solid.bounds
 
     @cached_property
     def _net(self) -> Triangles:
@@ -147,11 +138,29 @@ class Surface(Patchwork):
 
         return (Patch(area, (area**0.5, area**0.5), place, smooth=False),)
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> BoolArray:
         return self.solid.mesh.touches(x, float(np.max(slack(*self.bounds))))
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         return self.solid.mesh.normals[self.solid.mesh.nearest(x)[1]]
 
-    def __repr__(self) -> str:
-        return f"{self.solid!r}.boundary"
+
+def _read_mesh(path: Path) -> tuple[FloatArray, FloatArray]:
+    """The vertices (n, 3) and the triangles (m, 3), numbers of vertices, of a file."""
+    if path.suffix.lower() not in SUFFIXES:
+        remedy = f"give a file of one of the kinds {', '.join(SUFFIXES)}"
+        raise fail(FileError, "path", f"{str(path)!r}, whose suffix is not that of a surface", remedy)
+    try:
+        trimesh = import_module("trimesh")
+    except ImportError as error:
+        remedy = "install the extra 'geometry': pip install 'kernop[geometry]'"
+        raise fail(MissingExtraError, "Solid", f"the file {str(path)!r} without trimesh", remedy) from error
+    if not path.is_file():
+        raise fail(FileError, "path", f"{str(path)!r}, which is no file", "give the path of a surface")
+    try:
+        mesh = trimesh.load(str(path), force="mesh", process=False)
+        vertices, faces = np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.float64)
+    except Exception as error:  # of whatever kind the reader raises for a damaged file
+        got = f"{str(path)!r}, which cannot be read ({error})"
+        raise fail(FileError, "path", got, "give a surface of triangles") from error
+    return vertices, faces

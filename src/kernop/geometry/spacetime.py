@@ -6,25 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FloatArray,
-    ShapeError,
-    check_array,
-    check_integer,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_array, check_integer
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, BoolArray, FloatArray, ShapeError, describe, fail
 from kernop.basics.stored import stored
 from kernop.geometry.box import Interval
 from kernop.geometry.domain import BoundaryPieces, Domain
 from kernop.geometry.extents import check_extent
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points
-from kernop.geometry.region import Patchwork, Region, Where
+from kernop.geometry.region import Patchwork, Region, Where, unrestricted
 
 
 @stored("space-time")
@@ -41,7 +32,7 @@ class SpaceTime(Patchwork):
     times: tuple[float, float]
 
     def __post_init__(self) -> None:
-        if not isinstance(_whole(self.space), Domain):
+        if not isinstance(unrestricted(self.space), Domain):
             remedy = "give an Interval, a Box, a Ball or another domain, or a part of one"
             raise fail(ArgumentTypeError, "space", describe(self.space), remedy)
         ends = check_array("times", self.times, remedy="give (t0, t1)")
@@ -70,7 +61,7 @@ class SpaceTime(Patchwork):
     def patches(self) -> tuple[Patch, ...]:
         return _product(self.space, self.clock)
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> BoolArray:
         return self.space.contains(x[:, :-1]) & self.clock.contains(x[:, -1:])
 
     def quadrature(self, n: int) -> Points:
@@ -157,15 +148,15 @@ class Cylinder(Patchwork):
     def patches(self) -> tuple[Patch, ...]:
         return tuple(patch for pair in self._factors.values() for patch in _product(*pair))
 
-    def _belongs(self, x: FloatArray) -> dict[str, NDArray[np.bool_]]:
+    def _belongs(self, x: FloatArray) -> dict[str, BoolArray]:
         """Which points lie on which part; the first part that fits owns the point."""
-        free, owned = np.ones(len(x), dtype=bool), dict[str, NDArray[np.bool_]]()
+        free, owned = np.ones(len(x), dtype=bool), dict[str, BoolArray]()
         for part, (space, time) in self._factors.items():
             owned[part] = free & space.contains(x[:, :-1]) & time.contains(x[:, -1:])
             free = free & ~owned[part]
         return owned
 
-    def _contains(self, x: FloatArray) -> NDArray[np.bool_]:
+    def _contains(self, x: FloatArray) -> BoolArray:
         return np.any(list(self._belongs(x).values()), axis=0)
 
     def normals(self, x: FloatArray) -> FloatArray | None:
@@ -192,7 +183,7 @@ class Cylinder(Patchwork):
         if self.parts != ("walls",):
             raise fail(ArgumentError, "source", f"a piece of {self!r}", "ask the walls for it: spacetime.walls.of(…)")
         rim = self._rim
-        if isinstance(rim, BoundaryPieces) and not (isinstance(source, Where) and _whole(source) == rim):
+        if isinstance(rim, BoundaryPieces) and not (isinstance(source, Where) and unrestricted(source) == rim):
             source = source if isinstance(source, BoundaryPieces) and source.domain == rim.domain else rim.of(source)
         return Wall(self.spacetime, source)
 
@@ -215,7 +206,7 @@ class Wall(Cylinder):
     def __init__(self, spacetime: SpaceTime, piece: Region) -> None:
         super().__init__(spacetime, ("walls",))
         rim = spacetime.rim
-        fits = isinstance(piece, Region) and isinstance(_whole(piece), Patchwork) and piece.dim == rim.dim
+        fits = isinstance(piece, Region) and isinstance(unrestricted(piece), Patchwork) and piece.dim == rim.dim
         fits = fits and piece.intrinsic_dim == rim.intrinsic_dim
         if not fits or not np.all(rim.contains(piece.sample(16).x)):
             raise fail(ArgumentError, "piece", describe(piece), f"give a part of {rim!r}")
@@ -232,18 +223,15 @@ class Wall(Cylinder):
 _ENDS = {"initial": "left", "final": "right"}
 
 
-def _whole(region: Region) -> Region:
-    """The region of which it is a part, or a part of a part, by predicates."""
-    while isinstance(region, Where):
-        region = region.base
-    return region
-
-
 def _rule(space: Region, time: Patchwork, n: int) -> Points:
     """The product of a rule of space and one of time, with about n nodes."""
     n = check_integer("n", n, least=1)
     moments = max(1, round(n ** (1.0 / space.dim / 2))) if time.intrinsic_dim else 1
-    inner, outer = space.quadrature(max(1, n // moments)), time.quadrature(moments)
+    return product_rule(space.quadrature(max(1, n // moments)), time.quadrature(moments))
+
+
+def product_rule(inner: Points, outer: Points) -> Points:
+    """The product of a quadrature rule of space and one of time."""
     assert inner.weight is not None
     assert outer.weight is not None
     x = np.hstack([np.repeat(inner.x, len(outer), axis=0), np.tile(outer.x, (len(inner), 1))])

@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import BoolArray, FloatArray
 
 
 def triangles(values: FloatArray, low: FloatArray, cell: FloatArray) -> FloatArray:
@@ -37,7 +36,7 @@ def _cut(x: FloatArray, f: FloatArray) -> list[FloatArray]:
     x, f = np.take_along_axis(x, order[:, :, None], axis=1), np.take_along_axis(f, order, axis=1)
     below = np.count_nonzero(f < 0.0, axis=1)
 
-    def zero(rows: NDArray[np.bool_], i: int, j: int) -> FloatArray:
+    def zero(rows: BoolArray, i: int, j: int) -> FloatArray:
         """The zero between corners i and j."""
         part = f[rows, i] / (f[rows, i] - f[rows, j])
         return x[rows, i] + part[:, None] * (x[rows, j] - x[rows, i])

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import FloatArray, IntArray
 
 #: Parameters are shifted by this: those of a grid would be those of vertices where triangles are alike.
 SHIFT = 0.6180339887498949
@@ -42,7 +42,7 @@ class Triangles:
         total = np.cumsum(self.areas)
         return total / total[-1]
 
-    def place(self, t: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
+    def place(self, t: FloatArray) -> tuple[FloatArray, IntArray]:
         """Points for parameters in the unit square, (n, 2) ↦ (n, 3), and the numbers of their triangles, (n,).
 
         The first parameter chooses the triangle by area; where it is within the triangle's share, and the second, give

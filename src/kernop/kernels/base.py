@@ -23,18 +23,8 @@ import numpy as np
 from jax import Array
 from jax.core import Tracer
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FloatArray,
-    NonFiniteError,
-    RoughKernelError,
-    ShapeError,
-    check_array,
-    check_number,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_array, check_kind, check_number
+from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, RoughKernelError, ShapeError, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.precision import float64
 from kernop.basics.stored import stored
@@ -87,7 +77,7 @@ class Kernel(ABC):
             return _value(self, one, other)
 
     def __add__(self, other: object) -> Kernel:
-        return Sum(self, _kernel(other))
+        return Sum(self, check_kind("kernel", other, Kernel, "add kernels to kernels only"))
 
     def __mul__(self, other: Any) -> Kernel:
         return Multiple(self, other) if not isinstance(other, Kernel) else KernelProduct(self, other)
@@ -140,12 +130,6 @@ def _unflatten(cls: type[Kernel], aux: tuple[tuple[str, Any], ...], children: It
     kernel = object.__new__(cls)  # not __init__: the leaves may be tracers, and were checked at birth
     vars(kernel).update(aux, **dict(zip(cls.leaves, children, strict=True)))
     return kernel
-
-
-def _kernel(value: object) -> Kernel:
-    if not isinstance(value, Kernel):
-        raise fail(ArgumentTypeError, "kernel", describe(value), "add kernels to kernels only")
-    return value
 
 
 def check_lengthscale(value: object) -> FloatArray:

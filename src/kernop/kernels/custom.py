@@ -10,16 +10,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from kernop.basics.errors import (
-    ArgumentTypeError,
-    OperatorError,
-    ShapeError,
-    as_array,
-    called,
-    check_number,
-    describe,
-    fail,
-)
+from kernop.basics.checks import as_array, called, check_kind, check_number
+from kernop.basics.errors import OperatorError, ShapeError, fail
 from kernop.kernels.base import Coordinates, Kernel, Partials
 from kernop.language.fields import MultiIndex
 
@@ -41,8 +33,7 @@ class CustomKernel(Kernel):
     stationary = False
 
     def __init__(self, function: Callable[[Array, Array], Any], smoothness: float = math.inf) -> None:
-        if not callable(function):
-            raise fail(ArgumentTypeError, "function", describe(function), "give a function K(x, y) of two points")
+        check_kind("function", function, Callable, "give a function K(x, y) of two points")
         self.function = function
         unlimited = isinstance(smoothness, float) and smoothness == math.inf
         self._smoothness = math.inf if unlimited else check_number("smoothness", smoothness, least=0.0)

@@ -33,18 +33,14 @@ class Gaussian(Radial):
     def partials(self, z: Coordinates, gammas: Collection[MultiIndex]) -> Partials:
         """The same as for every radial kernel, factored by axis: ∂^n e^(−s²) = (−1)^n H_n(s) e^(−s²)."""
         s, rates = self.scaled(z)
-        value = _exp(-squared(s))
+        square = squared(s)
+        value: Any = np.exp(-square) if isinstance(square, np.ndarray) else jnp.exp(-square)
         hermite = [hermite_polynomials(part, max(gamma[k] for gamma in gammas)) for k, part in enumerate(s)]
 
         def tensor(gamma: MultiIndex) -> Array:
             return times([value, times(h[g] for h, g in zip(hermite, gamma, strict=True)), scale(rates, gamma)])
 
         return {gamma: tensor(gamma) for gamma in gammas}
-
-
-def _exp(t: Any) -> Any:
-    """e^t, in NumPy for arrays of NumPy."""
-    return np.exp(t) if isinstance(t, np.ndarray) else jnp.exp(t)
 
 
 def hermite_polynomials(s: Array, highest: int) -> list[Scalar]:

@@ -10,7 +10,8 @@ from functools import lru_cache
 import jax.numpy as jnp
 from jax import Array
 
-from kernop.basics.errors import ArgumentError, check_number, fail
+from kernop.basics.checks import check_number
+from kernop.basics.errors import ArgumentError, fail
 from kernop.basics.stored import Numbers, stored
 from kernop.kernels.laurent import Laurent, laurent_values
 from kernop.kernels.radial import Radial

@@ -10,22 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, qr
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FloatArray,
-    ShapeError,
-    check_array,
-    check_coordinates,
-    check_memory,
-    check_number,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_array, check_coordinates, check_kind, check_memory, check_number
+from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, describe, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.precision import eagerly, float64
 from kernop.basics.stored import ComplexArray, stored
@@ -74,8 +63,7 @@ class ScatteredFunction:
         self.values: FloatArray | ComplexArray = frozen(check_array("values", values, remedy=remedy, complex_too=True))
         if self.values.ndim not in (1, 2) or len(self.values) != len(self.x):
             raise fail(ShapeError, "values", describe(self.values), remedy)
-        if kernel is not None and not isinstance(kernel, Kernel):
-            raise fail(ArgumentTypeError, "kernel", describe(kernel), "give a kernel, such as ko.Matern(4.5, 0.3)")
+        check_kind("kernel", kernel, Kernel | None, "give a kernel, such as ko.Matern(4.5, 0.3)")
         self.noise = None if noise is None else check_number("noise", noise, above=0.0, below=1e100)
         n, d = self.x.shape
         _check_enough(self.x)
@@ -218,7 +206,7 @@ def matrix_of(kernel: Kernel, x: FloatArray) -> FloatArray:
 
 def _kriged(
     kernel: Kernel, x: FloatArray, data: FloatArray, noise: float | None
-) -> tuple[FloatArray, NDArray[np.float64], float]:
+) -> tuple[FloatArray, FloatArray, float]:
     """The trend (1 + d, columns), the c_j (n, columns), and the log likelihood, up to a constant.
 
     Σ = K + σ²; without noise the scale of the prior is the most likely one.

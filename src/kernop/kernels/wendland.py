@@ -10,7 +10,8 @@ from functools import lru_cache
 import jax.numpy as jnp
 from jax import Array
 
-from kernop.basics.errors import ArgumentError, check_integer, fail
+from kernop.basics.checks import check_integer
+from kernop.basics.errors import ArgumentError, fail
 from kernop.basics.stored import Numbers, stored
 from kernop.kernels.laurent import Laurent, combine, derivative, laurent_values, multiply
 from kernop.kernels.radial import Radial

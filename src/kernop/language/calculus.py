@@ -17,16 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    FloatArray,
-    OperatorError,
-    ShapeError,
-    check_array,
-    check_integer,
-    describe,
-    fail,
-    naming,
-)
+from kernop.basics.checks import check_array, check_integer
+from kernop.basics.errors import FloatArray, OperatorError, ShapeError, describe, fail, naming
 from kernop.basics.stored import stored
 from kernop.language.coefficients import Coefficient, PlaceFunction
 from kernop.language.fields import Field, VectorField, check_axis, described, scalar, vector

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import jax
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, check_scalar, fail
+from kernop.basics.checks import check_scalar
+from kernop.basics.errors import ArgumentError, fail
 from kernop.language.functions import Function, values_of_function
 
 #: A function of coordinates (n, d) and normals (n, d) or None.

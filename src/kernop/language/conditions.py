@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import keyword
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from kernop.basics.errors import ArgumentTypeError, InputNameError, check_array, describe, fail, naming
+import numpy as np
+
+from kernop.basics.checks import check_array, check_kind
+from kernop.basics.errors import ArgumentTypeError, InputNameError, describe, fail, naming
 from kernop.basics.stored import stored
 from kernop.geometry import Points, Region, SpaceTime
 from kernop.geometry.cloud import CloudRegion
@@ -44,16 +47,13 @@ class Condition:
     across: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.on, Region):
-            raise fail(ArgumentTypeError, "on", describe(self.on), "give a region, such as a Box or its .boundary")
-        if not callable(self.op):
-            raise fail(ArgumentTypeError, "op", describe(self.op), "give a function, such as lambda u: -laplacian(u)")
+        check_kind("on", self.on, Region, "give a region, such as a Box or its .boundary")
+        check_kind("op", self.op, Callable, "give a function, such as lambda u: -laplacian(u)")
         name: object = self.name
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name == "self":
             remedy = "give a name that can be a keyword argument, such as 'f'"
             raise fail(InputNameError, "name", describe(name), remedy)
-        if self.of is not None and not isinstance(self.of, str):
-            raise fail(ArgumentTypeError, "of", describe(self.of), "give the name of an unknown, such as 'u'")
+        check_kind("of", self.of, str | None, "give the name of an unknown, such as 'u'")
         if self.data is not None and not callable(self.data):
             remedy = "give a number or a function of x"
             if check_array("data", self.data, remedy=remedy, complex_too=True).ndim > 1:
@@ -141,8 +141,7 @@ def Initial(on: Region, name: str = "u0", order: int = 0, data: object = None, o
     order = check_order(order)
     if isinstance(on, SpaceTime):
         raise fail(ArgumentTypeError, "on", describe(on), "give its initial slice, spacetime.initial")
-    if not isinstance(on, Region):
-        raise fail(ArgumentTypeError, "on", describe(on), "give the initial slice of a SpaceTime")
+    check_kind("on", on, Region, "give the initial slice of a SpaceTime")
     return Condition(lambda u, /: partial(u, -1, order), on, name, data=data, of=of)
 
 
@@ -166,8 +165,7 @@ def Mean(on: Region, name: str = "mean", of: str | None = None, data: object = N
 
     On a `PointCloud` it is the average over its points.
     """
-    if not isinstance(on, Region):
-        raise fail(ArgumentTypeError, "on", describe(on), "give a region, such as a Box or its .boundary")
+    check_kind("on", on, Region, "give a region, such as a Box or its .boundary")
     return Condition(Weighted(1.0 / on.measure), on, name, data=data, of=of, integral=True)
 
 
@@ -178,3 +176,25 @@ def Integral(
     if isinstance(on, CloudRegion):
         raise fail(ArgumentTypeError, "on", describe(on), "points have no volume: state ko.Mean, the average over them")
     return Condition(Weighted(weight), on, name, data=data, of=of, integral=True)
+
+
+def written(condition: Condition, unknowns: Unknowns) -> str:
+    """What a condition says, such as "u = g", "∂u/∂n = 0" or "P u = f"."""
+    u = condition.of or unknowns.single or f"({', '.join(unknowns.names)})"
+    op = condition.op
+    left = f"{u}" if op is itself else f"∂{u}/∂n" if op is normal_derivative else f"P {u}"
+    if isinstance(op, Mixed):
+        left = f"α {u} + β ∂{u}/∂n"
+    if isinstance(op, Weighted):
+        left = f"w {u}"
+    if condition.paired:
+        left = f"{left} at x − {left} at x′"
+    if condition.across:
+        left = f"[{left}]"
+    if condition.integral:
+        left = f"∫ {left}"
+    data = condition.data
+    if data is None:
+        return f"{left} = {condition.name}"
+    right = f"{np.asarray(data).item():.4g}" if not callable(data) and np.size(data) == 1 else "a fixed function"
+    return f"{left} = {right}"

@@ -26,7 +26,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from kernop.basics.errors import KernopError, NonlinearOperatorError, OperatorError, check_number, describe, fail
+from kernop.basics.checks import check_number
+from kernop.basics.errors import KernopError, NonlinearOperatorError, OperatorError, describe, fail
 from kernop.language.coefficients import Coefficient, PlaceFunction, directional
 
 MultiIndex = tuple[int, ...]

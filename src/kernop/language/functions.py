@@ -15,18 +15,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from kernop.basics.checks import LARGE, as_array, called, check_array, check_memory
 from kernop.basics.errors import (
-    LARGE,
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
     KernopError,
     OperatorError,
     ShapeError,
-    as_array,
-    called,
-    check_array,
-    check_memory,
     describe,
     fail,
 )

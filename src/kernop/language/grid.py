@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from kernop.basics.checks import check_array, check_choice, check_integer
 from kernop.basics.errors import (
     AccuracyWarning,
     ArgumentError,
@@ -18,9 +19,6 @@ from kernop.basics.errors import (
     FloatArray,
     OutsideDomainError,
     ShapeError,
-    check_array,
-    check_choice,
-    check_integer,
     describe,
     fail,
 )

@@ -9,9 +9,9 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, OperatorError, describe, fail, naming
+from kernop.basics.checks import check_kind
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, OperatorError, describe, fail, naming
 from kernop.basics.precision import eagerly
 from kernop.geometry import Points, Region, SpaceTime
 from kernop.language.calculus import collecting_fluxes
@@ -21,7 +21,7 @@ from kernop.language.functions import evaluate_at
 from kernop.language.ops import coefficient_values, itself, linear_forms
 from kernop.language.piecewise import Piecewise
 from kernop.language.problem import Problem
-from kernop.language.sides import LOOK, Bounded, between_domains, sides
+from kernop.language.sides import LOOK, between_domains, boundary_of, sides
 from kernop.language.unknowns import Operator, Unknowns
 
 #: Points by which factors on the two sides are compared, and how far they may be apart.
@@ -55,8 +55,7 @@ class Interface(Compound):
     of: str | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.on, Region):
-            raise fail(ArgumentTypeError, "on", describe(self.on), "give a surface, such as inclusion.boundary")
+        check_kind("on", self.on, Region, "give a surface, such as inclusion.boundary")
         if self.on.enclosed is None:
             remedy = "give the boundary of a domain, or a part of it, such as Ball([0, 0], 0.5).boundary"
             raise fail(ArgumentError, "on", f"{self.on!r}, which bounds no domain", remedy)
@@ -125,9 +124,9 @@ class Flux:
         """The flux of the first equation."""
         return flux_of(self.equations[0][0])(*fields, **named)
 
-    def beside(self, points: Points, name: str) -> list[tuple[Operator, NDArray[np.bool_]]]:
+    def beside(self, points: Points, name: str) -> list[tuple[Operator, BoolArray]]:
         """The equations that hold at points near the surface, and at which of them, (n,) each."""
-        free, found = np.ones(len(points), dtype=bool), list[tuple[Operator, NDArray[np.bool_]]]()
+        free, found = np.ones(len(points), dtype=bool), list[tuple[Operator, BoolArray]]()
         for equation, region in self.equations:
             here = free & region.contains(points.x)
             if np.any(here):
@@ -172,7 +171,7 @@ def flux_of(op: Operator) -> Operator:
     return flux
 
 
-def choices(op: Operator, points: Points, name: str) -> list[tuple[Operator, NDArray[np.bool_]]]:
+def choices(op: Operator, points: Points, name: str) -> list[tuple[Operator, BoolArray]]:
     """The operators that are meant at points near a surface, and at which of them, (n,) each."""
     if not isinstance(op, Flux):
         return [(op, np.ones(len(points), dtype=bool))]
@@ -219,7 +218,7 @@ def _leading(op: Operator, points: Points, name: str) -> FloatArray:
 def _inner(surface: Region, domains: Sequence[Region]) -> Region:
     """What of a surface has the domain on both sides."""
 
-    def within(x: FloatArray) -> NDArray[np.bool_]:
+    def within(x: FloatArray) -> BoolArray:
         found = surface.contains(x)
         if np.any(found):
             found[found] = between_domains(surface, surface.adopt(x[found]), domains)
@@ -242,7 +241,7 @@ def completed(problem: Problem, functions: Sequence[Piecewise]) -> Problem:
     regions = list({id(region): region for function in functions for region in function.regions}.values())
     equations = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
     lasting = [_while(region, [c.on for c in equations]) for region in regions]
-    bounded = [region.boundary for region in lasting if isinstance(region, Bounded)]
+    bounded = [boundary for boundary in map(boundary_of, lasting) if boundary is not None]
     if problem.cuts or problem.unknowns.single is None or not regions or len(bounded) < len(regions):
         return problem
     interfaces: list[Interface] = []
@@ -264,10 +263,10 @@ def _while(region: Region, domains: Sequence[Region]) -> Region:
     return SpaceTime(region.space, (first, last)) if first < last else region
 
 
-def _first_time(before: Sequence[Region]) -> Callable[[FloatArray], NDArray[np.bool_]]:
+def _first_time(before: Sequence[Region]) -> Callable[[FloatArray], BoolArray]:
     """Which points, (n,), are on none of these surfaces?"""
 
-    def new(x: FloatArray) -> NDArray[np.bool_]:
+    def new(x: FloatArray) -> BoolArray:
         return ~np.any([np.zeros(len(x), dtype=bool), *(other.contains(x) for other in before)], axis=0)
 
     return new

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, NumberArray, check_array, describe, fail
+from kernop.basics.checks import check_array
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, NumberArray, describe, fail
 from kernop.geometry.tables import usual_order
 
 

@@ -7,15 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    ShapeError,
-    check_array,
-    describe,
-    fail,
-    naming,
-)
+from kernop.basics.checks import check_array, check_kind
+from kernop.basics.errors import ArgumentError, fail, naming
 from kernop.basics.precision import float64
 from kernop.basics.stored import stored
 from kernop.geometry import Points, Region
@@ -49,14 +42,11 @@ def Oblique(direction: object, on: Region, name: str = "o", data: object = None,
     Arguments:
         direction: b, a number for each spatial coordinate, or a function of x (n, d) that gives (n, m).
     """
-    if not isinstance(on, Region):
-        raise fail(ArgumentTypeError, "on", describe(on), "give a boundary, such as D.boundary")
+    check_kind("on", on, Region, "give a boundary, such as D.boundary")
     m = on.dim - on.timed
     if not callable(direction):
         remedy = f"give {m} numbers, one for each spatial coordinate, or a function of x"
-        numbers = check_array("direction", direction, remedy=remedy)
-        if numbers.shape != (m,):
-            raise fail(ShapeError, "direction", describe(numbers), remedy)
+        numbers = check_array("direction", direction, remedy=remedy, shape=(m,))
         direction = tuple(map(float, numbers))
     _check(direction, on.sample(LOOKED_AT), m)
     return Condition(Directional(direction), on, name, data=data, of=of)

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from kernop.basics.checks import check_kind
 from kernop.basics.errors import (
     ArgumentTypeError,
     FloatArray,
@@ -150,8 +151,7 @@ def apply_operator(
     With several ``unknowns``, as for `Problem`, u is a dictionary of functions by name; that of an unknown with k
     components gives (n, k), or (n, k, B), and so does an operator that returns a vector.
     """
-    if not isinstance(points, Points):
-        raise fail(ArgumentTypeError, "points", describe(points), "give Points, such as region.sample(100)")
+    check_kind("points", points, Points, "give Points, such as region.sample(100)")
     own = read_unknowns(unknowns)
     return _finite(_applied(op, own, of, _functions(u, own), points, name), "a result", points, name)
 
@@ -246,9 +246,7 @@ def _applied(
     op: Operator, unknowns: Unknowns, of: str | None, u: Mapping[str, Function], points: Points, name: str
 ) -> NumberArray:
     for function in u.values():
-        if not callable(function):
-            remedy = "give a function of x, such as lambda x: jnp.sin(x[..., 0])"
-            raise fail(ArgumentTypeError, "u", describe(function), remedy)
+        check_kind("u", function, Callable, "give a function of x, such as lambda x: jnp.sin(x[..., 0])")
     with eagerly():
         places = _places(points)
         parts, shape = _result(op, unknowns, of, unknowns.fields(_components(u, unknowns, points)), KnownField, name)
@@ -326,7 +324,7 @@ def _superposition(
         i, where = _largest(both - apart, points)
         got = f"an operator that is not linear: {where} P(u + v) = {both[i]:.6g} but P(u) + P(v) = {apart[i]:.6g}"
         remedy = "kernop learns linear equations; products, powers and quotients of u are not"
-    return NonlinearOperatorError(str(fail(NonlinearOperatorError, name, got, remedy)))
+    return fail(NonlinearOperatorError, name, got, remedy)
 
 
 def _repeated(function: Function, size: int) -> Function:

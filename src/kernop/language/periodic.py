@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FloatArray,
-    OperatorError,
-    ShapeError,
-    check_array,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_array, check_kind
+from kernop.basics.errors import ArgumentError, FloatArray, OperatorError, ShapeError, fail
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import Numbers, stored
 from kernop.geometry import Points, Region
@@ -27,7 +18,7 @@ from kernop.language.calculus import normal_derivative
 from kernop.language.conditions import Condition
 from kernop.language.fields import Field, VectorField
 from kernop.language.ops import linear_forms
-from kernop.language.unknowns import Unknowns
+from kernop.language.unknowns import Unknowns, signature_of
 
 #: Points at which two pieces are compared.
 COMPARED = 256
@@ -51,8 +42,7 @@ class Traces:
     length: float
 
     def __post_init__(self) -> None:
-        parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name, _ in self.orders]
-        object.__setattr__(self, "__signature__", inspect.Signature(parameters))
+        object.__setattr__(self, "__signature__", signature_of(name for name, _ in self.orders))
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         """The traces of fields, in their order or by name."""
@@ -128,8 +118,7 @@ def Periodic(
         shift: s, (d,), if it is to be given.
     """
     for key, region in (("on", on), ("to", to)):
-        if not isinstance(region, Region):
-            raise fail(ArgumentTypeError, key, describe(region), "give a piece of a boundary, such as D.face('left')")
+        check_kind(key, region, Region, "give a piece of a boundary, such as D.face('left')")
         if region.intrinsic_dim != region.dim - 1:
             got = f"{region!r}, of dimension {region.intrinsic_dim} in {region.dim} coordinates"
             raise fail(ArgumentError, key, got, "give a piece of a boundary, such as D.face('left')")
@@ -147,10 +136,7 @@ def _shift(on: Region, to: Region, given: object) -> FloatArray:
         raise fail(ArgumentError, "to", got, remedy)
     here, there = on.sample(COMPARED), to.sample(COMPARED)
     if given is not None:
-        step = check_array("shift", given, remedy=f"give {on.dim} numbers")
-        if step.shape != (on.dim,):
-            raise fail(ShapeError, "shift", describe(step), f"give {on.dim} numbers")
-        candidates = [step]
+        candidates = [check_array("shift", given, remedy=f"give {on.dim} numbers", shape=(on.dim,))]
     else:
         candidates = _candidates(on, to, here, there)
     for step in candidates:

@@ -13,15 +13,16 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import NDArray
 
+from kernop.basics.checks import check_array, check_kind, check_scalar
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
+    BoolArray,
     FloatArray,
+    IntArray,
     KernopError,
     OutsideDomainError,
     ShapeError,
-    check_array,
-    check_scalar,
     describe,
     fail,
 )
@@ -30,6 +31,7 @@ from kernop.basics.stored import stored
 from kernop.geometry import Region
 from kernop.geometry.domain import Domain
 from kernop.language.functions import Function, values_of_function
+from kernop.language.sides import boundary_of
 
 #: Points of each region that are looked for in the others.
 LOOKED_AT = 512
@@ -58,7 +60,7 @@ class Piecewise:
         self.pieces = _read(pieces)
         self.otherwise = None if otherwise is None else _value("otherwise", otherwise)
         _check_apart([region for region, _ in self.pieces])
-        self._last: tuple[FloatArray, NDArray[np.intp]] | None = None  # value and derivatives are asked for in turn
+        self._last: tuple[FloatArray, IntArray] | None = None  # value and derivatives are asked for in turn
 
     @property
     def regions(self) -> tuple[Region, ...]:
@@ -70,7 +72,7 @@ class Piecewise:
         """The number d of coordinates."""
         return self.pieces[0][0].dim
 
-    def which(self, x: Any) -> NDArray[np.intp]:
+    def which(self, x: Any) -> IntArray:
         """The number of the piece of each point x (n, d), and −1 where ``otherwise`` holds: (n,).
 
         A point that lies inside two regions, or in none without ``otherwise``, is an error.
@@ -82,7 +84,7 @@ class Piecewise:
         self._last = np.array(x), found
         return found.copy()
 
-    def _which(self, x: object) -> NDArray[np.intp]:
+    def _which(self, x: object) -> IntArray:
         inside = np.stack([region.contains(x) for region in self.regions])
         self._check_overlap(inside, np.asarray(x))
         none = ~np.any(inside, axis=0)
@@ -141,7 +143,7 @@ class Piecewise:
         if not callable(value):
             return jnp.where(mine, value, 0.0)
         if isinstance(mine, Tracer):
-            own = _some_point(self.pieces[k][0]) if k >= 0 else x[0]
+            own = jnp.asarray(self.pieces[k][0].sample(1).x[0]) if k >= 0 else x[0]
         elif not np.any(np.asarray(mine)):
             return jnp.zeros(len(x))
         else:
@@ -152,7 +154,7 @@ class Piecewise:
             return jnp.where(mine, traced, 0.0)
         return jnp.where(mine, values_of_function(name, value, places, ()), 0.0)
 
-    def _check_overlap(self, inside: NDArray[np.bool_], x: FloatArray) -> None:
+    def _check_overlap(self, inside: BoolArray, x: FloatArray) -> None:
         """Raise if a point lies in two regions, and on the boundary of neither, as far as that is known."""
         shared = np.flatnonzero(np.sum(inside, axis=0) > 1)
         if len(shared) == 0:
@@ -160,7 +162,7 @@ class Piecewise:
         beside = np.zeros(len(shared), dtype=bool)
         for region, held in zip(self.regions, inside[:, shared], strict=True):
             # Where a boundary is not known, as of .where(…), a point that two of them hold may well lie on it.
-            boundary = _boundary(region)
+            boundary = boundary_of(region)
             if np.any(held):
                 beside[held] |= True if boundary is None else boundary.contains(x[shared[held]])
         if not np.all(beside):
@@ -177,7 +179,7 @@ class Piecewise:
 _WANTED = "give {region: value}, such as {ko.Box([0, 0], [0.5, 1]): 1.0, ko.Box([0.5, 0], [1, 1]): 10.0}"
 
 
-def _holds(region: Region, inside: NDArray[np.bool_], x: FloatArray) -> NDArray[np.bool_]:
+def _holds(region: Region, inside: BoolArray, x: FloatArray) -> BoolArray:
     """Which of the points x (n, d) that a region contains does it hold to rounding, as far as it knows, (n,)?"""
     if not isinstance(region, Domain):
         return inside
@@ -192,8 +194,7 @@ def _read(pieces: object) -> tuple[tuple[Region, float | complex | Function], ..
         raise fail(ArgumentTypeError, "pieces", describe(pieces), _WANTED)
     found: list[tuple[Region, Any]] = []
     for k, (region, value) in enumerate(pairs):
-        if not isinstance(region, Region):
-            raise fail(ArgumentTypeError, f"pieces, region {k}", describe(region), _WANTED)
+        check_kind(f"pieces, region {k}", region, Region, _WANTED)
         if region.dim != pairs[0][0].dim or region.intrinsic_dim != region.dim:
             got = f"{region!r}, of dimension {region.intrinsic_dim} in {region.dim} coordinates"
             raise fail(ShapeError, f"pieces, region {k}", got, "give domains in the same space, and no boundaries")
@@ -220,19 +221,10 @@ def _check_apart(regions: list[Region]) -> None:
 
 def _on_boundary(region: Region, x: FloatArray) -> bool:
     """Does a point (1, d) lie on the boundary? False where the region does not know its boundary."""
-    boundary = _boundary(region)
+    boundary = boundary_of(region)
     return boundary is not None and bool(boundary.contains(x)[0])
-
-
-def _boundary(region: Region) -> Region | None:
-    found = getattr(region, "boundary", None)
-    return found if isinstance(found, Region) else None
 
 
 def _overlapping(one: Region, other: Region, x: FloatArray) -> KernopError:
     got = f"{one!r} and {other!r}, which overlap: both hold {np.array2string(x, precision=4)}"
     return fail(ArgumentError, "Piecewise", got, "give regions that have no more than boundaries in common")
-
-
-def _some_point(region: Region) -> Any:
-    return jnp.asarray(region.sample(1).x[0])

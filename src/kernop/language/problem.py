@@ -8,28 +8,26 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernop.basics.checks import check_coordinates, check_kind
 from kernop.basics.errors import (
     ArgumentError,
-    ArgumentTypeError,
+    BoolArray,
     FloatArray,
     InputNameError,
     NumberArray,
     OutsideDomainError,
     ShapeError,
-    check_coordinates,
     describe,
     fail,
 )
 from kernop.basics.stored import stored
 from kernop.geometry import Points, Region
 from kernop.geometry.region import PointSet
-from kernop.language.conditions import Compound, Condition
+from kernop.language.conditions import Compound, Condition, written
 from kernop.language.ops import apply_operator
 from kernop.language.sides import check_closed, sides
 from kernop.language.unknowns import Unknowns, read_unknowns
-from kernop.language.wording import written
 from kernop.views.html import html_table
 from kernop.views.places import Piece, plot_places
 
@@ -51,8 +49,7 @@ class Problem:
         if not conditions:
             raise fail(ArgumentError, "conditions", "none", "give at least one, such as Equation(op, on=D)")
         for condition in conditions:
-            if not isinstance(condition, Condition | Compound):
-                raise fail(ArgumentTypeError, "conditions", describe(condition), "give Equation, Dirichlet, Neumann, …")
+            check_kind("conditions", condition, Condition | Compound, "give Equation, Dirichlet, Neumann, …")
         self._unknowns = read_unknowns(unknowns)
         conditions = _numbered(_expanded(conditions, self._unknowns))
         names = [condition.name for condition in conditions]
@@ -107,6 +104,12 @@ class Problem:
         return self._conditions[0].on.dim
 
     @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """The corners of the box around the regions of all conditions, (d,) each."""
+        low, high = zip(*(condition.on.bounds for condition in self._conditions), strict=True)
+        return np.min(low, axis=0), np.max(high, axis=0)
+
+    @property
     def cuts(self) -> tuple[Region, ...]:
         """The domains whose boundaries are interfaces, on the sides of which u has functions of its own."""
         found = [c.on.enclosed for c in self._conditions if c.across]
@@ -123,11 +126,11 @@ class Problem:
                 return condition
         raise fail(InputNameError, "name", describe(name), "the conditions are " + ", ".join(map(repr, self.names)))
 
-    def contains(self, x: object) -> NDArray[np.bool_]:
+    def contains(self, x: object) -> BoolArray:
         """For each row of x (n, d): does it lie in the region of any condition?"""
         return self.inside(check_coordinates("x", x, self.dim))
 
-    def inside(self, x: FloatArray) -> NDArray[np.bool_]:
+    def inside(self, x: FloatArray) -> BoolArray:
         """The same as `contains`, for coordinates that have been checked."""
         found = self._conditions[0].on.inside(x)
         for condition in self._conditions[1:]:
@@ -145,8 +148,7 @@ class Problem:
         integral is one value, the integral by the rule that these points are.
         """
         remedy = "give a dictionary from the names of conditions to points"
-        if not isinstance(points, Mapping):
-            raise fail(ArgumentTypeError, "points", describe(points), remedy)
+        check_kind("points", points, Mapping, remedy)
         for name in points:
             if name not in self.names:
                 raise fail(InputNameError, "points", f"the unknown condition {describe(name)}", remedy)

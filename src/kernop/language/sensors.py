@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from scipy.spatial import KDTree
 
+from kernop.basics.checks import check_coordinates, check_number
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
     OutsideDomainError,
     ShapeError,
-    check_coordinates,
-    check_number,
     describe,
     fail,
 )

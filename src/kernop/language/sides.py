@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, NumberArray, fail
+from kernop.basics.errors import ArgumentError, BoolArray, NumberArray, fail
 from kernop.geometry import Points, Region
 
 #: A surface is looked at from so far away, in units of the shortest side of what it encloses …
@@ -18,16 +16,6 @@ STEP = 1e-5
 LIMIT = (3.0, -3.0, 1.0)
 #: Points of a surface by which it is seen where it lies.
 LOOK = 512
-
-
-@runtime_checkable
-class Bounded(Protocol):
-    """A domain that has a boundary."""
-
-    @property
-    def boundary(self) -> Region:
-        """The whole boundary."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +50,13 @@ def sides(surface: Region, points: Points, name: str) -> tuple[Side, Side]:
     return plus, minus
 
 
-def between_domains(surface: Region, points: Points, domains: Sequence[Region]) -> NDArray[np.bool_]:
+def boundary_of(region: Region | None) -> Region | None:
+    """The whole boundary of a region, if it knows it."""
+    found = getattr(region, "boundary", None)
+    return found if isinstance(found, Region) else None
+
+
+def between_domains(surface: Region, points: Points, domains: Sequence[Region]) -> BoolArray:
     """Which points of a surface have one of the domains on either side, (n,)."""
     found = sides(surface, points, "on")
     plus, minus = (np.any([d.contains(side.near[0].x) for d in domains], axis=0) for side in found)
@@ -75,7 +69,7 @@ def check_closed(surfaces: Sequence[Region], domains: Sequence[Region], name: st
     There nothing would tie u on one side to u on the other.
     """
     enclosed = {id(surface.enclosed): surface.enclosed for surface in surfaces}.values()
-    for around in (region.boundary for region in enclosed if isinstance(region, Bounded)):
+    for around in filter(None, map(boundary_of, enclosed)):
         points = around.sample(LOOK)
         free = between_domains(around, points, domains) & ~np.any([own.contains(points.x) for own in surfaces], axis=0)
         if np.any(free):

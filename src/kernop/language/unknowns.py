@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import keyword
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, OperatorError, check_integer, describe, fail
+from kernop.basics.checks import check_integer, check_kind
+from kernop.basics.errors import ArgumentError, OperatorError, describe, fail
 from kernop.basics.stored import stored
 from kernop.language.fields import Field, VectorField
 
@@ -79,9 +80,7 @@ class Unknowns:
     def arguments(self, op: Operator, of: str | None, name: str) -> str | tuple[str, ...]:
         """The one unknown that ``op`` takes, or the names of several that it takes by keyword; an error if neither."""
         known = ", ".join(self.names)
-        if not callable(op):
-            remedy = "give a function of a field, such as lambda u: -laplacian(u)"
-            raise fail(ArgumentTypeError, name, describe(op), remedy)
+        check_kind(name, op, Callable, "give a function of a field, such as lambda u: -laplacian(u)")
         if of is not None:
             if of not in self.slices:
                 raise fail(OperatorError, name, f"of={describe(of)}", f"name one of the unknowns: {known}")
@@ -113,13 +112,17 @@ def _parameters(op: Operator) -> tuple[str, ...] | None:
     return tuple(p.name for p in parameters if p.kind in plain and p.default is inspect.Parameter.empty)
 
 
-def read_unknowns(value: object) -> Unknowns:
+def signature_of(names: Iterable[str]) -> inspect.Signature:
+    """That of a function of these unknowns: by its parameters a problem knows which of them an operator takes."""
+    return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
+
+
+def read_unknowns(value: Any) -> Unknowns:
     """The user's ``unknowns``: a dictionary from names to numbers of components; None for one scalar, u."""
     if value is None:
         return Unknowns()
     if isinstance(value, Unknowns):
         return value
-    if not isinstance(value, Mapping):
-        remedy = "give a dictionary from names to numbers of components, such as {'u': 2, 'p': 1}"
-        raise fail(ArgumentTypeError, "unknowns", describe(value), remedy)
+    remedy = "give a dictionary from names to numbers of components, such as {'u': 2, 'p': 1}"
+    check_kind("unknowns", value, Mapping, remedy)
     return Unknowns(tuple((name, size) for name, size in value.items()))

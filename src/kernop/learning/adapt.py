@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import FloatArray, IntArray
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.sampling import can_be_fresh, interior
 from kernop.geometry import Points
@@ -93,7 +93,7 @@ def marked(layers: Layers, found: Residuals) -> NDArray[np.int64]:
 
 def _gathered(
     layers: Layers, found: Residuals, level: NDArray[np.int64], values: FloatArray
-) -> tuple[NDArray[np.int64], NDArray[np.intp], FloatArray]:
+) -> tuple[NDArray[np.int64], IntArray, FloatArray]:
     """The cells of these levels in which the places lie, (m, 1 + d); the cell of each place, (n,); and sums, (m,)."""
     k = numbers(found.x, layers.low, layers.side / 2.0 ** level[:, None])
     cells, own = np.unique(np.column_stack([level, k]), axis=0, return_inverse=True)
@@ -128,7 +128,7 @@ class _Course:
     last: tuple[str, int, float] | None = None  # the step, and from what number and residual
 
     def choose(self, size: int, found: Residuals) -> str:
-        """ "wide" or "narrow"."""
+        """The next step: "wide", more functions that fill the domain, or "narrow", smaller ones at the residual."""
         if self.last is not None and size > self.last[1]:
             step, before, error = self.last
             self.gains[step] = float(np.log(error / found.error) / np.log(size / before))

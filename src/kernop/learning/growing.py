@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, check_integer, check_number, fail
+from kernop.basics.checks import check_integer, check_number
+from kernop.basics.errors import ArgumentError, fail
 from kernop.basics.progress import Stages
 from kernop.collocation.ansatz import Ansatz, condition_layouts
 from kernop.collocation.functionals import Functionals
@@ -126,7 +127,11 @@ class _Levels:
 
     def measure(self, operator: SolutionOperator) -> Measure:
         """What tells the error of operators that are written as this one is."""
-        return _measure(self.task, self.inputs, operator)
+        task, ansatz = self.task, operator.ansatz
+        if self.inputs is not None:
+            return OnInputs(task.problem, task.frame, self.inputs, task.seed, ansatz)
+        rows = operator.collocated if ansatz.envelope is None else None
+        return OnProbes(task.problem, task.frame, task.seed, ansatz, rows)
 
     def refined(self, tol: float, budget: int, start: int | None = None) -> SolutionOperator:
         """To a tolerance, with functions that fill the domain, from so many on."""
@@ -221,15 +226,6 @@ def _points_for(problem: Problem, n: int) -> int:
     own = zip(problem.conditions, condition_layouts(problem, Ansatz(problem.unknowns)), strict=True)
     parts = [layout.parts for condition, layout in own if condition.on.intrinsic_dim == top and not condition.integral]
     return round(n * problem.unknowns.total * len(parts) / sum(parts))
-
-
-def _measure(task: Task, inputs: Any, operator: SolutionOperator) -> Measure:
-    """What tells the error of operators that are written as this one is."""
-    ansatz = operator.ansatz
-    if inputs is not None:
-        return OnInputs(task.problem, task.frame, inputs, task.seed, ansatz)
-    rows = operator.collocated if ansatz.envelope is None else None
-    return OnProbes(task.problem, task.frame, task.seed, ansatz, rows)
 
 
 def _growing(method: Method, tol: float | None) -> Subspace:

@@ -15,7 +15,7 @@ from kernop.collocation.ansatz import PLAIN, Ansatz, condition_functionals
 from kernop.collocation.data import concrete, inputs_in_advance, split_pairs, values_at
 from kernop.collocation.functionals import Functionals, together
 from kernop.collocation.lasting import at_time
-from kernop.collocation.probes import Bumps, Probes, oscillations, probes_of
+from kernop.collocation.probes import Bumps, Probes, applied, oscillations, probes_of
 from kernop.collocation.sampling import between, held_out, interior, top_dimension
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
@@ -91,7 +91,8 @@ class OnProbes:
         )
         self.unknown = tuple(f"{name} = 1" for name in problem.inputs)
         inside = interior(problem, HELD_OUT // 2, seed + 1)
-        around = [between(c.on, HELD_OUT // 8, seed + 1).x for c in problem.conditions if _on_boundary(c, problem)]
+        rims = [c.on for c in problem.conditions if c.on.intrinsic_dim < top_dimension(problem) and not c.integral]
+        around = [between(rim, HELD_OUT // 8, seed + 1).x for rim in rims]
         self._places = ansatz.evaluations(np.concatenate([inside.x, *around]))
         self._inside = len(inside)
         known = _plain_rows(problem, seed + 1, ansatz) if rows is None else rows
@@ -125,7 +126,7 @@ class OnProbes:
 
     def _all(self, rows: Functionals) -> FloatArray:
         """What the functionals make of all fields, (N, B)."""
-        return np.vstack([np.hstack([fields.apply(block) for fields in self._fields]) for block in rows.blocks])
+        return np.hstack([applied(fields, rows) for fields in self._fields])
 
 
 class OnInputs:
@@ -212,15 +213,16 @@ class _Held:
 def _held(condition: Condition, points: Points, frame: Frame, ansatz: Ansatz, inputs: list[dict[str, Any]]) -> _Held:
     rows = condition_functionals(condition, points, ansatz)
     (layout,) = rows.layouts
-    units = [np.prod(frame.units ** np.asarray(block.alphas), axis=1) for block in rows.blocks]
-    sizes = [np.sum(_rms(block.coefficients) / unit) for block, unit in zip(rows.blocks, units, strict=True)]
     values = [values_at(condition, given.get(condition.name, condition.data), points, layout) for given in inputs]
     targets = [layout.rows(concrete(condition.name, own)) for own in values]
-    return _Held(rows, float(max(sizes)), [own.reshape(len(own), -1) for own in targets])
+    return _Held(rows, unit_size(rows, frame.units), [own.reshape(len(own), -1) for own in targets])
 
 
-def _on_boundary(condition: Condition, problem: Problem) -> bool:
-    return condition.on.intrinsic_dim < top_dimension(problem) and not condition.integral
+def unit_size(rows: Functionals, units: FloatArray) -> float:
+    """What an operator makes of a field of size 1 that varies over one unit."""
+    steps = [np.prod(units ** np.asarray(block.alphas), axis=1) for block in rows.blocks]
+    sizes = [np.sum(_rms(block.coefficients) / step) for block, step in zip(rows.blocks, steps, strict=True)]
+    return float(max(sizes))
 
 
 def _plain_rows(problem: Problem, seed: int, ansatz: Ansatz) -> Functionals:

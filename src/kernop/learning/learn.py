@@ -7,17 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kernop.basics.errors import (
-    AccuracyWarning,
-    ArgumentError,
-    ArgumentTypeError,
-    IllPosedWarning,
-    JumpWarning,
-    check_integer,
-    check_number,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_integer, check_kind, check_number
+from kernop.basics.errors import AccuracyWarning, ArgumentError, IllPosedWarning, JumpWarning, describe, fail
 from kernop.basics.progress import Stages
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.rows import Input
@@ -102,14 +93,10 @@ def learn(
         client: a Dask client, over whose workers the batches of ``Subspace(batch=…)`` are spread, or the parts of
             `Partition`, and those to which ``tol=`` or ``inputs=`` without a method may come.
     """
-    if not isinstance(problem, Problem):
-        raise fail(
-            ArgumentTypeError, "problem", describe(problem), "give a Problem(Equation(...), Dirichlet(...), ...)"
-        )
+    check_kind("problem", problem, Problem, "give a Problem(Equation(...), Dirichlet(...), ...)")
     check_unknowns(problem.unknowns)
     stated_as, problem = problem, with_interfaces(problem)
-    if method is not None and not isinstance(method, Method):
-        raise fail(ArgumentTypeError, "method", describe(method), "give a method, such as ko.Full()")
+    check_kind("method", method, Method | None, "give a method, such as ko.Full()")
     chosen = method or (Subspace(penalty="rkhs") if states_noise(problem) else Subspace())
     task = _task(problem, chosen, kernel, regularization, weights, noise, sampling, seed)
     free = method is None and points is None and weights is None and task.open(chosen)  # to take parts
@@ -261,7 +248,6 @@ def _kernel(kernel: Any, dim: int) -> Kernel | None:
         return None
     if callable(kernel) and not isinstance(kernel, Kernel):
         kernel = CustomKernel(kernel)
-    if not isinstance(kernel, Kernel):
-        raise fail(ArgumentTypeError, "kernel", describe(kernel), "give a kernel, such as ko.Gaussian(0.5)")
+    check_kind("kernel", kernel, Kernel, "give a kernel, such as ko.Gaussian(0.5)")
     kernel.check_dim(dim)
     return kernel

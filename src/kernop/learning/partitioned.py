@@ -12,15 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import (
-    ArgumentError,
-    FloatArray,
-    MemoryLimitError,
-    SingularGramError,
-    check_integer,
-    check_number,
-    fail,
-)
+from kernop.basics.checks import check_integer, check_number
+from kernop.basics.errors import ArgumentError, FloatArray, MemoryLimitError, SingularGramError, fail
 from kernop.basics.linalg import norms
 from kernop.basics.progress import Stages
 from kernop.basics.versions import now

@@ -20,7 +20,7 @@ from kernop.geometry.points import concatenate
 from kernop.geometry.sequences import halton
 from kernop.language.conditions import Condition
 from kernop.language.problem import Problem
-from kernop.learning.heldout import Findings
+from kernop.learning.heldout import Findings, unit_size
 from kernop.methods.spaces import Layers
 from kernop.operators.operator import SolutionOperator
 
@@ -91,7 +91,7 @@ def _drawn(
     """
     if region.intrinsic_dim == region.dim:
         h = layers.spacing(level)
-        corners = layers.low + layers.boxes(level) * h
+        corners = layers.low + layers.boxes[level] * h
         unit = halton(each * len(corners), region.dim, np.random.default_rng(seed))
         x = np.repeat(corners, each, axis=0) + h * unit
         inside = region.contains(x) & (layers.felt_at(x) == level)
@@ -125,7 +125,7 @@ class Residuals:
 
     @property
     def findings(self) -> Findings:
-        """The same without places."""
+        """Error, misfit and values, as operators are compared by them; without the places."""
         return Findings(self.error, self.error, self.misfit, self.values)
 
     @property
@@ -153,7 +153,7 @@ def residuals(
     for condition, own, part in zip(problem.conditions, rows.slices, rows.conditions, strict=True):
         share = fresh.shares[condition.name]
         w = np.tile(share, len(part.blocks))[:, None] / np.sum(share)
-        scale = np.maximum(np.sqrt(np.sum(w * targets[own] ** 2, axis=0)), _reaction(part, units) * size)
+        scale = np.maximum(np.sqrt(np.sum(w * targets[own] ** 2, axis=0)), unit_size(part, units) * size)
         relative = w * np.square(found[own] / np.where(scale > 0.0, scale, 1.0))
         ratio = float(np.sqrt(np.max(np.sum(relative, axis=0))))
         worst = max(worst, ratio if np.isfinite(ratio) else np.inf)
@@ -175,10 +175,3 @@ def residuals(
 def _columns(problem: Problem, inputs: list[dict[str, Any]], points: Mapping[str, Points], layouts: Any) -> FloatArray:
     """The data of all inputs at points, real and imaginary parts apart, (N, B)."""
     return np.hstack([real_columns(concrete("inputs", all_values(problem, own, points, layouts))) for own in inputs])
-
-
-def _reaction(rows: Functionals, units: FloatArray) -> float:
-    """What an operator makes of a field of size 1 that varies over one unit."""
-    sizes = [np.sqrt(np.mean(np.square(block.coefficients), axis=0)) for block in rows.blocks]
-    steps = [np.prod(units ** np.asarray(block.alphas), axis=1) for block in rows.blocks]
-    return float(max(np.sum(size / step) for size, step in zip(sizes, steps, strict=True)))

@@ -75,8 +75,7 @@ class Task:
         else:
             functionals = collocate(self.problem, placed, ansatz)
         for name, own in zip(self.problem.names, functionals.conditions, strict=True):
-            if self.kernel is not None:
-                check_smoothness(self.kernel, method.derivatives_needed(own.order), name)
+            check_smoothness(self.kernel, method.derivatives_needed(own.order), name)
         return ansatz, functionals
 
     def examined(self, placed: Mapping[str, Points], rows: Functionals | StreamedRows, ansatz: Ansatz) -> Diagnosis:

@@ -9,25 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FloatArray,
-    check_array,
-    check_choice,
-    check_flag,
-    check_integer,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_array, check_choice, check_flag, check_integer, check_kind
+from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.progress import Stages
 from kernop.collocation import assembly
 from kernop.collocation.data import all_values, concrete, named_inputs, real_columns
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.probes import probes_of
+from kernop.collocation.probes import applied, probes_of
 from kernop.collocation.sampling import sample
 from kernop.collocation.scales import fitted
-from kernop.collocation.units import Frame, frame_of
+from kernop.collocation.units import frame_of
 from kernop.geometry import Points
 from kernop.kernels import Kernel
 from kernop.kernels.base import check_smoothness
@@ -148,9 +139,7 @@ def tune(
 
     Each column of data is scaled to a weighted mean square of 1, so that all count alike.
     """
-    if not isinstance(problem, Problem):
-        remedy = "give a Problem(Equation(...), Dirichlet(...), ...)"
-        raise fail(ArgumentTypeError, "problem", describe(problem), remedy)
+    check_kind("problem", problem, Problem, "give a Problem(Equation(...), Dirichlet(...), ...)")
     check_choice("criterion", criterion, tuple(CRITERIA))
     _check_kernel(kernel, problem, check_flag("lengthscales", lengthscales))
     given = None if regularizations is None else _regularizations(regularizations)
@@ -162,7 +151,10 @@ def tune(
     for name, block in zip(problem.names, functionals.conditions, strict=True):
         check_smoothness(kernel, Full().derivatives_needed(block.order), name)
     w = row_weights(balance, functionals, assembly.squared_norms(wide_gaussian(frame), functionals))
-    h = _probing_data(functionals, frame, seed) if data is None else _user_data(problem, placed, functionals, data)
+    if data is None:
+        h = applied(probes_of(functionals.blocks, frame, seed), functionals)
+    else:
+        h = _user_data(problem, placed, functionals, data)
     with Stages(progress) as stage, stage("tune") as tick:
         search = Search(
             kernel=kernel,
@@ -200,9 +192,7 @@ def _run(search: Search, lengthscales: bool) -> None:
 
 
 def _check_kernel(kernel: Any, problem: Problem, move: bool) -> None:
-    if not isinstance(kernel, Kernel):
-        remedy = "give a kernel to start from, such as ko.Gaussian(0.5)"
-        raise fail(ArgumentTypeError, "kernel", describe(kernel), remedy)
+    check_kind("kernel", kernel, Kernel, "give a kernel to start from, such as ko.Gaussian(0.5)")
     kernel.check_dim(problem.dim)
     if move and len(lengthscales(kernel)) == 0:
         remedy = "use a kernel such as ko.Gaussian, or lengthscales=False to tune λ only"
@@ -219,17 +209,9 @@ def _regularizations(values: Any) -> FloatArray:
     return lams
 
 
-def _probing_data(functionals: Functionals, frame: Frame, seed: int) -> FloatArray:
-    """The data of smooth random fields and free waves, (N, B)."""
-    probes = probes_of(functionals.blocks, frame, seed)
-    return np.concatenate([probes.apply(block) for block in functionals.blocks])
-
-
 def _user_data(problem: Problem, points: Mapping[str, Points], functionals: Functionals, data: Any) -> FloatArray:
     """The user's data at the points, (N, B)."""
-    if not isinstance(data, Mapping):
-        remedy = "give a dictionary with data for " + ", ".join(map(repr, problem.inputs))
-        raise fail(ArgumentTypeError, "data", describe(data), remedy)
+    check_kind("data", data, Mapping, "give a dictionary with data for " + ", ".join(map(repr, problem.inputs)))
     given = named_inputs(problem, (), data, "data")
     return real_columns(concrete("data", all_values(problem, given, points, functionals.layouts)))
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, KernopError, fail
 from kernop.basics.fitting import check_least, check_positive
 from kernop.basics.progress import Tick
 from kernop.collocation.ansatz import PLAIN, Ansatz
@@ -27,7 +26,7 @@ from kernop.methods.regression import Runner
 from kernop.methods.weights import Weights
 
 #: A permutation of all rows.
-Permutation = NDArray[np.intp]
+Permutation = IntArray
 
 #: Functionals whose variances are computed at a time.
 PIECE = 4096
@@ -185,11 +184,6 @@ class Factorisation(ABC):
         """Rows in batches, to be passed over again for each input; None if what is kept of the rows is enough."""
         return None
 
-    @property
-    def passed_rows(self) -> int | None:
-        """How many rows have passed in batches; None if they did not come in batches."""
-        return None
-
     def passed(self, rows: StreamedRows) -> Answer:
         """What least squares makes of the data that rows in batches carry."""
         raise self._refusal("applied to batches")
@@ -208,10 +202,6 @@ class Factorisation(ABC):
     def longer(self, rows: StreamedRows) -> Factorisation:
         """What would have been learned from rows in batches of which only the first ones are known until now."""
         raise self._refusal("updated")
-
-    def check_removal(self) -> None:
-        """Raise if rows cannot leave, whichever they are."""
-        return
 
     def extended(self, functionals: Functionals, new: RowNumbers) -> Factorisation:
         """What would have been learned from more rows, with the same kernel, trial space, weights and noise.
@@ -255,13 +245,13 @@ class Method(ABC):
         return True
 
     @property
-    @abstractmethod
     def default_weights(self) -> str:
         """The value of ``weights`` when the user gives none."""
+        return "unit"
 
-    @abstractmethod
     def derivatives_needed(self, order: int) -> int:
-        """How many derivatives the kernel must have for an operator of this order."""
+        """How many derivatives the kernel must have for an operator of this order: on both of its arguments."""
+        return 2 * order
 
     def regularization_for(self, variance: float, n: int) -> float:
         """The λ with which n rows of weight 1 have noise of this variance, for a prior of covariance K."""
@@ -270,6 +260,21 @@ class Method(ABC):
     @abstractmethod
     def factorise(self, setting: Setting) -> Factorisation:
         """Solve the equations of this method for a problem at points: the map from data to coefficients."""
+
+    def shares(self, functionals: Functionals) -> FloatArray:
+        """How much each row counts beside others of its condition, (N,): less where points are denser."""
+        return np.ones(len(functionals))
+
+    def fit(
+        self,
+        expansion: Expansion,
+        functionals: Functionals,
+        weights: Weights,
+        regularization: float | None,
+        noise: float,
+    ) -> Factorisation:
+        """Least squares in a given expansion, with the choices that were made before."""
+        raise NotImplementedError
 
 
 def woven(old: FloatArray, fresh: FloatArray, new: RowNumbers) -> FloatArray:

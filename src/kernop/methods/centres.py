@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import FloatArray, check_memory, describe
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import FloatArray, describe
 from kernop.collocation.units import Frame
 from kernop.geometry.sequences import halton
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import BoolArray, FloatArray, IntArray
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.functionals import Block, Functionals
 
@@ -62,7 +61,7 @@ def entries(ansatz: Ansatz, functionals: Functionals, table: FloatArray, numbers
     return np.concatenate([table[k][part] for k, part in zip(numbers, parts, strict=True)])
 
 
-def inherited(ansatz: Ansatz, functionals: Functionals, old: NDArray[np.intp], weights: FloatArray) -> FloatArray:
+def inherited(ansatz: Ansatz, functionals: Functionals, old: IntArray, weights: FloatArray) -> FloatArray:
     """Weights (N,) of rows of which some are old and have theirs: new ones have those of old ones of their kind.
 
     A kind is a block, and a part of the domain; one without old rows has the weight 1.
@@ -79,7 +78,7 @@ def inherited(ansatz: Ansatz, functionals: Functionals, old: NDArray[np.intp], w
     return found
 
 
-def part_of(ansatz: Ansatz, block: Block) -> NDArray[np.intp]:
+def part_of(ansatz: Ansatz, block: Block) -> IntArray:
     """The part in which each row of a block is, (n,); P for rows of several parts, or of several points."""
     owned = _owned(ansatz)
     if block.starts is not None:
@@ -98,7 +97,7 @@ def _is_value(block: Block) -> bool:
     return block.order <= 1 and any(not any(alpha) for alpha in block.alphas)
 
 
-def _steepness(block: Block, owned: list[tuple[int, ...]], anchored: NDArray[np.bool_]) -> float:
+def _steepness(block: Block, owned: list[tuple[int, ...]], anchored: BoolArray) -> float:
     """The ratio of the coefficients on the two sides of an interface, if the larger ones are those of a free part."""
     sizes = [block.coefficients[:, [c for k in own for c in block.components.get(k, ())]] for own in owned]
     norms = np.array([np.sqrt(np.mean(np.square(own))) if own.size else 0.0 for own in sizes])

@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, KernopError, NonFiniteError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, KernopError, NonFiniteError, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS, Cholesky, right_solve_upper, solve_upper
 from kernop.collocation.ansatz import Ansatz
@@ -74,11 +73,6 @@ class Expansion(ABC):
         return np.zeros((2, c.shape[1]))
 
     @property
-    def boxes(self) -> tuple[FloatArray, FloatArray] | None:
-        """The corners of the boxes around parts with functions of their own, (P, d) each; None if there are none."""
-        return None
-
-    @property
     def prior(self) -> Kernel | None:
         """The kernel whose functions they are, the covariance of a prior; None if they are of no kernel."""
         return None
@@ -120,7 +114,7 @@ class Combination:
     expansion: Expansion
     y: FloatArray
     upper: FloatArray | None = None
-    order: NDArray[np.intp] | None = None
+    order: IntArray | None = None
 
     @property
     def width(self) -> int:
@@ -159,11 +153,11 @@ class Combination:
         return right_solve_upper(upper, ordered(self.expansion.matrix(left), self.order)) @ self.y
 
 
-def pieces(n: int) -> Iterator[NDArray[np.intp]]:
+def pieces(n: int) -> Iterator[IntArray]:
     """The numbers of n rows, some at a time."""
     return (np.arange(start, min(start + PIECE, n)) for start in range(0, n, PIECE))
 
 
-def ordered(e: FloatArray, order: NDArray[np.intp] | None) -> FloatArray:
+def ordered(e: FloatArray, order: IntArray | None) -> FloatArray:
     """The columns of e in the order of R."""
     return e if order is None else e[:, order]

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, check_memory, fail
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, SingularGramError, fail
 from kernop.basics.fitting import check_permutation, check_positive, check_shape
 from kernop.basics.linalg import EPS, Cholesky, cholesky, norms, right_solve_lower, right_solve_upper
 from kernop.basics.stored import stored
@@ -30,13 +31,6 @@ class Full(Method):
 
     O(N²) memory and O(N³) time, once. With unit weights and a Gaussian this is the paper's estimator.
     """
-
-    @property
-    def default_weights(self) -> str:
-        return "unit"
-
-    def derivatives_needed(self, order: int) -> int:
-        return 2 * order
 
     def factorise(self, setting: Setting) -> FullFactorisation:
         functionals, kernel = setting.functionals, setting.kernel or wide_gaussian(setting.frame)
@@ -87,6 +81,13 @@ class KernelFactorisation(Factorisation):
     def kernel(self) -> Kernel:
         return self.expansion.kernel
 
+    @property
+    def freedom(self) -> int:
+        return len(self.scales)
+
+    def log_determinant(self) -> float:
+        return self.factor.log_determinant - 2.0 * float(np.sum(np.log(self.scales)))
+
 
 @stored("full", by_value=False)
 @dataclass(kw_only=True, frozen=True, eq=False)
@@ -126,16 +127,9 @@ class FullFactorisation(KernelFactorisation):
         spread = roots[:, None] * self.factor.half_solve_transposed(half)
         return Posterior(self.kernel, left, np.vstack([half, spread]), spread)
 
-    @property
-    def freedom(self) -> int:
-        return len(self.scales)
-
     def misfit(self, h: FloatArray) -> FloatArray:
         half = self.factor.half_solve((self.scales[:, None] * h)[self.order])
         return np.einsum("ij,ij->j", half, half)
-
-    def log_determinant(self) -> float:
-        return self.factor.log_determinant - 2.0 * float(np.sum(np.log(self.scales)))
 
     def extended(self, functionals: Functionals, new: RowNumbers) -> FullFactorisation:
         """Rows below L: L₂₁ = G₂₁ L⁻ᵀ, L₂₂ L₂₂ᵀ = G₂₂ − L₂₁ L₂₁ᵀ; O(N² n). The ridge of the old rows stays."""
@@ -165,13 +159,8 @@ class FullFactorisation(KernelFactorisation):
     ) -> FullFactorisation:
         expansion = replace(self.expansion, functionals=functionals.scaled(scales))
         regularization = self.regularization * len(self.scales) / len(scales)
-        return FullFactorisation(
-            expansion=expansion,
-            regularization=regularization,
-            weights=self.weights,
-            factor=factor,
-            scales=scales,
-            order=order,
+        return replace(
+            self, expansion=expansion, regularization=regularization, factor=factor, scales=scales, order=order
         )
 
 

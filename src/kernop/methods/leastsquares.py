@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from kernop.basics.linalg import Cholesky, Orthogonal, left_over, norms, right_s
 from kernop.basics.stored import stored
 from kernop.collocation.functionals import Functionals
 from kernop.methods.accumulators import Penalty
-from kernop.methods.base import Answer, Factorisation, RowNumbers, others, woven
+from kernop.methods.base import Answer, Factorisation, Method, RowNumbers, others, woven
 from kernop.methods.chain import Chain, chained
 from kernop.methods.contrast import inherited
 from kernop.methods.expansion import Combination, Expansion
@@ -29,46 +29,18 @@ KEPT = 2**22
 TOLD = 1e-6
 
 
-@runtime_checkable
-class Refitting(Protocol):
-    """A method that can fit again, with the choices that it made before."""
-
-    @property
-    def rkhs(self) -> bool:
-        """Is the penalty the norm of the kernel's space?"""
-        ...
-
-    @property
-    def solver(self) -> str:
-        """ "qr" of the design matrix, or "normal" equations."""
-        ...
-
-    def shares(self, functionals: Functionals) -> FloatArray:
-        """How much each row counts beside others of its condition, (N,)."""
-        ...
-
-    def fit(
-        self,
-        expansion: Expansion,
-        functionals: Functionals,
-        weights: tuple[float, ...],
-        regularization: float | None,
-        noise: float,
-    ) -> HeldFactorisation:
-        """Least squares in a given expansion."""
-        ...
-
-
 @dataclass(kw_only=True, frozen=True, eq=False)
 class SubspaceFactorisation(Factorisation):
     """What all solvers share: the posterior in the subspace.
 
     ``noise`` is the variance of a row of weight 1 when the penalty is read as a prior on the coefficients; 0: no prior,
     all coefficients are as likely. The penalty λ‖c‖² is the prior c ~ N(0, I) with noise λ / w_k; the penalty λN‖u‖² is
-    the prior of covariance K with noise λN / w_k, of which the data see the part that is in the subspace.
+    the prior of covariance K with noise λN / w_k, of which the data see the part that is in the subspace. ``method`` is
+    how it was learned.
     """
 
     noise: float
+    method: Method
 
     def check(self) -> None:
         super().check()
@@ -94,9 +66,9 @@ class SubspaceFactorisation(Factorisation):
         return Posterior(self.kernel, left, self.expansion.norm_factor().half_solve(b), spread)
 
     @property
-    @abstractmethod
     def rkhs(self) -> bool:
         """Is the penalty the norm of the kernel's space?"""
+        return self.method.rkhs
 
     @abstractmethod
     def half_solve(self, b: FloatArray) -> FloatArray:
@@ -108,14 +80,12 @@ class HeldFactorisation(SubspaceFactorisation):
     """One whose rows are held in memory, in some form, so that others can join or leave them.
 
     Arguments:
-        method: how it was learned.
         roots: √w_i, (N,).
     """
 
     #: The solver of the method.
     solver: ClassVar[str]
 
-    method: Refitting
     roots: FloatArray
 
     @property
@@ -125,12 +95,8 @@ class HeldFactorisation(SubspaceFactorisation):
     def check(self) -> None:
         super().check()
         check_positive("roots", self.roots, None)
-        if self.method.solver != self.solver:
-            raise fail(ArgumentError, "method", f"one with solver={self.method.solver!r}", REMEDY)
-
-    @property
-    def rkhs(self) -> bool:
-        return self.method.rkhs
+        if (solver := getattr(self.method, "solver", None)) != self.solver:
+            raise fail(ArgumentError, "method", f"one with solver={solver!r}", REMEDY)
 
     @property
     def freedom(self) -> int:
@@ -155,7 +121,7 @@ class HeldFactorisation(SubspaceFactorisation):
     def normal_log_determinant(self) -> float:
         """log det RᵀR of the regularised normal matrix."""
 
-    def without(self, functionals: Functionals, gone: RowNumbers) -> HeldFactorisation:
+    def without(self, functionals: Functionals, gone: RowNumbers) -> Factorisation:
         """Learned again from the rows that are left, with the same functions, weights and penalty.
 
         A triangle R cannot be relieved of rows at its condition number, which is 1/ε by design.

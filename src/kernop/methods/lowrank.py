@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, check_integer, check_memory, check_number, fail
+from kernop.basics.checks import check_integer, check_memory, check_number
+from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import check_shape
 from kernop.basics.linalg import (
     EPS,
@@ -63,13 +64,6 @@ class LowRank(Method):
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    @property
-    def default_weights(self) -> str:
-        return "unit"
-
-    def derivatives_needed(self, order: int) -> int:
-        return 2 * order
-
     def factorise(self, setting: Setting) -> LowRankFactorisation:
         kernel = setting.kernel or wide_gaussian(setting.frame)
         found = ridge(kernel, setting)
@@ -100,6 +94,7 @@ class LowRank(Method):
             order=np.argsort(pivots),
         )
 
+    @one_thread()
     def grow(
         self, kernel: Kernel, functionals: Functionals, f: FloatArray, left: FloatArray
     ) -> tuple[FloatArray, Permutation, FloatArray]:
@@ -108,12 +103,6 @@ class LowRank(Method):
         ``left`` is the diagonal of Ĝ − F Fᵀ, (N,): at first, without columns, that of Ĝ. F[pivots] is lower
         triangular in the new columns.
         """
-        with one_thread():
-            return self._grow(kernel, functionals, f, left)
-
-    def _grow(
-        self, kernel: Kernel, functionals: Functionals, f: FloatArray, left: FloatArray
-    ) -> tuple[FloatArray, Permutation, FloatArray]:
         rng = np.random.default_rng(self.seed)
         n, first = f.shape
         limit = self.rank or first + n
@@ -193,19 +182,12 @@ class LowRankFactorisation(KernelFactorisation):
         features = self._features(self.expansion.matrix(left))
         return Posterior(self.kernel, left, features, self.factor.half_solve(features))
 
-    @property
-    def freedom(self) -> int:
-        return len(self.scales)
-
     def misfit(self, h: FloatArray) -> FloatArray:
         """|y − F z|² + |z|² with y = S h and z = (I + FᵀF)⁻¹ Fᵀ y: a sum, where yᵀ (I + F Fᵀ)⁻¹ y would cancel."""
         y = self.scales[:, None] * h
         z = self.factor.solve(self.columns.T @ y)
         left = y - self.columns @ z
         return np.einsum("ij,ij->j", left, left) + np.einsum("ij,ij->j", z, z)
-
-    def log_determinant(self) -> float:
-        return self.factor.log_determinant - 2.0 * float(np.sum(np.log(self.scales)))
 
     def extended(self, functionals: Functionals, new: RowNumbers) -> LowRankFactorisation:
         """Rows F_new = Ĝ[new, pivots] T⁻ᵀ, then more columns if ``tol`` asks for them; O(n r²), and O(N r) for each.

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernop.basics.errors import FloatArray, SingularGramError, check_memory, fail
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import FloatArray, SingularGramError, fail
 from kernop.basics.fitting import check_positive, check_shape
 from kernop.basics.linalg import Cholesky, add_square, cholesky, left_over, norms, right_solve_upper
 from kernop.basics.matrix_file import Put, in_file
 from kernop.basics.stored import Upper, stored
 from kernop.methods.accumulators import Penalty, penalty_rows
-from kernop.methods.base import Answer, Method
+from kernop.methods.base import Answer
 from kernop.methods.expansion import Combination
 from kernop.methods.leastsquares import SubspaceFactorisation
 from kernop.methods.regression import Regression
@@ -32,14 +33,12 @@ class MaterializedFactorisation(SubspaceFactorisation):
         square: S, factorised.
         q: Q, (N, L), in the order of the conditions.
         roots: √w, (N,).
-        method: how it was learned.
     """
 
     upper: Upper
     square: Cholesky
     q: FloatArray
     roots: FloatArray
-    method: Method
 
     @property
     def size(self) -> int:
@@ -61,10 +60,6 @@ class MaterializedFactorisation(SubspaceFactorisation):
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         left = self.square.solve(right_solve_upper(self.upper, e).T).T
         return left, (self.roots[:, None] * self.q).T
-
-    @property
-    def rkhs(self) -> bool:
-        return self.method.rkhs
 
     def half_solve(self, b: FloatArray) -> FloatArray:
         return right_solve_upper(self.upper, b.T).T

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, check_number, describe, fail
+from kernop.basics.checks import check_number
+from kernop.basics.errors import ArgumentError, describe, fail
 from kernop.collocation.sampling import check_conditions
 from kernop.language.problem import Problem
 

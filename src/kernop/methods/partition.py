@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, KernopError, check_choice, check_integer, fail
+from kernop.basics.checks import check_choice, check_integer
+from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
 from kernop.basics.linalg import norms
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import Ansatz

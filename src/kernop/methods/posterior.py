@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernop.basics.errors import FloatArray, check_memory
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import EPS, eigenpairs
 from kernop.collocation import assembly
 from kernop.collocation.functionals import Functionals

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kernop.basics.errors import FloatArray, IntArray
 from kernop.basics.linalg import norms
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.probes import random_probes
+from kernop.collocation.probes import applied, random_probes
 from kernop.collocation.units import Frame
 from kernop.methods.base import Factorisation
 from kernop.methods.weights import repeated
@@ -96,7 +96,7 @@ class StepMap:
         spacing = float(np.prod(sides) * expansion.ansatz.width / len(expansion)) ** (1.0 / len(sides))
         lengths = tuple(map(float, np.geomspace(2.0, 2.0 * min(0.5, spacing), SCALES)))
         probes = random_probes(self.frame, 0, lengths)
-        data = np.concatenate([probes.apply(block) for block in self.functionals.blocks])
+        data = applied(probes, self.functionals)
         left = np.maximum(self.factorisation.answer(data).misfit, ROUNDING)
         states = self.roots[:, None] * data[self.rows]
         size = norms(states)
@@ -105,7 +105,7 @@ class StepMap:
         return vectors, 1.0 + np.square(sizes)
 
     def unlikely(self, v: FloatArray) -> FloatArray:
-        """C⁻¹ v, (n, m)."""
+        """C⁻¹ v for states v (n, m), C the covariance of states: large where no smooth field has such a state."""
         vectors, sizes = self._smooth
         part = vectors.T @ v
         return v - vectors @ ((1.0 - 1.0 / sizes)[:, None] * part)

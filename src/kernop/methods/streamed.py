@@ -34,14 +34,12 @@ class KeptOfRows(SubspaceFactorisation):
     """RᵀR = AᵀWA + PᵀP of N rows that have passed.
 
     Arguments:
-        method: how it was learned.
         upper: R, (L, L).
         penalty: P.
         n: N.
         runner: who passes over the rows.
     """
 
-    method: Method
     upper: Upper
     penalty: Penalty
     n: int
@@ -51,19 +49,12 @@ class KeptOfRows(SubspaceFactorisation):
     def size(self) -> int:
         return self.n
 
-    @property
-    def rkhs(self) -> bool:
-        return self.method.rkhs
-
     def half_solve(self, b: FloatArray) -> FloatArray:
         return transpose_solve_upper(self.upper, b)
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         remedy = "use T(…)(x), or T.materialize() first, which holds an N × L matrix in memory or on disk"
         raise fail(ArgumentError, "T.on", FROM_STREAM, remedy)
-
-    def check_removal(self) -> None:
-        raise fail(ArgumentError, "T", FROM_STREAM, "learn again from what is left")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,10 +71,6 @@ class StreamedFactorisation(KeptOfRows):
 
     regression: Regression
     in_advance: Answer | None = None
-
-    @property
-    def passed_rows(self) -> int:
-        return self.n
 
     @property
     def rows(self) -> StreamedRows:

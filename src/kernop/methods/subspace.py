@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FloatArray,
-    ShapeError,
-    SingularGramError,
-    as_array,
-    check_choice,
-    check_coordinates,
-    check_integer,
-    check_memory,
-    describe,
-    fail,
-)
+from kernop.basics.checks import as_array, check_choice, check_coordinates, check_integer, check_kind, check_memory
+from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, SingularGramError, describe, fail
 from kernop.basics.linalg import EPS, Cholesky, Orthogonal, cholesky, orthogonal, qr_seconds, syrk
 from kernop.basics.progress import PATIENCE
 from kernop.basics.stored import stored
@@ -29,6 +18,7 @@ from kernop.collocation.functionals import Functionals
 from kernop.collocation.rows import StreamedRows
 from kernop.kernels.base import check_smoothness
 from kernop.language.functions import Function
+from kernop.methods.accumulators import penalty_rows
 from kernop.methods.base import Method, Setting
 from kernop.methods.centres import default_number
 from kernop.methods.contrast import contrast, entries
@@ -95,10 +85,7 @@ class Subspace(Method):
         check_choice("penalty", self.penalty, ("coefficients", "rkhs"))
         if self.batch is not None:
             object.__setattr__(self, "batch", check_integer("batch", self.batch, least=1))
-        if self.envelope is not None and not callable(self.envelope):
-            raise fail(
-                ArgumentTypeError, "envelope", describe(self.envelope), "give a function of x that vanishes on it"
-            )
+        check_kind("envelope", self.envelope, Callable | None, "give a function of x that vanishes on it")
         if self.envelope is not None and self.basis == "representers":
             raise fail(ArgumentError, "envelope", "one with representers", "use basis='translates' with an envelope")
         if isinstance(self.centers, Layers):
@@ -173,7 +160,6 @@ class Subspace(Method):
         regularization: float | None,
         noise: float,
     ) -> HeldFactorisation:
-        """Least squares in a given expansion."""
         n, count = len(functionals), len(expansion)
         size = 2 * (n + count) * count
         check_memory("points", size, f"a design matrix of {n} × {count}", "use fewer centres or points")
@@ -187,34 +173,18 @@ class Subspace(Method):
         chosen = condition_weights(weights, functionals, share * squares)
         roots = np.sqrt(share * factors * repeated(chosen, functionals))
         design *= roots[:, None]
+        known: dict[str, Any] = {"expansion": expansion, "weights": chosen, "noise": noise}
+        known |= {"method": self, "roots": roots}
         if self.solver == "normal":
             # Squaring A leaves half of the digits: the default λ is at the rounding error of AᵀA.
             ridge = EPS * float(np.linalg.norm(design)) ** 2 if regularization is None else regularization
-            factor = self._normal(expansion, design, ridge)
-            return NormalFactorisation(
-                expansion=expansion,
-                regularization=ridge,
-                weights=chosen,
-                noise=noise,
-                method=self,
-                roots=roots,
-                factor=factor,
-                design=design,
-            )
+            normal = self._normal(expansion, design, ridge)
+            return NormalFactorisation(**known, regularization=ridge, factor=normal, design=design)
         ridge, factor = self._qr(expansion, design, regularization)
-        return QRFactorisation(
-            expansion=expansion,
-            regularization=ridge,
-            weights=chosen,
-            noise=noise,
-            method=self,
-            roots=roots,
-            factor=factor,
-        )
+        return QRFactorisation(**known, regularization=ridge, factor=factor)
 
     def shares(self, functionals: Functionals) -> FloatArray:
-        """How much each row counts beside others of its condition, (N,): less where points are denser, in layers."""
-        return self.centers.shares(functionals) if isinstance(self.centers, Layers) else np.ones(len(functionals))
+        return self.centers.shares(functionals) if isinstance(self.centers, Layers) else super().shares(functionals)
 
     def expansion(self, setting: Setting, functionals: Functionals, n: int) -> Expansion:
         """The functions b_j for n rows; representers are some of these functionals.
@@ -258,11 +228,6 @@ class Subspace(Method):
         given = setting.kernel is not None or setting.regularization is not None or self.rkhs
         return not given and not isinstance(self.centers, np.ndarray)
 
-    def _penalty_rows(self, expansion: Expansion, design: FloatArray, regularization: float) -> FloatArray:
-        """P as a matrix, (L, L)."""
-        root = penalty_root(expansion, self.rkhs, regularization, len(design))
-        return root if isinstance(root, np.ndarray) else root * np.eye(design.shape[1])
-
     def _qr(self, expansion: Expansion, design: FloatArray, regularization: float | None) -> tuple[float, Orthogonal]:
         """λ, given or chosen, and the factorisation."""
         if regularization is None:
@@ -272,7 +237,7 @@ class Subspace(Method):
                 if factor.regular:
                     return 0.0, factor
             regularization = float(TINY * np.linalg.norm(design)) ** 2
-        below = self._penalty_rows(expansion, design, regularization)
+        below = penalty_rows(penalty_root(expansion, self.rkhs, regularization, len(design)), len(expansion))
         factor = orthogonal(np.hstack([design.T, below.T]).T, overwrite=True)
         if not factor.regular:
             got = f"{regularization:g}, with which the least-squares problem has no unique solution"
@@ -280,7 +245,7 @@ class Subspace(Method):
         return regularization, factor
 
     def _normal(self, expansion: Expansion, design: FloatArray, regularization: float) -> Cholesky:
-        below = self._penalty_rows(expansion, design, regularization)
+        below = penalty_rows(penalty_root(expansion, self.rkhs, regularization, len(design)), len(expansion))
         matrix = syrk(design)
         matrix += below.T @ below
         factor, failed = cholesky(matrix)

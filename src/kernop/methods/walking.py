@@ -41,7 +41,7 @@ class Walk:
         return self.factorisation.answer(data).u.apply(self.final)
 
     def march(self, data: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """See `Repetition.march`."""
+        """Data of all steps with the states in their rows, (N, steps, B), and the states, (n, steps, B)."""
         whole, states = np.array(data), np.zeros((len(self.rows), *data.shape[1:]))
         for k in range(1, self.steps):
             states[:, k] = self.step(whole[:, k - 1])

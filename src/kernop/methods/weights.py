@@ -8,15 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentTypeError,
-    FloatArray,
-    NonFiniteError,
-    check_choice,
-    check_number,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_choice, check_kind, check_number
+from kernop.basics.errors import FloatArray, NonFiniteError, fail
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.sampling import check_conditions
 from kernop.collocation.units import frame_of
@@ -66,8 +59,7 @@ def read_weights(weights: object, problem: Problem) -> Weights:
         named: Mapping[str, Any] = weights
         check_conditions("weights", named, problem)
         return tuple(check_number(f"weights[{n!r}]", named.get(n, 1.0), above=0.0) for n in problem.names)
-    if not isinstance(weights, str):
-        raise fail(ArgumentTypeError, "weights", describe(weights), "give 'unit', 'balanced' or a dict of numbers")
+    check_kind("weights", weights, str, "give 'unit', 'balanced' or a dict of numbers")
     word = check_choice("weights", weights, ("unit", "balanced"))
     return balance_of(problem) if word == "balanced" else (1.0,) * len(problem.names)
 

@@ -71,11 +71,11 @@ class Answering(Learned):
     @property
     def n_points(self) -> int:
         """The number N of points of all conditions together."""
-        passed = self.factorisation.passed_rows
-        if passed is not None and all(layout.parts == 1 for layout in self.layouts):
-            return passed  # to count the points of a stream may take a pass over them
+        streamed = self.factorisation.rows is not None
+        if streamed and all(layout.parts == 1 for layout in self.layouts):
+            return self.factorisation.size  # to count the points of a stream may take a pass over them
         counts = self.counts
-        return passed or 0 if counts is None else sum(counts.values())
+        return self.factorisation.size if counts is None else sum(counts.values())
 
     def __call__(self, *values: InputValue, **named: InputValue) -> Solution:
         """The solution for these inputs, in the order of the problem or by name."""

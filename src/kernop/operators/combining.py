@@ -65,8 +65,8 @@ def combined(learned: Learned, terms: Terms) -> dict[str, Any]:
 
 def combined_slabs(learned: Learned, terms: Terms) -> dict[str, Any]:
     """The same for data of slabs of time, whose arrays have an axis for the slabs first."""
-    layouts, found = dict(zip(learned.problem.names, learned.layouts, strict=True)), dict[str, Any]()
-    for name, layout in layouts.items():
+    found = dict[str, Any]()
+    for name, layout in learned.named_layouts.items():
         own = [(a, data[name]) for a, data in terms]
         if any(callable(h) for _, h in own):
             if any(np.ndim(h) > layout.ndim for _, h in own if not callable(h)):
@@ -97,7 +97,7 @@ def _added(parts: Sequence[tuple[complex, Any]], ndim: int) -> Any:
 
 def picked(learned: Learned, data: Mapping[str, Any], number: int) -> dict[str, Any]:
     """The data of one input of a batch, by name."""
-    layouts = dict(zip(learned.problem.names, learned.layouts, strict=True))
+    layouts = learned.named_layouts
     return {
         name: Picked(h, number, layouts[name].ndim) if callable(h) else _picked(h, number, layouts[name].ndim)
         for name, h in data.items()

@@ -10,16 +10,8 @@ from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FloatArray,
-    InputNameError,
-    ShapeError,
-    check_scalar,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_kind, check_scalar
+from kernop.basics.errors import ArgumentError, FloatArray, InputNameError, ShapeError, describe, fail
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.data import flattened, reshaped
 from kernop.collocation.functionals import Functionals
@@ -178,11 +170,10 @@ class Evaluated(Viewed, Generic[One]):
     #: numpy.float64(2) * u is ours.
     __array_ufunc__ = None
 
-    def _partner(self, other: object) -> Self:
+    def _partner(self, other: Any) -> Self:
         """Another solution of the same operator, of as many inputs."""
         remedy = "give a solution of the same operator T"
-        if not isinstance(other, type(self)):
-            raise fail(ArgumentTypeError, "u + v", describe(other), remedy)
+        check_kind("u + v", other, type(self), remedy)
         if other.function.expansion is not self.function.expansion:
             raise fail(ArgumentError, "u + v", "solutions of two operators", remedy)
         if not self.single and not other.single and self.width != other.width:

@@ -20,9 +20,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, OutsideDomainError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, NumberArray, OutsideDomainError, fail
 from kernop.basics.linalg import norms
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.data import places
@@ -107,19 +106,19 @@ class Way(ABC):
         """The part of its data that what T was asked for leaves, for each y: (K,)."""
 
     @abstractmethod
+    def _residual(self, condition: Condition, points: Points) -> NumberArray:
+        """What is left of the data of a condition at points, (n, K)."""
+
     def left(self) -> FloatArray:
         """‖√W (P Ĝ − P G)‖ over the points of T away from y, for each y: (K,)."""
+        data, learned = self.source.data(self._residual, self.source.learned.points), self.source.learned
+        rows = [layout.rows(data[c]) for c, layout in learned.named_layouts.items()]
+        roots = np.sqrt(repeated(learned.factorisation.weights, learned.collocated))
+        return norms(np.abs(roots[:, None] * np.concatenate(rows)))
 
     @abstractmethod
     def errors(self) -> FloatArray:
         """The largest |Ĝ − G| over x, estimated, for each y: (K,)."""
-
-    def _size(self, data: Mapping[str, NumberArray]) -> FloatArray:
-        """‖√W h‖ of data at the points of T, (K,)."""
-        learned = self.source.learned
-        rows = [layout.rows(data[c]) for c, layout in zip(learned.problem.names, learned.layouts, strict=True)]
-        roots = np.sqrt(repeated(learned.factorisation.weights, learned.collocated))
-        return norms(np.abs(roots[:, None] * np.concatenate(rows)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +151,9 @@ class BySides(Way):
             data[condition.name], first = unit[first : first + count], first + count
         u = source.answer({source.equation.name: np.zeros((len(points[source.equation.name]), order)), **data})
         at_y = Points(source.y).placed(False)
-        wronskian = np.stack([u.apply(_derivative(i), at_y) for i in range(order)], axis=1)  # (K, s, s)
+        wronskian = np.stack(
+            [u.apply(lambda v, i=i: partial(v, 0, i), at_y) for i in range(order)], axis=1
+        )  # (K, s, s)
         jump = np.zeros((len(source.y), order, 1), dtype=wronskian.dtype)
         leading = [own.get((order,), 0.0) for own in source.at_y]
         if not all(leading):
@@ -166,7 +167,8 @@ class BySides(Way):
 
     @property
     def misfits(self) -> FloatArray:
-        return np.full(len(self.source.y), _largest(self.u))
+        left = self.u.misfits
+        return np.full(len(self.source.y), 0.0 if left is None else np.max(np.nan_to_num(left), initial=0.0))
 
     def __call__(self, x: FloatArray) -> NumberArray:
         return self._pieced(self.u(x, outside="extrapolate"), x)
@@ -179,9 +181,6 @@ class BySides(Way):
     def _residual(self, condition: Condition, points: Points) -> NumberArray:
         """−P Ĝ at points, (n, K): the data of G − Ĝ."""
         return -self._pieced(self.u.apply(condition.op, points, of=condition.of), points.x)
-
-    def left(self) -> FloatArray:
-        return self._size(self.source.data(self._residual, self.source.learned.points))
 
     def errors(self) -> FloatArray:
         # G − Ĝ solves the problem with the residuals as data: it is what is wrong with the solution 0 of these data.
@@ -228,9 +227,6 @@ class Singular(Way):
     def __call__(self, x: FloatArray) -> NumberArray:
         return np.stack([phi(x) for phi in self.phi], axis=1) + self.w(x, outside="extrapolate")
 
-    def left(self) -> FloatArray:
-        return self._size(self.source.data(self._residual, self.source.learned.points))
-
     def _residual(self, condition: Condition, points: Points) -> NumberArray:
         """The data of w less what it makes of them, at points, (n, K)."""
         wanted = _correction(self.source, self.phi, condition, points)
@@ -272,14 +268,6 @@ def _correction(
     return -np.stack([rule(own, table, points.x) for own in phi], axis=1)
 
 
-def _largest(u: Solution) -> float:
-    return 0.0 if u.misfits is None else float(np.max(np.nan_to_num(u.misfits), initial=0.0))
-
-
-def _derivative(order: int) -> Callable[[Any], Any]:
-    return lambda u: partial(u, 0, order) if order else u
-
-
 @dataclass(frozen=True, eq=False)
 class GreenFunction:
     """G(·, y_k), the answers to unit point sources at K places: L G = δ, all other data 0.
@@ -297,7 +285,7 @@ class GreenFunction:
     problem: Problem
     y: FloatArray
     ways: tuple[Way, ...]
-    chosen: NDArray[np.intp]
+    chosen: IntArray
 
     @property
     def misfits(self) -> FloatArray:
@@ -341,16 +329,12 @@ def green_function(learned: Learned, answer: Solve, y: PointsLike) -> GreenFunct
             got, remedy = "a problem with interfaces, or coefficients that jump", "ask T for a narrow bump, T(f)"
             raise fail(ArgumentError, "green", got, remedy)
         ways: tuple[Way, ...] = (Singular.of(source),)
-    elif source.order == 2 and not learned.ansatz.complex and _elliptic(source) and not broken:
+    elif source.order == 2 and not learned.ansatz.complex and all((2,) in own for own in source.at_y) and not broken:
         ways = (pieces, Singular.of(source))
     else:
         ways = (pieces,)
     left = np.stack([np.nan_to_num(way.left(), nan=np.inf) for way in ways])
     return GreenFunction(problem, source.y, ways, np.argmin(left, axis=0))
-
-
-def _elliptic(source: PointSources) -> bool:
-    return all((2,) in own for own in source.at_y)
 
 
 def _broken(source: PointSources) -> bool:

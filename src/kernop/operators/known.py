@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 from jax.core import Tracer
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, KernopError, MissingFunctionError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, KernopError, MissingFunctionError, fail
 from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.stored import ComplexArray, Numbers, stored
 from kernop.collocation.ansatz import Ansatz, Tabulated, TermTable
@@ -24,7 +23,7 @@ from kernop.language.conditions import Mixed, Weighted
 from kernop.language.fields import Field, MultiIndex, Term, VectorField
 from kernop.language.ops import itself
 from kernop.language.sides import Side
-from kernop.language.unknowns import Operator
+from kernop.language.unknowns import Operator, signature_of
 
 
 @stored("values")
@@ -90,7 +89,7 @@ class ConstantOperator:
         if numbers.ndim > 2 or not np.all(np.any(rows, axis=0)) or not np.all(np.any(rows, axis=1)):
             raise fail(ArgumentError, "coefficients", "0 in part", "leave out what is 0")
         object.__setattr__(self, "coefficients", numbers)
-        object.__setattr__(self, "__signature__", _signature(self.takes))
+        object.__setattr__(self, "__signature__", signature_of(self.takes))
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         """The operator applied to fields, in their order or by name."""
@@ -142,18 +141,14 @@ class KnownOperator(Tabulated):
     product: Functionals | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "__signature__", _signature(self.takes))
+        object.__setattr__(self, "__signature__", signature_of(self.takes))
 
     def check(self) -> None:
         """Raise unless the functionals are those of one operator at the points."""
         tables = [table for table in (self.plain, self.product) if isinstance(table, Functionals)]
-        for table in tables:
-            if len(table.layouts) != 1 or table.summed:
-                raise fail(ArgumentError, "plain, product", "functionals of several operators, or sums", REMEDY)
-            if not all(np.array_equal(block.x, self.points.x) for block in table.blocks):
-                raise fail(ArgumentError, "points", "others than those of the functionals", REMEDY)
         if not tables:
             raise fail(ArgumentError, "plain, product", "no table", REMEDY)
+        _check_tables("plain, product", tables, self.points)
 
     @cached_property
     def _lookup(self) -> Lookup:
@@ -223,15 +218,11 @@ class KnownJump(Tabulated):
     minus: Functionals
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "__signature__", _signature(self.takes))
+        object.__setattr__(self, "__signature__", signature_of(self.takes))
 
     def check(self) -> None:
         """Raise unless the functionals are those of one operator at the points."""
-        for table in (self.plus, self.minus):
-            if len(table.layouts) != 1 or table.layouts != self.plus.layouts or table.summed:
-                raise fail(ArgumentError, "plus, minus", "functionals of several operators, or sums", REMEDY)
-            if not all(np.array_equal(block.x, self.points.x) for block in table.blocks):
-                raise fail(ArgumentError, "points", "others than those of the functionals", REMEDY)
+        _check_tables("plus, minus", (self.plus, self.minus), self.points)
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         raise self._missing("as a function")
@@ -258,12 +249,16 @@ class KnownJump(Tabulated):
         return f"(a jump of order {self.plus.order}, coefficients at the stored points)"
 
 
-def _signature(takes: tuple[str, ...]) -> inspect.Signature:
-    """That of a function of these unknowns: by its parameters a problem knows which of them an operator takes."""
-    return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in takes])
+def _check_tables(name: str, tables: Sequence[Functionals], points: Points) -> None:
+    """Raise unless tables are of one operator each, all of the same kind, at the points."""
+    for table in tables:
+        if len(table.layouts) != 1 or table.layouts != tables[0].layouts or table.summed:
+            raise fail(ArgumentError, name, "functionals of several operators, or sums", REMEDY)
+        if not all(np.array_equal(block.x, points.x) for block in table.blocks):
+            raise fail(ArgumentError, "points", "others than those of the functionals", REMEDY)
 
 
-def _tables(table: Functionals, rows: NDArray[np.intp]) -> list[TermTable]:
+def _tables(table: Functionals, rows: IntArray) -> list[TermTable]:
     """Some rows of a table as coefficients (k, α) ↦ φ_{k,α}(x_i), for each component of the operator."""
     parts = [dict(zip(block.terms, block.coefficients[rows].T, strict=True)) for block in table.blocks]
     if not table.layouts[0].complex:

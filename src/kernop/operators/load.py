@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from kernop.basics import storage
+from kernop.basics.checks import check_kind
 from kernop.basics.codec import MISFITS, Decoder
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FileError,
-    KernopError,
-    MemoryLimitError,
-    describe,
-    fail,
-)
+from kernop.basics.errors import ArgumentError, FileError, KernopError, MemoryLimitError, fail
 from kernop.collocation.batches import StreamPoints
 from kernop.language.functions import Function
 from kernop.language.problem import Problem
@@ -44,12 +37,8 @@ def load(
         envelope: the envelope ρ of ``Subspace(envelope=…)``, if there was one: without it u is known at the stored
             points only.
     """
-    if problem is not None and not isinstance(problem, Problem):
-        raise fail(
-            ArgumentTypeError, "problem", describe(problem), "give the Problem that was learned, or leave it out"
-        )
-    if envelope is not None and not callable(envelope):
-        raise fail(ArgumentTypeError, "envelope", describe(envelope), "give the function of x, or leave it out")
+    check_kind("problem", problem, Problem | None, "give the Problem that was learned, or leave it out")
+    check_kind("envelope", envelope, Callable | None, "give the function of x, or leave it out")
     try:
         return _loaded(path, problem, envelope)
     except MemoryError as error:

@@ -22,7 +22,6 @@ from kernop.trust.estimates import Learned
 from kernop.views.figures import axes_for, limits_of, returned
 from kernop.views.panels import Panel, cuts, panels_of
 from kernop.views.pictures import draw, ratio, sampled
-from kernop.views.places import plot_parts
 from kernop.views.sight import Sight
 
 #: Places of point sources on a line, as parts of it; in the plane one is shown.
@@ -63,20 +62,17 @@ def plot_operator(
 
 def _places(learned: Learned, axis: Any) -> None:
     """The conditions and the points of T, or its parts."""
-    boxes, points = learned.factorisation.expansion.boxes, learned.points
-    own = 0 if boxes is not None or isinstance(points, StreamPoints) else {name: _few(p) for name, p in points.items()}
+    space, points = learned.factorisation.expansion, learned.points
+    parted = isinstance(space, PartsSpace)
+    own = 0 if parted or isinstance(points, StreamPoints) else {name: _few(p) for name, p in points.items()}
     unlabelled(learned.problem.plot(points=own, ax=axis))
-    space = learned.factorisation.expansion
-    if isinstance(space, PartsSpace) and space.dim == 2:
+    axis.set_title(f"{len(space.uppers)} parts" if parted else "points")
+    if parted and space.dim == 2:
         view = axis.axis()
         shown = draw_parts(space, axis, zorder=1.5, alpha=0.7, cmap="viridis_r")  # above the domain
         axis.axis(view)
         axis.figure.colorbar(shown, ax=axis, label="halved", shrink=0.7)
         axis.set_title(f"{len(space.uppers)} parts of degree {int(np.max(np.sum(space.degrees, axis=1)))}")
-        return
-    if boxes is not None and learned.problem.dim == 2:
-        plot_parts(axis, *boxes)
-    axis.set_title("points" if boxes is None else f"{len(boxes[0])} parts")
 
 
 def unlabelled(axis: Any) -> None:

@@ -9,14 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    AccuracyWarning,
-    ArgumentError,
-    FloatArray,
-    check_integer,
-    check_memory,
-    fail,
-)
+from kernop.basics.checks import check_integer, check_memory
+from kernop.basics.errors import AccuracyWarning, ArgumentError, FloatArray, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.progress import Stages
 from kernop.collocation.slabs import (
@@ -74,8 +68,7 @@ def march(learned: Learned, steps: object, given: Mapping[str, Any]) -> MarchedS
     check_determined(slab, learned.collocated)
     if number > 1:
         check_repeatable(slab, learned.points, learned.ansatz, number)
-    layouts = dict(zip(learned.problem.names, learned.layouts, strict=True))
-    inputs = by_slab(slab, given, learned.points, layouts, number)
+    inputs = by_slab(slab, given, learned.points, learned.named_layouts, number)
     size = 3 * number * len(learned.collocated)
     check_memory("steps", size, f"data of {number} slabs", "march fewer, and begin again from where they end")
     with Stages(None) as stage, stage("march") as tick:

@@ -9,16 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    FloatArray,
-    IntArray,
-    NumberArray,
-    OutsideDomainError,
-    ShapeError,
-    check_integer,
-    fail,
-)
+from kernop.basics.checks import check_integer
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, NumberArray, OutsideDomainError, ShapeError, fail
 from kernop.basics.progress import Stages
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.data import known_everywhere, some_places
@@ -106,9 +98,8 @@ class MarchedSolution(Evaluated[OneUnknown]):
         own = [number, number + self.width] if self.paired else [number]
         columns = [k * every + column for k in range(self.steps) for column in own]
         slabs, given = tuple(slab.pick(number) for slab in self.slabs), dict(self.given)
-        layouts = dict(zip(self.problem.names, self.learned.layouts, strict=True))
         for name, h in self.given.items():  # arrays have an axis for the slabs
-            axes = layouts[name].ndim + (0 if callable(h) else 1)
+            axes = self.learned.named_layouts[name].ndim + (0 if callable(h) else 1)
             given[name] = (
                 Picked(h, number, axes) if callable(h) else np.asarray(h)[..., number] if np.ndim(h) > axes else h
             )
@@ -165,7 +156,13 @@ class MarchedSolution(Evaluated[OneUnknown]):
 
     def _valued(self, x: object, outside: str) -> Any:
         _, own, numbers = self._places(x, outside)
-        found = self._values(self.ansatz.evaluations(own.x), numbers)
+        rows = self.ansatz.evaluations(own.x)
+
+        def at(k: int, chosen: IntArray) -> Any:
+            here = Functionals(tuple(block[chosen] for block in rows.blocks), rows.layouts)
+            return self._evaluated(self.slabs[k].function, here)
+
+        found = self._each(numbers, at)
         return self._blank(by_unknown(found, self.problem.unknowns), own, outside)
 
     def _derived(self, name: str, x: object, outside: str) -> FloatArray:
@@ -238,7 +235,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
     def _known(self, values: tuple[Any, ...], named: dict[str, Any]) -> ChainData:
         """Where the data of all conditions are known."""
         added = self._added(values, named)
-        layouts = dict(zip(self.problem.names, self.learned.layouts, strict=True))
+        layouts = self.learned.named_layouts
         whole = {**self.given, **added}
         arrays = [
             name
@@ -277,15 +274,6 @@ class MarchedSolution(Evaluated[OneUnknown]):
                 remedy = f"give points of the domain, with times from {first:g} to {last:g}, or outside='nan'"
                 raise fail(OutsideDomainError, "x", got, remedy)
         return points, own, numbers
-
-    def _values(self, rows: Functionals, numbers: IntArray) -> Any:
-        """What the functionals of one operator, in the time of slabs, say of u."""
-
-        def at(k: int, chosen: IntArray) -> Any:
-            own = Functionals(tuple(block[chosen] for block in rows.blocks), rows.layouts)
-            return self._evaluated(self.slabs[k].function, own)
-
-        return self._each(numbers, at)
 
     def _each(self, numbers: IntArray, at: Callable[[int, IntArray], Any]) -> Any:
         """Values at all points, from those of each slab: ``at`` takes its number, and those of its points."""

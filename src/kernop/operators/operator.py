@@ -38,7 +38,7 @@ from kernop.kernels.base import check_smoothness
 from kernop.language.unknowns import Operator
 from kernop.methods import Factorisation, Subspace
 from kernop.methods.partition import PartsFactorisation
-from kernop.methods.streamed import StreamedFactorisation
+from kernop.methods.streamed import FROM_STREAM, StreamedFactorisation
 from kernop.operators.answering import Answering
 from kernop.operators.closing import Closing, enveloped
 from kernop.operators.fixed import FixedOperator, fixed
@@ -273,7 +273,8 @@ class SolutionOperator(Answering):
         change what they have; `Subspace` factorises again from the points that are left, because its triangle cannot
         be relieved of rows without losing all digits: this costs as much as learning. Points of a stream cannot leave.
         """
-        self.factorisation.check_removal()
+        if self.factorisation.rows is not None:
+            raise fail(ArgumentError, "T", FROM_STREAM, "learn again from what is left")
         left, gone = removed(self.problem, self.points, self.layouts, points)
         return self._changed(left, lambda functionals: self.factorisation.without(functionals, gone))
 

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import BoolArray, FloatArray
 from kernop.collocation.functionals import Layout
 from kernop.geometry import Points
 from kernop.language.functions import Function
@@ -56,7 +56,7 @@ def _tuple(names: tuple[str, ...]) -> Any:
     return NamedTuple("Values", [(name, Any) for name in names])  # pyright: ignore
 
 
-def blanked(values: Any, inside: NDArray[np.bool_]) -> Any:
+def blanked(values: Any, inside: BoolArray) -> Any:
     """NaN where points are not inside; of a named tuple, in every entry."""
     if isinstance(values, tuple):
         return type(values)(*(blanked(part, inside) for part in values))

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, OutsideDomainError, check_number, fail
+from kernop.basics.checks import check_number
+from kernop.basics.errors import ArgumentError, FloatArray, OutsideDomainError, fail
 from kernop.collocation.data import flattened, reshaped
 from kernop.geometry import Points
 from kernop.language.unknowns import Operator

@@ -9,17 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FloatArray,
-    NumberArray,
-    ShapeError,
-    check_integer,
-    check_memory,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_integer, check_memory
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, NumberArray, ShapeError, describe, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.progress import Stages
 from kernop.collocation.ansatz import Tabulated, condition_functionals, functionals_of
@@ -262,7 +253,7 @@ class Solution(Evaluated["UnknownSolution"]):
         """Where the data of all conditions is known."""
         names, given = self.problem.inputs, dict(self.inputs or {})
         added = self._added(values, named)
-        layouts = dict(zip(self.problem.names, self._learned().layouts, strict=True))
+        layouts = self._learned().named_layouts
 
         def everywhere_known(name: str, value: InputValue) -> bool:
             return known_everywhere(self.problem[name], value, layouts[name])

@@ -7,9 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.stored import stored
 from kernop.collocation.batches import recorded
@@ -60,7 +59,7 @@ class StreamRecord(KeptOfRows):
     """
 
     method: Subspace
-    starts: NDArray[np.intp]
+    starts: IntArray
     solutions: tuple[SolutionRecord, ...]
     contrast: FloatArray | None = None
 
@@ -115,6 +114,6 @@ def _shared(kept: KeptOfRows) -> dict[str, Any]:
     return {field.name: getattr(kept, field.name) for field in fields(KeptOfRows)}
 
 
-def _starts(stream: Stream) -> NDArray[np.intp]:
+def _starts(stream: Stream) -> IntArray:
     stream.check_again("give arrays or ko.Batches to learn: the file of a stream holds its points")
     return np.array([list((stream.start(k) or {}).values()) for k in range((stream.number or 0) + 1)], dtype=np.intp)

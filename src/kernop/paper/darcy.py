@@ -10,6 +10,7 @@ from kernop.language.calculus import div, grad, laplacian
 from kernop.language.conditions import Dirichlet, Equation
 from kernop.language.functions import Function
 from kernop.language.problem import Problem
+from kernop.language.unknowns import Operator
 from kernop.paper.experiment import Experiment, Reported, random_nets, square_grid
 
 
@@ -41,20 +42,17 @@ PERMEABILITIES: dict[str, tuple[Function, Reported]] = {
 
 def darcy_problem(a: Function) -> Problem:
     """−∇·(a∇u) = f inside, u = g on the boundary."""
-    square = Box([0, 0], [1, 1])
-    return Problem(
-        Equation(lambda u: -div(a * grad(u)), on=square, name="f"),
-        Dirichlet(on=square.boundary, name="g"),
-    )
+    return _on_square(lambda u: -div(a * grad(u)))
 
 
 def strong_problem(a: Function) -> Problem:
     """−a Δu = f inside, u = g on the boundary: −∇·(a∇u) = f where a is constant, and no condition where it jumps."""
+    return _on_square(lambda u: -(a * laplacian(u)))
+
+
+def _on_square(op: Operator) -> Problem:
     square = Box([0, 0], [1, 1])
-    return Problem(
-        Equation(lambda u: -(a * laplacian(u)), on=square, name="f"),
-        Dirichlet(on=square.boundary, name="g"),
-    )
+    return Problem(Equation(op, on=square, name="f"), Dirichlet(on=square.boundary, name="g"))
 
 
 def darcy(case: str = "a2", *, nets: int = 50, seed: int = 0) -> Experiment:

@@ -103,7 +103,8 @@ class Study:
 
         source = stream(PROBLEM, Batches(max(self.sizes) // self.batch, take), "uniform", 0, self.batch)
         method, rows = self._method(dataset), StreamedRows(source, Ansatz(envelope=envelope)).given([{"f": sources}])
-        setting = Setting(rows=rows, frame=frame_of(PROBLEM), kernel=self._kernel, weights=(1.0,), ansatz=rows.ansatz)
+        kernel = Gaussian(0.2) if self.estimator == "paper" else None
+        setting = Setting(rows=rows, frame=frame_of(PROBLEM), kernel=kernel, weights=(1.0,), ansatz=rows.ansatz)
         regression = method.regression(setting, rows)
         found: dict[str, Any] = {label: {"l2": [], "linf": []} for label in self.labels}
         exact = evaluate_at("u", solutions, self._grid)
@@ -119,10 +120,6 @@ class Study:
                     found[label]["l2"].append(float(np.mean(relative_l2(values, exact))))
                     found[label]["linf"].append(float(np.mean(relative_linf(values, exact))))
         return {"dataset": dataset, "seconds": time.perf_counter() - started, "errors": found}
-
-    @property
-    def _kernel(self) -> Gaussian | None:
-        return Gaussian(0.2) if self.estimator == "paper" else None
 
     def _method(self, dataset: int) -> Subspace:
         if self.estimator == "paper":

@@ -16,7 +16,7 @@ from kernop.basics.errors import FloatArray
 
 
 def right_side(x: Array) -> Array:
-    """f, discontinuous."""
+    """f = 6 for x ≥ ½ and 4 elsewhere."""
     return jnp.where(x[..., 0] >= 0.5, 6.0, 4.0)
 
 

@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kernop.basics.errors import KernopError
 from kernop.operators.operator import SolutionOperator
 from kernop.serving.export import script_hashes
-from kernop.serving.hosted import Answered, Hosted
+from kernop.serving.hosted import Hosted
 from kernop.serving.metrics import Metrics
 from kernop.serving.reading import BINARY, JSON, Question, parsed, question
 from kernop.serving.refusal import Limits, RefusalError, refusal_of, too_much
@@ -71,27 +71,27 @@ class Service:
         return _shown(await self.workers.run(self.one(request).page))
 
     async def docs(self, request: Request) -> Response:
-        """The interface for people."""
+        """The HTTP interface as a page for people."""
         return _shown(schema_page(self.schema))
 
     async def openapi(self, request: Request) -> Response:
-        """The interface for programs."""
+        """The HTTP interface as OpenAPI, for programs."""
         return JSONResponse(self.schema)
 
     async def health(self, request: Request) -> Response:
-        """Alive."""
+        """The state of the server, for whoever watches over it: it answers, and how many operators it has."""
         return JSONResponse({"status": "ok", "operators": len(self.hosted)})
 
     async def measures(self, request: Request) -> Response:
-        """Counts and times."""
+        """Counts of requests and their times, as text for Prometheus."""
         return PlainTextResponse(self.metrics.text(self.workers.busy))
 
     async def operators(self, request: Request) -> Response:
-        """What is served."""
+        """The names of the operators."""
         return JSONResponse({"operators": list(self.hosted)})
 
     async def operator(self, request: Request) -> Response:
-        """What an operator is."""
+        """The conditions, inputs, points and report of one operator."""
         return JSONResponse(await self.workers.run(self.one(request).described))
 
     async def points(self, request: Request) -> Response:
@@ -105,7 +105,7 @@ class Service:
         return Response(await self.workers.run(lambda: json.dumps({"x": x.tolist()})), media_type=JSON)
 
     async def solve(self, request: Request) -> Response:
-        """Data in, u out."""
+        """u, its gradient and its error for the data of a request."""
         hosted, kind = self.one(request), request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in (JSON, BINARY):
             raise RefusalError(415, "Content-Type", repr(kind)[:80], f"send {JSON} or {BINARY} (safetensors)")
@@ -116,11 +116,9 @@ class Service:
             asked = question(told, tensors, hosted.operator, self.limits)
             return asked, hosted.key(asked)
 
-        def alone() -> Answered:
-            return hosted.answer(asked)
-
         asked, key = await self.workers.run(read)
-        answer = await (self.workers.run(alone) if key is None else self.together[hosted.name].ask(key, asked))
+        alone = key is None
+        answer = await (self.workers.run(hosted.answer, asked) if alone else self.together[hosted.name].ask(key, asked))
         content = await self.workers.run(as_tensors if binary else as_json, answer)
         self.metrics.solved += answer.told["inputs"] or 1
         self.metrics.values += sum(own.size for own in answer.values.values())

@@ -7,7 +7,7 @@ The error of a sum is at most the sum of the errors: what the page shows for sev
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,16 +72,14 @@ def estimated(operator: SolutionOperator, asked: Sequence[Asked]) -> tuple[list[
 def _data(operator: SolutionOperator, name: str, asked: Sequence[Asked], fresh: bool) -> Any:
     """The data of one condition for all inputs: a function of x, or values at the points of T."""
     condition, points = operator.problem[name], operator.points[name].x
-    layout = dict(zip(operator.problem.names, operator.layouts, strict=True))[name]
+    components = operator.named_layouts[name].components
 
     def values(x: FloatArray) -> FloatArray:
-        x = np.asarray(x)
-        return np.concatenate([_own(name, own, x, layout.components) for own in asked], axis=-1)
+        return np.concatenate([_own(name, own, np.asarray(x), components) for own in asked], axis=-1)
 
-    whole: Callable[[FloatArray], FloatArray] = values
     if condition.integral:
-        return whole(points[:1])
-    return whole if fresh else whole(points)
+        return values(points[:1])
+    return values if fresh else values(points)
 
 
 def _own(name: str, own: Asked, x: FloatArray, components: int | None) -> FloatArray:

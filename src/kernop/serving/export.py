@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, describe, fail
+from kernop.basics.checks import check_kind
+from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.storage import JsonObject
 from kernop.basics.versions import VERSION
 from kernop.operators.known import shown
@@ -54,8 +55,7 @@ def page(operator: SolutionOperator, title: str = "", *, nodes: int | None = Non
         nodes: of the grid along its longest side; more give a finer picture and a larger file.
         sources: how many are solved in advance to find the matrices of the page.
     """
-    if not isinstance(operator, SolutionOperator):
-        raise fail(ArgumentTypeError, "T", describe(operator), "give an operator that learn or load returned")
+    check_kind("T", operator, SolutionOperator, "give an operator that learn or load returned")
     stage, arrays = stage_of(operator.problem, nodes), Arrays()
     if operator.ansatz.envelope is not None:  # derivatives are by the product rule, which no fixed matrix knows
         stage = replace(stage, arrows=stage.arrows[:0])

@@ -77,10 +77,9 @@ def gaussians(centres: FloatArray, widths: FloatArray) -> Functions:
 def channels(operator: SolutionOperator) -> tuple[list[Channel], list[Channel]]:
     """The channels that take sources, and the others; sources go to a boundary only if there is nowhere else."""
     problem = operator.problem
-    layouts = dict(zip(problem.names, operator.layouts, strict=True))
 
     def parts(condition: Condition) -> list[Channel]:
-        k = layouts[condition.name].components
+        k = operator.named_layouts[condition.name].components
         return [Channel(condition.name)] if k is None else [Channel(condition.name, j, k) for j in range(k)]
 
     free = [problem[name] for name in problem.inputs]
@@ -112,9 +111,5 @@ def modes(operator: SolutionOperator, channel: Channel, stage: Stage, source: bo
 
 def zeros(operator: SolutionOperator) -> dict[str, Any]:
     """Data 0 for every input, by name."""
-    layouts = dict(zip(operator.problem.names, operator.layouts, strict=True))
-    found: dict[str, Any] = {}
-    for name in operator.problem.inputs:
-        k = layouts[name].components
-        found[name] = 0.0 if k is None else np.zeros(k)
-    return found
+    components = {name: operator.named_layouts[name].components for name in operator.problem.inputs}
+    return {name: 0.0 if k is None else np.zeros(k) for name, k in components.items()}

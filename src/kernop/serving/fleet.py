@@ -11,7 +11,8 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from kernop.basics.errors import ArgumentError, check_integer, fail
+from kernop.basics.checks import check_integer
+from kernop.basics.errors import ArgumentError, fail
 
 #: Connections that wait to be taken; seconds between looks at the processes.
 WAITING, LOOK = 1024, 0.2

@@ -11,7 +11,6 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray, KernopError, MissingFunctionError, NumberArray
 from kernop.basics.storage import JsonObject
@@ -52,9 +51,7 @@ class Hosted:
     def described(self) -> JsonObject:
         """What the operator is, for JSON."""
         operator, problem = self.operator, self.operator.problem
-        layouts = dict(zip(problem.names, operator.layouts, strict=True))
-        bounds = [condition.on.bounds for condition in problem.conditions]
-        low, high = np.min([b[0] for b in bounds], axis=0), np.max([b[1] for b in bounds], axis=0)
+        low, high = problem.bounds
         conditions = [
             {
                 "name": c.name,
@@ -63,7 +60,7 @@ class Hosted:
                 "region": repr(c.on),
                 "points": len(operator.points[c.name]),
                 "values": 1 if c.integral else len(operator.points[c.name]),
-                "components": layouts[c.name].components,
+                "components": operator.named_layouts[c.name].components,
             }
             for c in problem.conditions
         ]
@@ -140,9 +137,7 @@ class Hosted:
             found.told["error"] = self._error(u, asked)
         return found
 
-    def _answered(
-        self, asked: Question, values: dict[str, NumberArray], misfits: NDArray[np.float64] | None
-    ) -> Answered:
+    def _answered(self, asked: Question, values: dict[str, NumberArray], misfits: FloatArray | None) -> Answered:
         """Values at the places that were asked for, with what the data leave, (B,)."""
         shaped = {name: own.reshape(*asked.shape, *own.shape[1:]) for name, own in values.items()}
         told: JsonObject = {"operator": self.name, "inputs": asked.count, "shape": list(asked.shape)}
@@ -189,7 +184,7 @@ class Hosted:
                 self._kept.popitem(last=False)
         return made
 
-    def _warnings(self, misfits: NDArray[np.float64] | None, single: bool) -> list[str]:
+    def _warnings(self, misfits: FloatArray | None, single: bool) -> list[str]:
         """What a client must know of these answers, whose data leave so much, (B,)."""
         found = [str(self.operator.diagnosis.stability)] if self.operator.diagnosis.ill_posed else []
         promise = self.operator.promise
@@ -223,8 +218,9 @@ class Hosted:
     def _at_points(self, name: str, value: object) -> Any:
         """Data of one condition as values at the points of T."""
         operator, condition = self.operator, self.operator.problem[name]
-        layouts = dict(zip(operator.problem.names, operator.layouts, strict=True))
-        return value if condition.integral else values_at(condition, value, operator.points[name], layouts[name])
+        if condition.integral:
+            return value
+        return values_at(condition, value, operator.points[name], operator.named_layouts[name])
 
 
 def _digest(x: FloatArray, outside: str) -> bytes:

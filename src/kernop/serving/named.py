@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import FloatArray, check_array, check_number
+from kernop.basics.checks import check_array, check_number
+from kernop.basics.errors import FloatArray
 from kernop.serving.refusal import unprocessable
 
 #: A function of x (n, d) with values (n,).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load as read_tensors
 
-from kernop.basics.errors import FloatArray, NumberArray, check_array
+from kernop.basics.checks import check_array
+from kernop.basics.errors import FloatArray, NumberArray
 from kernop.basics.storage import JsonObject
 from kernop.operators.operator import SolutionOperator
 from kernop.serving.named import function_of
@@ -140,15 +142,11 @@ def _grid(told: object, operator: SolutionOperator, limits: Limits) -> tuple[Flo
     whole = isinstance(shape, list) and len(shape) == dim and all(type(n) is int and n >= 1 for n in shape)
     if not whole:
         raise unprocessable("at.grid.shape", repr(shape)[:80], remedy)
-    count = 1
-    for n in shape:
-        count *= n
+    count = math.prod(shape)
     if count > limits.points:
         raise too_much("at.grid.shape", count, limits.points, "points")
-    bounds = [condition.on.bounds for condition in operator.problem.conditions]
-    low = np.array(told.get("lower", np.min([b[0] for b in bounds], axis=0).tolist()), dtype=object)
-    high = np.array(told.get("upper", np.max([b[1] for b in bounds], axis=0).tolist()), dtype=object)
-    ends = [check_array(f"at.grid.{name}", v.tolist(), remedy=remedy) for name, v in (("lower", low), ("upper", high))]
+    corners = zip(("lower", "upper"), operator.problem.bounds, strict=True)
+    ends = [check_array(f"at.grid.{key}", told.get(key, corner), remedy=remedy) for key, corner in corners]
     if any(end.shape != (dim,) for end in ends):
         raise unprocessable("at.grid", "corners of another number of coordinates", remedy)
     axes = [np.linspace(a, b, n) if n > 1 else np.array([0.5 * (a + b)]) for a, b, n in zip(*ends, shape, strict=True)]
@@ -215,13 +213,12 @@ def _width(name: str, value: Any, operator: SolutionOperator) -> int | None:
     """The number of inputs in an array; None if it is one, or no array."""
     if callable(value):
         return None
-    axes = 1 + (dict(zip(operator.problem.names, operator.layouts, strict=True))[name].components is not None)
-    return np.shape(value)[-1] if np.ndim(value) > axes else None
+    return np.shape(value)[-1] if np.ndim(value) > operator.named_layouts[name].ndim else None
 
 
 def _stacked(name: str, values: list[Any], operator: SolutionOperator) -> Any:
     """B values of one condition as columns: a function if all are functions or numbers, else an array."""
-    k = dict(zip(operator.problem.names, operator.layouts, strict=True))[name].components
+    k = operator.named_layouts[name].components
     points = operator.points[name].x[:1] if operator.problem[name].integral else operator.points[name].x
 
     def columns(x: FloatArray) -> FloatArray:

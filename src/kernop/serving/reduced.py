@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, IntArray, fail
 from kernop.geometry.sequences import halton
 from kernop.operators.fixed import FixedOperator, fixed
 from kernop.operators.operator import SolutionOperator
@@ -148,7 +147,7 @@ class Responses:
     def _rows(self, given: dict[str, Any]) -> FloatArray:
         batch = any(np.ndim(value) > 1 for value in given.values())
 
-        def asked(own: FixedOperator, within: NDArray[np.bool_]) -> list[FloatArray]:
+        def asked(own: FixedOperator, within: BoolArray) -> list[FloatArray]:
             found = own(**given)
             parts = [p if batch else p[..., None] for p in (found if isinstance(found, tuple) else (found,))]
             return [np.where(within.reshape(-1, *[1] * (part.ndim - 1)), part, 0.0) for part in parts]
@@ -163,16 +162,16 @@ class Responses:
         return np.concatenate([values, SLOPES * self.stage.side * _by_frame(slopes, frames)])
 
 
-def _within_box(stage: Stage, numbers: NDArray[np.intp]) -> FloatArray:
+def _within_box(stage: Stage, numbers: IntArray) -> FloatArray:
     """The places of nodes, not beyond the box by rounding."""
     return np.clip(stage.places(numbers), stage.low, stage.high)
 
 
 def _real(values: FloatArray) -> FloatArray:
     """Complex values as real and imaginary parts beside each other along axis 1."""
-    if not np.iscomplexobj(values):
-        return values.reshape(len(values), -1, values.shape[-1])
     flat = values.reshape(len(values), -1, values.shape[-1])
+    if not np.iscomplexobj(flat):
+        return flat
     return np.stack([flat.real, flat.imag], axis=2).reshape(len(flat), -1, flat.shape[-1])
 
 

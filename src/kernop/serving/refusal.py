@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kernop.basics.errors import KernopError, MemoryLimitError, check_integer, check_number
+from kernop.basics.checks import check_integer, check_number
+from kernop.basics.errors import KernopError, MemoryLimitError
 from kernop.basics.storage import JsonObject
 
 

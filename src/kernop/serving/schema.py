@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterable
+from html import escape
 from importlib.resources import files
 from typing import Any
 
@@ -186,20 +186,21 @@ def _schemas() -> JsonObject:
 
 def schema_page(found: JsonObject) -> str:
     """The description as a page for people."""
-    parts = [f"<p>{_text(found['info']['description'])}</p>"]
+    parts = [f"<p>{escape(found['info']['description'])}</p>"]
     for path, methods in found["paths"].items():
         for method, told in methods.items():
             answers = ", ".join(told["responses"])
-            parts.append(f"<h2><b>{method.upper()}</b> <code>{_text(path)}</code></h2><p>{_text(told['summary'])}.</p>")
+            parts.append(f"<h2><b>{method.upper()}</b> <code>{escape(path)}</code></h2>")
+            parts.append(f"<p>{escape(told['summary'])}.</p>")
             for kind, body in told.get("requestBody", {}).get("content", {}).items():
-                parts.append(f"<p>Body, <code>{kind}</code>: {_text(body['schema'].get('description', ''))}</p>")
+                parts.append(f"<p>Body, <code>{kind}</code>: {escape(body['schema'].get('description', ''))}</p>")
                 if "example" in body:
-                    parts.append(f"<pre>{_text(json.dumps(body['example'], indent=2))}</pre>")
+                    parts.append(f"<pre>{escape(json.dumps(body['example'], indent=2))}</pre>")
             parts.append(f"<p class=muted>Answers: {answers}</p>")
     parts.append("<h2>Schemas</h2>")
     for name, told in found["components"]["schemas"].items():
         parts.append(
-            f"<details><summary><code>{name}</code></summary><pre>{_text(json.dumps(told, indent=2))}</pre></details>"
+            f"<details><summary><code>{name}</code></summary><pre>{escape(json.dumps(told, indent=2))}</pre></details>"
         )
     return html_page("HTTP interface", "\n".join(parts))
 
@@ -210,9 +211,9 @@ def index_page(hosted: Iterable[Hosted]) -> str:
     for own in hosted:
         told = own.operator.problem
         inputs, outputs = ", ".join(told.inputs), ", ".join(told.unknowns.names)
-        link = f'<a href="/operators/{own.name}/page">{_text(own.name)}</a>'
+        link = f'<a href="/operators/{own.name}/page">{escape(own.name)}</a>'
         items.append(
-            f"<li><b>{link}</b> <span class=muted>({_text(inputs)}) ↦ {_text(outputs)}, {told.dim}-D</span></li>"
+            f"<li><b>{link}</b> <span class=muted>({escape(inputs)}) ↦ {escape(outputs)}, {told.dim}-D</span></li>"
         )
     links = '<p><a href="/docs">HTTP interface</a> · <a href="/openapi.json">openapi.json</a></p>'
     return html_page("Operators", f"<ul>{''.join(items)}</ul>{links}")
@@ -226,10 +227,6 @@ def html_page(title: str, body: str) -> str:
         "h2{color:var(--ink);font-size:16px;margin-top:26px}li{margin:8px 0}body{max-width:860px}a{color:var(--accent)}"
     )
     brand = '<p class="brand"><span class="mark"></span>kernop</p>'
-    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{_text(title)} · kernop</title>'
+    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)} · kernop</title>'
     view = '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
-    return f"{head}{view}<style>{style}{more}</style><body>{brand}<h1>{_text(title)}</h1>{body}</body></html>"
-
-
-def _text(value: str) -> str:
-    return html.escape(value)
+    return f"{head}{view}<style>{style}{more}</style><body>{brand}<h1>{escape(title)}</h1>{body}</body></html>"

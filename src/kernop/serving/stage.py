@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, IntArray, fail
 from kernop.language.problem import Problem
 
 #: Nodes along the longest side of a map, or of a curve; fewer if there are frames too.
@@ -40,9 +39,9 @@ class Stage:
     timed: bool
     shape: tuple[int, ...]
     frames: FloatArray
-    mask: NDArray[np.bool_]
-    nodes: NDArray[np.intp]
-    arrows: NDArray[np.intp]
+    mask: BoolArray
+    nodes: IntArray
+    arrows: IntArray
 
     @property
     def space(self) -> int:
@@ -59,7 +58,7 @@ class Stage:
         """The shortest side of the box around the domain in space."""
         return float(np.min((self.high - self.low)[: self.space]))
 
-    def inside(self, numbers: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def inside(self, numbers: IntArray) -> BoolArray:
         """Which nodes lie inside in which frame: (F n,), as `places`."""
         count, (_, height, width) = max(len(self.frames), 1), self.mask.shape
         if self.shown == 1:
@@ -69,14 +68,14 @@ class Stage:
         found = self.mask[:, up * fine[1], across * fine[0]]
         return np.broadcast_to(found, (count, len(numbers))).ravel()
 
-    def places(self, numbers: NDArray[np.intp]) -> FloatArray:
+    def places(self, numbers: IntArray) -> FloatArray:
         """The coordinates of nodes in all frames, frame by frame: (F n, d)."""
         return _places(self.low, self.high, self.shape, self.frames, numbers)
 
 
 def stage_of(problem: Problem, nodes: int | None = None) -> Stage:
     """The grid for a problem with at most three coordinates; ``nodes`` along its longest side."""
-    low, high = _bounds(problem)
+    low, high = problem.bounds
     timed, dim = problem.timed, problem.dim
     shown = min(dim - timed, 2)
     if dim - shown > 1:
@@ -88,39 +87,22 @@ def stage_of(problem: Problem, nodes: int | None = None) -> Stage:
     shape = tuple(int(n) for n in np.maximum(np.round((most - 1) * sides / sides.max()), 8) + 1)
     count = CURVE_FRAMES if shown == 1 else FRAMES
     frames = np.linspace(low[-1], high[-1], count) if played else np.empty(0)
-    every = np.arange(int(np.prod(shape)))
-    if shown == 1:
-        return Stage(
-            low=low,
-            high=high,
-            shown=shown,
-            timed=timed,
-            shape=shape,
-            frames=frames,
-            mask=np.ones((1, 1, shape[0]), bool),
-            nodes=every,
-            arrows=every[:0],
-        )
-    fine = FINE_IN_FRAMES if played else FINE
-    mask = _mask(problem, low, high, tuple(fine * (n - 1) + 1 for n in shape), frames[:1] if timed else frames)
-    inside = np.any(mask, axis=0)[::fine, ::fine]
-    stride = STRIDE_IN_FRAMES if played else STRIDE
-    chosen = np.zeros_like(inside)
-    chosen[stride // 2 :: stride, stride // 2 :: stride] = True
-    within, arrows = np.flatnonzero(inside), np.flatnonzero(inside & chosen)
+    mask, within, arrows = np.ones((1, 1, shape[0]), bool), np.arange(shape[0]), np.arange(0)
+    if shown == 2:
+        fine = FINE_IN_FRAMES if played else FINE
+        mask = _mask(problem, low, high, tuple(fine * (n - 1) + 1 for n in shape), frames[:1] if timed else frames)
+        inside = np.any(mask, axis=0)[::fine, ::fine]
+        stride = STRIDE_IN_FRAMES if played else STRIDE
+        chosen = np.zeros_like(inside)
+        chosen[stride // 2 :: stride, stride // 2 :: stride] = True
+        within, arrows = np.flatnonzero(inside), np.flatnonzero(inside & chosen)
     return Stage(
         low=low, high=high, shown=shown, timed=timed, shape=shape, frames=frames, mask=mask, nodes=within, arrows=arrows
     )
 
 
-def _bounds(problem: Problem) -> tuple[FloatArray, FloatArray]:
-    """The box around the regions of all conditions."""
-    bounds = [condition.on.bounds for condition in problem.conditions]
-    return np.min([low for low, _ in bounds], axis=0), np.max([high for _, high in bounds], axis=0)
-
-
 def _places(
-    low: FloatArray, high: FloatArray, shape: tuple[int, ...], frames: FloatArray, numbers: NDArray[np.intp]
+    low: FloatArray, high: FloatArray, shape: tuple[int, ...], frames: FloatArray, numbers: IntArray
 ) -> FloatArray:
     index = np.stack(np.unravel_index(numbers, shape, order="F"), axis=1)
     x = low[: len(shape)] + index * (high - low)[: len(shape)] / (np.array(shape) - 1)
@@ -129,9 +111,7 @@ def _places(
     return np.column_stack([np.tile(x, (len(frames), 1)), np.repeat(frames, len(x))])
 
 
-def _mask(
-    problem: Problem, low: FloatArray, high: FloatArray, shape: tuple[int, ...], frames: FloatArray
-) -> NDArray[np.bool_]:
+def _mask(problem: Problem, low: FloatArray, high: FloatArray, shape: tuple[int, ...], frames: FloatArray) -> BoolArray:
     """Which pixels lie inside: (1 or F, height, width)."""
     x = _places(low, high, shape, frames, np.arange(int(np.prod(shape))))
     inside = problem.contains(np.clip(x, low, high))

@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Callable, Generator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -39,14 +39,10 @@ class Threads:
         loop, future = asyncio.get_running_loop(), self._pool.submit(job, *arguments)
         self.busy += 1
         future.add_done_callback(lambda _: _later(loop, self._done))
-        return await self._waited(future)
-
-    async def _waited(self, future: Future[Result]) -> Result:
-        seconds = self.limits.seconds
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
+            return await asyncio.wait_for(asyncio.wrap_future(future), self.limits.seconds)
         except TimeoutError as error:
-            got = f"a request that was not done after {seconds:g} s"
+            got = f"a request that was not done after {self.limits.seconds:g} s"
             remedy = "ask for fewer points or inputs, or come again when the server is less busy"
             raise RefusalError(503, "server", got, remedy, {"Retry-After": "5"}) from error
 

@@ -22,7 +22,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from kernop.basics.errors import ArgumentError, FloatArray, check_memory, fail
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.linalg import eigenpairs
 from kernop.basics.precision import float64
 from kernop.collocation import assembly

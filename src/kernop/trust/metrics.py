@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, check_array, check_squares, fail
+from kernop.basics.checks import check_array, check_squares
+from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, fail
 
 
 def relative_l2(found: object, exact: object) -> FloatArray:

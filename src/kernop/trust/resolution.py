@@ -9,14 +9,14 @@ derivatives are compared with what the coefficient does between neighbouring poi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import jax
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import FloatArray, JumpError, fail
+from kernop.basics.errors import FloatArray, IntArray, JumpError, fail
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import Extended, stored
 from kernop.collocation.ansatz import Tabulated
@@ -121,14 +121,17 @@ class _Segments:
     step: FloatArray
     normal: FloatArray | None
 
-    def part(self, rows: NDArray[np.intp]) -> _Segments:
+    def part(self, rows: IntArray) -> _Segments:
         return _Segments(self.x[rows], self.step[rows], None if self.normal is None else self.normal[rows])
 
 
 def _looked_at(c: Coefficient, points: Points, frame: Frame, name: str, parts: Parts | None) -> Roughness:
-    segments = _within_pieces(c, _neighbours(points, frame))
-    if segments is not None and parts is not None:
-        segments = _within(segments, parts)
+    segments = _neighbours(points, frame)
+    for function in c.functions:
+        if isinstance(function, Piecewise):
+            segments = _unbroken(segments, function.which, 3)
+    if parts is not None:
+        segments = _unbroken(segments, parts.which, 9)
     if segments is None:
         return Roughness()
     (first, _, last), slopes = _with_slopes(c, segments)
@@ -163,21 +166,13 @@ def _neighbours(points: Points, frame: Frame) -> _Segments | None:
     return _Segments(points.x[start], points.x[stop] - points.x[start], normal)
 
 
-def _within(s: _Segments, parts: Parts) -> _Segments | None:
-    """Those segments that stay in one part, as far as some of their points show."""
-    found = np.stack([parts.which(s.x + t * s.step) for t in np.linspace(0.0, 1.0, 9)])
+def _unbroken(s: _Segments | None, which: Callable[[FloatArray], IntArray], looks: int) -> _Segments | None:
+    """Those segments that stay in one piece, as far as so many of their points show; None if there are none."""
+    if s is None:
+        return None
+    found = np.stack([which(s.x + t * s.step) for t in np.linspace(0.0, 1.0, looks)])
     rows = np.flatnonzero(np.all(found == found[0], axis=0))
     return s.part(rows) if len(rows) else None
-
-
-def _within_pieces(c: Coefficient, s: _Segments | None) -> _Segments | None:
-    """Those that cross no jump that the user has told: start, middle and end lie in one piece."""
-    for function in c.functions:
-        if isinstance(function, Piecewise) and s is not None:
-            first, middle, last = (function.which(s.x + t * s.step) for t in (0.0, 0.5, 1.0))
-            kept = np.flatnonzero((first == middle) & (middle == last))
-            s = s.part(kept) if len(kept) else None
-    return s
 
 
 def _values(c: Coefficient, s: _Segments, t: FloatArray) -> FloatArray:

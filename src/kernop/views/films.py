@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FileError, FloatArray, check_choice, check_integer, fail
+from kernop.basics.checks import check_choice, check_integer
+from kernop.basics.errors import ArgumentError, FileError, FloatArray, fail
 from kernop.basics.progress import Stages
 from kernop.basics.replacing import check_path
 from kernop.views.extras import Axes, needed

@@ -8,17 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FloatArray,
-    NumberArray,
-    ShapeError,
-    check_integer,
-    check_memory,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_integer, check_memory
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, NumberArray, ShapeError, describe, fail
 from kernop.basics.versions import VERSION
 from kernop.views.extras import needed
 from kernop.views.mesh import nothing_inside

@@ -13,14 +13,11 @@ from kernop.views.extras import Axes
 
 def html_table(title: str, rows: Sequence[Sequence[object]], draw: Callable[[Axes], object] | None = None) -> str:
     """A table with a title, and beside it what ``draw`` draws on axes of matplotlib."""
-    lines = "".join("<tr>" + "".join(_cell(cell) for cell in row) + "</tr>" for row in rows)
+    cells = [[f"<td style='text-align:left'>{escape(str(cell))}</td>" for cell in row] for row in rows]
+    lines = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
     table = f"<table><caption style='text-align:left'><b>{escape(title)}</b></caption>{lines}</table>"
     picture = "" if draw is None else thumbnail(draw)
     return f"<div style='display:flex;gap:1em;align-items:flex-start'><div>{table}</div>{picture}</div>"
-
-
-def _cell(cell: object) -> str:
-    return f"<td style='text-align:left'>{escape(str(cell))}</td>"
 
 
 def thumbnail(draw: Callable[[Axes], object]) -> str:

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from kernop.basics.checks import check_kind
 from kernop.basics.errors import (
     AccuracyWarning,
     ArgumentError,
-    ArgumentTypeError,
     FloatArray,
     NumberArray,
     OutsideDomainError,
     ShapeError,
-    describe,
     fail,
 )
 from kernop.geometry import Points, Region
@@ -59,14 +58,11 @@ def _over(integrand: Integrand, region: Region, what: str) -> Any:
     return found
 
 
-def read_region(scene: Scene, region: object) -> list[Region]:
+def read_region(scene: Scene, region: Any) -> list[Region]:
     """Where to integrate: the user's region, or the whole domain in parts that do not overlap."""
     if region is None:
         return _apart(scene.regions)
-    if not isinstance(region, Region):
-        raise fail(
-            ArgumentTypeError, "region", describe(region), "give a region, such as D, D.boundary or a part of it"
-        )
+    check_kind("region", region, Region, "give a region, such as D, D.boundary or a part of it")
     if region.dim != scene.dim:
         got = f"{region!r} in {region.dim} dimensions"
         raise fail(ShapeError, "region", got, f"give one in {scene.dim} dimensions ({', '.join(scene.names)})")

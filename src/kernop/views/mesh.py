@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import Delaunay
 
-from kernop.basics.errors import ArgumentError, FloatArray, check_memory, fail
+from kernop.basics.checks import check_memory
+from kernop.basics.errors import ArgumentError, FloatArray, IntArray, fail
 from kernop.basics.frozen import frozen
 from kernop.views.scene import Scene
 
@@ -29,7 +29,7 @@ class Mesh:
     """
 
     x: FloatArray
-    simplices: NDArray[np.intp]
+    simplices: IntArray
 
     def __post_init__(self) -> None:
         frozen((self.x, self.simplices))
@@ -80,6 +80,4 @@ def nothing_inside(own: Scene) -> ArgumentError:
         if own.where
         else "load the operator with load(path, problem=…), which knows its domain"
     )
-    error = fail(ArgumentError, "u", got, remedy)
-    assert isinstance(error, ArgumentError)
-    return error
+    return fail(ArgumentError, "u", got, remedy)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import FloatArray, check_choice, check_integer
+from kernop.basics.checks import check_choice, check_integer
+from kernop.basics.errors import FloatArray
 from kernop.views.extras import Axes
 from kernop.views.figures import SIGNED, VALUES, axes_for, colour_bar, coloured, framed, limits_of, returned
 from kernop.views.mesh import Mesh, mesh_of

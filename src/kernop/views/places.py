@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, check_integer, fail
+from kernop.basics.checks import check_integer
+from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.geometry import Points, Region
 from kernop.geometry.region import PointSet
 from kernop.plotting import COLOURS
@@ -132,16 +133,6 @@ def _finish(axis: Axes, seen: Scene, number: int) -> None:
     if seen.dim == 3:
         axis.set(zlabel=seen.names[2], zlim=(low[2], high[2]))
         axis.set_box_aspect(np.ones(3) if seen.timed else seen.high - seen.low)
-
-
-def plot_parts(axis: Axes, low: FloatArray, high: FloatArray) -> None:
-    """The boxes of the parts of an operator in the plane, (P, 2) each."""
-    from matplotlib.collections import PolyCollection
-
-    corners = np.stack(
-        [low, np.column_stack([high[:, 0], low[:, 1]]), high, np.column_stack([low[:, 0], high[:, 1]])], 1
-    )
-    axis.add_collection(PolyCollection(list(corners), facecolor="none", edgecolor="0.35", linewidth=0.5, zorder=2.5))
 
 
 def plot_levels(axis: Axes, centres: Sequence[int], errors: Sequence[float], returned: int, tol: float | None) -> None:

@@ -11,8 +11,8 @@ from kernop.basics.errors import ArgumentError
 from kernop.geometry import Box, Domain, Points, Region, SpaceTime
 from kernop.geometry.domain import Carved
 from kernop.geometry.points import concatenate
-from kernop.geometry.region import Patchwork, PointSet, Where
-from kernop.geometry.spacetime import Cylinder
+from kernop.geometry.region import Patchwork, PointSet, Where, unrestricted
+from kernop.geometry.spacetime import Cylinder, product_rule
 
 #: Gauss nodes along each axis of a patch, cells along each side of a plane domain, and points without structure.
 NODES, CELLS, POINTS = (16, 32, 64), (1, 2, 4), (2**12, 2**14, 2**16)
@@ -29,11 +29,11 @@ def rules(region: Region) -> Iterator[Points]:
     elif isinstance(region, SpaceTime) and not region.whole:
         clock = region.clock
         for inner, nodes in zip(rules(region.space), NODES, strict=False):
-            yield _product(inner, clock.quadrature(nodes))
+            yield product_rule(inner, clock.quadrature(nodes))
     elif isinstance(region, Cylinder) and region.parts in (("initial",), ("final",)) and not region.whole:
         moment = region.spacetime.clock.face("left" if region.parts == ("initial",) else "right")
         for inner in rules(region.spacetime.space):
-            found = _product(inner, moment.quadrature(1))
+            found = product_rule(inner, moment.quadrature(1))
             yield replace(found, normal=region.normals(found.x))
     elif isinstance(region, Carved) and region.dim == 2 and region.boundary.whole:
         yield from (_by_cells(region, cells) for cells in CELLS)
@@ -46,9 +46,7 @@ def rules(region: Region) -> Iterator[Points]:
 
 def _masked(region: Where, n: int) -> Points:
     """Points of the whole with equal weights, of which those in a part are kept."""
-    whole: Region = region
-    while isinstance(whole, Where):
-        whole = whole.base
+    whole = unrestricted(region)
     points = whole.sample(n, "grid" if whole.intrinsic_dim == 1 else "halton")
     points = replace(points, weight=np.full(len(points), whole.measure / len(points)))
     return points[region.contains(points.x)]
@@ -79,11 +77,3 @@ def _part(domain: Domain, cell: Box) -> Domain | None:
         return domain & cell
     except ArgumentError:
         return None
-
-
-def _product(inner: Points, outer: Points) -> Points:
-    """The product of a rule of space and one of time."""
-    assert inner.weight is not None
-    assert outer.weight is not None
-    x = np.hstack([np.repeat(inner.x, len(outer), axis=0), np.tile(outer.x, (len(inner), 1))])
-    return Points(x, None, True, np.outer(inner.weight, outer.weight).ravel())

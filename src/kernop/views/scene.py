@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import binary_dilation
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, BoolArray, FloatArray, check_number, describe, fail
+from kernop.basics.checks import check_number
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, BoolArray, FloatArray, describe, fail
 from kernop.geometry import Domain, PointCloud, Region, SpaceTime
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, check_choice, check_flag, fail
+from kernop.basics.checks import check_choice, check_flag
+from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.geometry import Points, Region
 from kernop.geometry.region import PointSet
 from kernop.views import extremes, films, grids, integrals, pictures, vtkfiles

@@ -10,17 +10,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FileError,
-    FloatArray,
-    NumberArray,
-    check_array,
-    check_integer,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_array, check_integer
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, FloatArray, NumberArray, describe, fail
 from kernop.basics.replacing import check_path
 from kernop.views.extras import needed
 from kernop.views.mesh import Mesh, mesh_of

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.basics import errors
+from kernop.basics import checks
 from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -247,8 +247,8 @@ class TestErrors:
             learn(centers=np.concatenate([CENTRES, CENTRES + 1e-12]), regularization=0.0, options={"solver": "normal"})
 
     def test_matrices_that_do_not_fit(self, monkeypatch):
-        monkeypatch.setattr(errors, "SMALL", 0)
-        monkeypatch.setattr(errors, "available_memory", lambda: 4 * 8 * 1000**2 - 1)
+        monkeypatch.setattr(checks, "SMALL", 0)
+        monkeypatch.setattr(checks, "available_memory", lambda: 4 * 8 * 1000**2 - 1)
         with pytest.raises(MemoryLimitError, match=r"centers: got matrices of 1000 × 1000.*use fewer centres"):
             learn(centers=1000)
 

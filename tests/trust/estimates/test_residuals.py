@@ -7,7 +7,7 @@ import pytest
 import kernop as ko
 from kernop.basics.errors import ArgumentError
 from kernop.collocation.ansatz import collocate
-from kernop.trust.estimates.residuals import LeaveOneOut
+from kernop.trust.estimates.residuals import leave_one_out
 
 SQUARE = ko.Box([0, 0], [1, 1])
 PROBLEM = ko.Problem(
@@ -29,7 +29,7 @@ def test_residuals_are_those_of_refitting_without_the_row(name):
     data = PROBLEM.manufacture(lambda x: jnp.sin(5 * x[..., 0]) + x[..., 1] ** 2, operator.points)
     h = np.concatenate([data["f"], data["g"]])[:, None]
     u = operator.factorisation.answer(h).u
-    found = LeaveOneOut(operator.factorisation, collocate(PROBLEM, operator.points))(u, h)[:, 0]
+    found = leave_one_out(operator.factorisation, collocate(PROBLEM, operator.points))(u, h)[:, 0]
     for row, (condition, i) in {7: ("f", 7), 59: ("f", 59), 60: ("g", 0), 83: ("g", 23)}.items():
         without = operator.remove({condition: [i]})
         fewer = {k: np.delete(v, i) if k == condition else v for k, v in data.items()}
@@ -48,7 +48,7 @@ def test_a_row_that_is_alone_keeps_its_own_residual():
     data = problem.manufacture(lambda x: jnp.sin(9 * x[..., 0]), operator.points)
     h = np.concatenate([data["f"], data["g"]])[:, None]
     u = operator.factorisation.answer(h).u
-    found = LeaveOneOut(operator.factorisation, collocate(problem, operator.points))(u, h)[:, 0]
+    found = leave_one_out(operator.factorisation, collocate(problem, operator.points))(u, h)[:, 0]
     own = -operator(**data).residual("g", operator.points["g"], data["g"])
     np.testing.assert_allclose(found[50:], own, rtol=1e-2, atol=1e-10)
 
@@ -56,4 +56,4 @@ def test_a_row_that_is_alone_keeps_its_own_residual():
 def test_as_many_centres_as_points_leave_nothing_to_tell():
     operator = ko.learn(PROBLEM, points={"f": 30, "g": 20}, method=ko.Subspace(centers=50))
     with pytest.raises(ArgumentError, match="as many centres as points"):
-        LeaveOneOut(operator.factorisation, collocate(PROBLEM, operator.points))
+        leave_one_out(operator.factorisation, collocate(PROBLEM, operator.points))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import blas, eigh, lapack
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import BoolArray, FloatArray, IntArray
 from kernop.basics.linalg.triangles import PANEL, add_rows, right_solve_lower
 from kernop.basics.stored import Lower, stored
 
@@ -64,7 +63,7 @@ class Cholesky:
         lower[n:, n:] = last.lower
         return Cholesky(lower), n + failed if failed else 0
 
-    def without(self, dropped: NDArray[np.bool_]) -> Cholesky:
+    def without(self, dropped: BoolArray) -> Cholesky:
         """The factor of A without some of its rows and columns, in O(N² m): mask (N,) of the m that are dropped.
 
         With S kept and D dropped, A_SS = L_SS L_SSᵀ + L_SD L_SDᵀ, and rows above the first one dropped stay.
@@ -99,7 +98,7 @@ def cholesky(a: FloatArray) -> tuple[Cholesky, int]:
     return Cholesky(lower), int(info)
 
 
-def pivoted_cholesky(a: FloatArray, smallest: float) -> tuple[NDArray[np.intp], FloatArray]:
+def pivoted_cholesky(a: FloatArray, smallest: float) -> tuple[IntArray, FloatArray]:
     """Rows k of a symmetric A, and lower triangular L with A[k][:, k] = L Lᵀ, as far as pivots exceed ``smallest``."""
     packed, order, rank, _ = lapack.dpstrf(np.asfortranarray(a), tol=smallest, lower=1)
     kept = np.asarray(order[:rank] - 1, dtype=np.intp)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from kernop.basics import storage
+from kernop.basics.checks import check_number
 from kernop.basics.codec import Decoder, Encoder
-from kernop.basics.errors import FileError, FloatArray, KernopError, check_number, fail
+from kernop.basics.errors import FileError, FloatArray, KernopError, fail
 from kernop.basics.replacing import check_path, target_of
 from kernop.methods.accumulators import KeptRows
 from kernop.methods.regression import Regression

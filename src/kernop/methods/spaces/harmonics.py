@@ -17,10 +17,10 @@ from kernop.basics.errors import FloatArray
 from kernop.basics.frozen import frozen
 
 #: Where the harmonics of a degree stand among all: real parts and imaginary parts by the order m.
-Places = dict[tuple[int, int, int], int]
+Numbering = dict[tuple[int, int, int], int]
 #: Degree, order and complex values at points; and axis, order, part and factor of what a derivative is made of.
-Values = Iterator[tuple[int, int, NDArray[np.complex128]]]
-Lower = Iterator[tuple[int, int, int, float]]
+ComplexValues = Iterator[tuple[int, int, NDArray[np.complex128]]]
+LowerDegree = Iterator[tuple[int, int, int, float]]
 
 
 def degrees_of(dim: int, highest: int) -> NDArray[np.int64]:
@@ -56,7 +56,7 @@ def derivatives(dim: int, highest: int) -> tuple[FloatArray, ...]:
 
 
 @cache
-def _places(dim: int, highest: int) -> Places:
+def _places(dim: int, highest: int) -> Numbering:
     """(n, m, part) ↦ number: in the plane m = n alone; part 0 is real, 1 imaginary."""
     orders = ((n, m) for n in range(highest + 1) for m in ((n,) if dim == 2 else range(n + 1)))
     return {key: k for k, key in enumerate((n, m, part) for n, m in orders for part in ((0, 1) if m else (0,)))}
@@ -70,21 +70,21 @@ def _size(dim: int, n: int, m: int) -> float:
     return float(np.sqrt(twice * (2 * n + 1) * factorial(n - m) * factorial(n + m)))
 
 
-def _in_plane(x: FloatArray, highest: int) -> Values:
-    """(n, n, z^n)."""
+def _in_plane(x: FloatArray, highest: int) -> ComplexValues:
+    """Degree n, order n and the values z^n at z = x + i y, for all degrees."""
     z, power = x[:, 0] + 1j * x[:, 1], np.ones(len(x), dtype=np.complex128)
     for n in range(highest + 1):
         yield n, n, power
         power = power * z
 
 
-def _lower_in_plane(n: int, m: int, part: int) -> Lower:
+def _lower_in_plane(n: int, m: int, part: int) -> LowerDegree:
     """∂_x z^n = n z^(n−1), ∂_y z^n = i n z^(n−1): (axis, m, part, factor)."""
     yield 0, n - 1, part, float(n)
     yield 1, n - 1, 1 - part, float(n if part else -n)
 
 
-def _in_space(x: FloatArray, highest: int) -> Values:
+def _in_space(x: FloatArray, highest: int) -> ComplexValues:
     """(n, m, R_n^m) with R_n^m = r^n P_n^m(cos θ) e^(imφ) / (n + m)!, by recurrences in n."""
     z, square, around = x[:, 2], np.sum(np.square(x), axis=1), x[:, 0] + 1j * x[:, 1]
     first = np.ones(len(x), dtype=np.complex128)
@@ -96,7 +96,7 @@ def _in_space(x: FloatArray, highest: int) -> Values:
         first = first * around / (2 * (m + 1))
 
 
-def _lower_in_space(n: int, m: int, part: int) -> Lower:
+def _lower_in_space(n: int, m: int, part: int) -> LowerDegree:
     """∂_z R_n^m = R_{n−1}^m, (∂_x ± i ∂_y) R_n^m = ∓R_{n−1}^{m ± 1}: (axis, m, part, factor)."""
     yield 2, m, part, 1.0
     if m == 0:

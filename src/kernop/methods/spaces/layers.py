@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, ShapeError, fail
 from kernop.basics.fitting import check_positive, check_shape
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import Ansatz
@@ -68,7 +68,7 @@ class Layers:
             raise fail(ArgumentError, "layers", got, f"give at least one, and levels from 0 to {DEEPEST}")
 
     def __repr__(self) -> str:
-        filled = ", ".join(f"{len(self.grid(level))} of level {level}" for level in self.levels)
+        filled = ", ".join(f"{len(grid)} of level {level}" for level, grid in self.grids.items())
         return f"Layers({self.number}{' and ' if filled else ''}{filled})"
 
     @property
@@ -84,7 +84,7 @@ class Layers:
     @property
     def size(self) -> int:
         """The number of functions for each component."""
-        return self.number + sum(map(len, self._grids.values()))
+        return self.number + sum(map(len, self.grids.values()))
 
     @property
     def wide(self) -> float:
@@ -126,17 +126,9 @@ class Layers:
         """h_ℓ along each axis, (d,)."""
         return self.cell(level) / ALONG[min(self.dim, 3) - 1]
 
-    def grid(self, level: int) -> GridNumbers:
-        """The numbers of the centres of a level along each axis, (n, d): z = low + (number + ½) h_ℓ."""
-        return self._grids[level]
-
-    def boxes(self, level: int) -> GridNumbers:
-        """The numbers of the boxes of side h_ℓ in which functions of a level are felt, (n, d)."""
-        return self._boxes[level]
-
     def centres(self, level: int) -> FloatArray:
         """The centres of a level, (n, d)."""
-        return self.low + (self.grid(level) + 0.5) * self.spacing(level)
+        return self.low + (self.grids[level] + 0.5) * self.spacing(level)
 
     def filled_at(self, x: FloatArray) -> NDArray[np.int64]:
         """The deepest level of which each point is in a filled cell; −1: none. (n,)."""
@@ -144,7 +136,7 @@ class Layers:
 
     def felt_at(self, x: FloatArray) -> NDArray[np.int64]:
         """The deepest level whose functions are felt at each point; −1: none. (n,)."""
-        return self._deepest(x, {level: (self.spacing(level), self.boxes(level)) for level in self.levels})
+        return self._deepest(x, {level: (self.spacing(level), boxes) for level, boxes in self.boxes.items()})
 
     def _deepest(self, x: FloatArray, known: Mapping[int, tuple[FloatArray, GridNumbers]]) -> NDArray[np.int64]:
         found = np.full(len(x), -1)
@@ -161,15 +153,15 @@ class Layers:
         return self.cells[self.cells[:, 0] == level, 1:]
 
     @cached_property
-    def _grids(self) -> dict[int, GridNumbers]:
+    def grids(self) -> dict[int, GridNumbers]:
+        """The numbers of the centres of each level along each axis, (n, d): z = low + (number + ½) h_ℓ."""
         return {level: self._around(level, MARGIN[min(self.dim, 3) - 1]) for level in self.levels}
 
     @cached_property
-    def _boxes(self) -> dict[int, GridNumbers]:
-        return {
-            level: self._around(level, MARGIN[min(self.dim, 3) - 1] + FELT[min(self.dim, 3) - 1])
-            for level in self.levels
-        }
+    def boxes(self) -> dict[int, GridNumbers]:
+        """The numbers of the boxes of side h_ℓ in which functions of each level are felt, (n, d)."""
+        margin = MARGIN[min(self.dim, 3) - 1] + FELT[min(self.dim, 3) - 1]
+        return {level: self._around(level, margin) for level in self.levels}
 
     def _around(self, level: int, margin: int) -> GridNumbers:
         """The numbers of boxes of side h_ℓ in filled cells, and so many beyond them, (n, d)."""
@@ -200,7 +192,7 @@ def numbers(x: FloatArray, low: FloatArray, step: FloatArray) -> GridNumbers:
     return np.floor((x - low) / step).astype(np.int64)
 
 
-def among(rows: GridNumbers, known: GridNumbers) -> NDArray[np.bool_]:
+def among(rows: GridNumbers, known: GridNumbers) -> BoolArray:
     """Which of the rows (n, d) are among the known ones (m, d): (n,)."""
     together, inverse = np.unique(np.vstack([known, rows]), axis=0, return_inverse=True)
     held = np.zeros(len(together), dtype=bool)

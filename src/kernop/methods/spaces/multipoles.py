@@ -16,7 +16,7 @@ from math import comb, factorial, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, fail
 from kernop.basics.fitting import REMEDY, check_least, check_shape
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
@@ -132,7 +132,7 @@ class Multipoles(OneComponent):
         return frozen(j + 1.0 - degree - 0.5 * self.dim)
 
     @cached_property
-    def _logarithmic(self) -> NDArray[np.bool_]:
+    def _logarithmic(self) -> BoolArray:
         """Whether a kind has the logarithm, (P,): otherwise it would be a polynomial."""
         return frozen((self._exponents >= 0.0) & (self._exponents % 1.0 == 0.0))
 
@@ -166,7 +166,7 @@ class Multipoles(OneComponent):
 class _Radial:
     """∂^γ of t^e, or t^e log t, with t = |y|², at points y (n, d) and for exponents e (P,)."""
 
-    def __init__(self, y: FloatArray, exponents: FloatArray, logarithmic: NDArray[np.bool_]) -> None:
+    def __init__(self, y: FloatArray, exponents: FloatArray, logarithmic: BoolArray) -> None:
         self._y, self._e, self._logarithmic = y, exponents, logarithmic
         self._t = np.maximum(np.sum(np.square(y), axis=1), NEAREST**2)[:, None]
         self._powers = self._t**exponents

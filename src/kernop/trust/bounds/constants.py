@@ -11,16 +11,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from kernop.basics.errors import (
-    ArgumentError,
-    ArgumentTypeError,
-    FloatArray,
-    RoughKernelError,
-    check_coordinates,
-    check_integer,
-    describe,
-    fail,
-)
+from kernop.basics.checks import check_coordinates, check_integer, check_kind
+from kernop.basics.errors import ArgumentError, FloatArray, RoughKernelError, describe, fail
 from kernop.basics.precision import float64
 from kernop.collocation import assembly
 from kernop.collocation.changes import new_points
@@ -87,9 +79,7 @@ def constants(
         points: more points for some conditions, by name.
         weights: of the conditions, as in `learn`.
     """
-    if not isinstance(problem, Problem):
-        remedy = "give a Problem(Equation(...), Dirichlet(...), ...)"
-        raise fail(ArgumentTypeError, "problem", describe(problem), remedy)
+    check_kind("problem", problem, Problem, "give a Problem(Equation(...), Dirichlet(...), ...)")
     functionals = _covering(problem, {} if points is None else new_points(problem, points))
     x = np.concatenate([block.x for block in functionals.spread(SAMPLED).blocks])
     found = kappa(kernel, functionals.order, functionals.dim, x)
@@ -122,8 +112,7 @@ def kappa(kernel: Kernel, order: int, dim: int, x: FloatArray | None = None) -> 
         dim: d.
         x: points (n, d) at which a kernel that is not stationary is sampled.
     """
-    if not isinstance(kernel, Kernel):
-        raise fail(ArgumentTypeError, "kernel", describe(kernel), "give a kernel, such as ko.Gaussian(0.5)")
+    check_kind("kernel", kernel, Kernel, "give a kernel, such as ko.Gaussian(0.5)")
     s, d = check_integer("order", order, least=0), check_integer("dim", dim, least=1)
     kernel.check_dim(d)
     if s > HIGHEST or d > MOST_DERIVATIVES or math.comb(d + s, s) * d > MOST_DERIVATIVES:

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec
 
-from kernop.basics.errors import ArgumentError, check_integer, check_number, fail
+from kernop.basics.checks import check_integer, check_number
+from kernop.basics.errors import ArgumentError, fail
 
 Arguments = ParamSpec("Arguments")
 

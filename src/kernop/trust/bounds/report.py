@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, check_integer, describe, fail
+from kernop.basics.checks import check_integer
+from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, describe, fail
 from kernop.collocation.data import all_values, concrete, named_inputs, real_columns
+from kernop.collocation.functionals import evenly
 from kernop.methods.full import KernelFactorisation
 from kernop.methods.weights import repeated
 from kernop.trust.bounds.constants import Constants, constants
@@ -122,7 +124,7 @@ def report(
     known = constants(learned.problem, factorisation.kernel, learned.points, weights)
     relative = pathwise(n, lam, known.norm, 1.0, delta)
     functionals = learned.collocated
-    chosen = np.unique(np.linspace(0, n - 1, min(most, n)).round().astype(np.intp))
+    chosen = evenly(n, most)
     own = repeated(factorisation.weights, functionals)[chosen]
     seen = spectrum(factorisation.kernel, functionals.take(chosen), own, data[chosen])
     found = None if inputs is None else source(seen, gamma)

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, check_number, describe, fail
+from kernop.basics.checks import check_kind, check_number
+from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.linalg import EPS, eigenpairs
 from kernop.trust.bounds.inequalities import check_exponent
 from kernop.trust.criteria import Spectrum
@@ -88,9 +89,8 @@ def effective_rank(spectrum: Spectrum) -> float:
 
 
 def _check(spectrum: Any) -> None:
-    if not isinstance(spectrum, Spectrum):
-        remedy = "give what kernop.trust.criteria.spectrum returns, or use ko.bounds.report(T, inputs)"
-        raise fail(ArgumentTypeError, "spectrum", describe(spectrum), remedy)
+    remedy = "give what kernop.trust.criteria.spectrum returns, or use ko.bounds.report(T, inputs)"
+    check_kind("spectrum", spectrum, Spectrum, remedy)
 
 
 def _resolved(spectrum: Spectrum) -> tuple[FloatArray, FloatArray]:

@@ -7,6 +7,7 @@ L u = −Σ a_ij ∂_ij u + b·∇u + c u with a ≥ 0 and c ≥ 0. If L e = r i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,8 +38,7 @@ class Coefficients:
         return Coefficients(self.x, self.a / by[:, None, None], self.b / by[:, None])
 
 
-@dataclass(frozen=True)
-class Barrier:
+class Barrier(NamedTuple):
     """A function w ≥ 0 with L w ≥ 1: its supremum, and its name for reports."""
 
     supremum: float
@@ -54,7 +54,7 @@ def best_barrier(of: Coefficients, low: FloatArray, high: FloatArray, radius: fl
     """
     found = [_quadratic(of, 0.5 * (low + high), radius)]
     found += [_slab(of, axis, low[axis], high[axis]) for axis in range(len(low))]
-    return min((barrier for barrier in found if barrier is not None), key=lambda b: b.supremum, default=None)
+    return min((barrier for barrier in found if barrier is not None), default=None)
 
 
 def _quadratic(of: Coefficients, middle: FloatArray, radius: float) -> Barrier | None:

@@ -15,18 +15,18 @@ import numpy as np
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.frozen import Kept
+from kernop.collocation.probes import applied
 from kernop.collocation.slabs import Slab
 from kernop.collocation.units import frame_of
 from kernop.language.functions import Function
 from kernop.methods import Combination, Factorisation
 from kernop.methods.repeated import Repetition, StepMap, step_map
-from kernop.methods.weights import repeated
 from kernop.trust.estimates.estimate import (
     SAFETY,
     ErrorEstimate,
     Residual,
-    UnknownError,
-    known_size,
+    figures_of,
+    one_figure,
     relative,
     with_doubts,
 )
@@ -34,7 +34,6 @@ from kernop.trust.estimates.stability import (
     QUANTILE,
     ErrorsFromResiduals,
     Learned,
-    applied,
     from_fresh_points,
     from_left_out,
     probed,
@@ -121,18 +120,13 @@ def chain_estimate(
     else:
         knowledge = from_left_out(operator)
         residuals = knowledge.residuals(u, known.at_points)
-        left = rms(_roots(knowledge) * residuals)
+        left = rms(knowledge.roots * residuals)
         errors = knowledge.errors(residuals, u.apply(knowledge.places.functionals), known.at_points)
         size, guess, rest = errors.solution, errors.correction, SAFETY * errors.guess
     rest = rest + _handed_on(left, _gains(operator, slab, knowledge, repetition), steps)
     missed, more = _unseen(operator, knowledge, residuals, u, known, steps, None if paired else search)
     total = with_doubts(SAFETY * (guess + more) + rest, size, operator, knowledge, residuals)
     return _told(operator, knowledge, residuals, (total, size, guess), repetition, single, paired, missed)
-
-
-def _roots(knowledge: ErrorsFromResiduals) -> FloatArray:
-    """√w of all rows, (n, 1)."""
-    return np.sqrt(repeated(knowledge.answers.weights, knowledge.functionals))[:, None]
 
 
 def _marched_errors(
@@ -149,7 +143,7 @@ def _marched_errors(
     whole = np.array(residuals)
     whole[rows] += states  # what was taken out of the states between slabs counts as left over
     left = whole.reshape(len(data), -1) - correction.apply(knowledge.functionals)
-    return residuals.reshape(len(data), -1), correction, rms(_roots(knowledge) * left)
+    return residuals.reshape(len(data), -1), correction, rms(knowledge.roots * left)
 
 
 def _open_states(operator: Learned, slab: Slab, knowledge: ErrorsFromResiduals) -> tuple[FloatArray, FloatArray]:
@@ -161,7 +155,7 @@ def _open_states(operator: Learned, slab: Slab, knowledge: ErrorsFromResiduals) 
     if knowledge.centres:
         guess = knowledge.answers.answer(residuals).u
         states, residuals = states - guess.apply(own), residuals - guess.apply(knowledge.functionals)
-    return states, rms(_roots(knowledge) * residuals)
+    return states, rms(knowledge.roots * residuals)
 
 
 def _gains(operator: Learned, slab: Slab, knowledge: ErrorsFromResiduals, repetition: Repetition) -> FloatArray:
@@ -229,48 +223,26 @@ def _told(
         found = values.reshape(*values.shape[:-1], steps, -1)
         return np.hypot(*np.split(found, 2, axis=-1)) if paired else found
 
-    def one(values: FloatArray) -> FloatArray:
-        return values[..., 0] if single else values
-
     both = [by_slab(part) for part in sizes]  # errors, ‖û + ê‖ and ‖ê‖, each (2, U, steps, B)
     l2, linf = both[0]
     whole = [np.sqrt(np.mean(np.square(part[0]), axis=1)) for part in both]
     most = [np.max(part[1], axis=1) for part in both]
     ratios = [relative(*whole), relative(*most)]
-    names = operator.problem.unknowns.names
-    of = {
-        name: UnknownError(*(_figure(one(v[k])) for v in (*ratios, whole[0], most[0]))) for k, name in enumerate(names)
-    }
     worst = int(np.argmax(np.max(ratios[0], axis=1)))
     moduli = by_slab(np.abs(residuals))  # (n, steps, B)
     blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)
+    sizes_of = {
+        name: (np.sqrt(np.mean(np.square(moduli[rows]), axis=(0, 1))), np.max(moduli[rows], axis=(0, 1)))
+        for name, rows in blocks
+    }
     return ChainEstimate(
-        relative_l2=_figure(one(np.max(ratios[0], axis=0))),
-        relative_linf=_figure(one(np.max(ratios[1], axis=0))),
-        l2=of[names[worst]].l2,
-        linf=of[names[worst]].linf,
-        residuals={
-            name: Residual(
-                _figure(one(np.sqrt(np.mean(np.square(moduli[rows]), axis=(0, 1))))),
-                _figure(one(np.max(moduli[rows], axis=(0, 1)))),
-            )
-            for name, rows in blocks
-        },
-        source=knowledge.kind,
+        **figures_of(operator, knowledge, [*ratios, whole[0], most[0]], single),
+        residuals={name: Residual(*(one_figure(v, single) for v in both)) for name, both in sizes_of.items()},
         points=len(residuals),
-        stability={norm: float(np.max(c)) for norm, c in zip(("l2", "linf"), knowledge.constants, strict=True)},
-        centres=knowledge.centres,
         bound=None,
         why_no_bound=NO_BOUND,
-        relative_to=known_size(knowledge),
         unseen=missed,
-        diagnosis=operator.diagnosis,
-        of=of,
-        slabs_l2=one(l2[worst]),
-        slabs_linf=one(linf[worst]),
+        slabs_l2=l2[worst][:, 0] if single else l2[worst],
+        slabs_linf=linf[worst][:, 0] if single else linf[worst],
         growth=repetition.powers,
     )
-
-
-def _figure(values: FloatArray) -> float | FloatArray:
-    return float(values) if values.ndim == 0 else values

@@ -6,14 +6,13 @@ sake of a few points, more so with more functions; and a richer operator errs in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
-from kernop.collocation.functionals import Block, Functionals
+from kernop.basics.errors import BoolArray, FloatArray
+from kernop.collocation.functionals import Functionals
 
 #: Residuals are concentrated if their root mean square, in units of their median, exceeds that of every smooth field
 #: by this factor …
@@ -47,38 +46,28 @@ class Concentrated:
 
 def tails(rows: Functionals, left: FloatArray) -> FloatArray:
     """The root mean square of residuals (n, B) in units of their median, block by block: (blocks, B); 0 for few."""
-    found = [_tail(np.abs(left[part])) if _many(block) else np.zeros(left.shape[1]) for block, part in _parts(rows)]
-    return np.array(found)
+    many = [block.starts is None and len(block) >= FEWEST for block in rows.blocks]
+    parts = zip(rows, many, strict=True)
+    return np.array([_tail(np.abs(left[part])) if own else np.zeros(left.shape[1]) for (part, _), own in parts])
 
 
-def concentrated(rows: Functionals, left: FloatArray, usual: FloatArray) -> NDArray[np.bool_]:
+def concentrated(rows: Functionals, left: FloatArray, usual: FloatArray) -> BoolArray:
     """Are residuals (n, B) concentrated, beyond what is usual (blocks,)? By block, (blocks, B)."""
     found = tails(rows, left)
     return (found > 0.0) & (found > BEYOND * usual[:, None])
 
 
 def where_concentrated(
-    rows: Functionals, left: FloatArray, found: NDArray[np.bool_], names: Mapping[int, str]
+    rows: Functionals, left: FloatArray, found: BoolArray, names: Mapping[int, str]
 ) -> tuple[Concentrated, ...]:
     """What `concentrated` found, for people; ``names`` has the condition of the first row of each of its parts."""
     told: dict[tuple[str, int], Concentrated] = {}
-    for (block, part), flags in zip(_parts(rows), found, strict=True):
+    for (part, block), flags in zip(rows, found, strict=True):
         name = names[max(start for start in names if start <= part.start)]
         for b in map(int, np.flatnonzero(flags)):
             place = block.x[int(np.argmax(np.abs(left[part, b])))].copy()
             told.setdefault((name, b), Concentrated(name=name, input=b, place=place))
     return tuple(told.values())
-
-
-def _parts(rows: Functionals) -> Iterator[tuple[Block, slice]]:
-    start = 0
-    for block in rows.blocks:
-        yield block, slice(start, start + len(block))
-        start += len(block)
-
-
-def _many(block: Block) -> bool:
-    return block.starts is None and len(block) >= FEWEST
 
 
 def _tail(moduli: FloatArray) -> FloatArray:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -220,7 +221,7 @@ def error_estimate(
         search: points at which functions are searched, None for no search.
         tick: is told the part that is done.
     """
-    told = tick or _silent
+    told: Tick = tick or (lambda done, note="": None)
     told(0.05, "a richer operator")
     knowledge, residuals, h = _residuals(operator, u, known)
     told(0.6, "what the points do not see")
@@ -236,31 +237,37 @@ def error_estimate(
     blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)
     told(0.8, "a covering of the domain")
     bound, why = _bound(operator, u, known, covering, looked) if not paired else (None, NO_COMPLEX_BOUND)
-    figures = np.concatenate([relative(total, size, correction), total])  # (4, U, B)
-    errors_of = {
-        name: UnknownError(*(_one(values[k], single) for values in figures))
-        for k, name in enumerate(operator.problem.unknowns.names)
-    }
-    worst = max(errors_of.values(), key=lambda own: np.max(own.relative_l2))
     return ErrorEstimate(
-        relative_l2=_one(np.max(figures[0], axis=0), single),
-        relative_linf=_one(np.max(figures[1], axis=0), single),
-        l2=worst.l2,
-        linf=worst.linf,
+        **figures_of(operator, knowledge, [*relative(total, size, correction), *total], single),
         residuals={name: _residual(residuals[rows], single, paired) for name, rows in blocks},
-        source=knowledge.kind,
         points=len(residuals),
-        stability=dict(zip(("l2", "linf"), np.max(knowledge.constants, axis=1).tolist(), strict=True)),
-        centres=knowledge.centres,
         bound=None if bound is None else _single_bound(bound) if single else bound,
         why_no_bound=why,
-        relative_to=known_size(knowledge),
         unseen=missed,
         concentrated=errors.peaks,
-        diagnosis=operator.diagnosis,
-        of=errors_of,
         parts=_by_parts(operator, u, known, single, paired),
     )
+
+
+def figures_of(
+    operator: Learned, knowledge: ErrorsFromResiduals, figures: Sequence[FloatArray], single: bool
+) -> dict[str, Any]:
+    """What every estimate tells of errors: relative in L2 and in L∞, L2 and L∞ of each unknown, (U, B) each."""
+    names = operator.problem.unknowns.names
+    of = {name: UnknownError(*(one_figure(own[k], single) for own in figures)) for k, name in enumerate(names)}
+    worst = max(of.values(), key=lambda own: np.max(own.relative_l2))
+    return {
+        "relative_l2": one_figure(np.max(figures[0], axis=0), single),
+        "relative_linf": one_figure(np.max(figures[1], axis=0), single),
+        "l2": worst.l2,
+        "linf": worst.linf,
+        "of": of,
+        "source": knowledge.kind,
+        "stability": dict(zip(("l2", "linf"), np.max(knowledge.constants, axis=1).tolist(), strict=True)),
+        "centres": knowledge.centres,
+        "relative_to": f"{'û + ê' if knowledge.centres else 'û'} less its error",
+        "diagnosis": operator.diagnosis,
+    }
 
 
 def _by_parts(operator: Learned, u: Combination, known: KnownData, single: bool, paired: bool) -> FloatArray | None:
@@ -273,15 +280,11 @@ def _by_parts(operator: Learned, u: Combination, known: KnownData, single: bool,
     return found[:, 0] if single else found
 
 
-def _silent(done: float, note: str = "") -> None:
-    """A progress callback that shows nothing."""
-
-
 def _residual(rows: FloatArray, single: bool, paired: bool) -> Residual:
     modulus = np.abs(rows)
     if paired:
         modulus = np.hypot(*np.split(modulus, 2, axis=1))
-    return Residual(_one(rms(modulus), single), _one(np.max(modulus, axis=0), single))
+    return Residual(one_figure(rms(modulus), single), one_figure(np.max(modulus, axis=0), single))
 
 
 def with_doubts(
@@ -347,10 +350,6 @@ def relative(error: FloatArray, size: FloatArray, correction: FloatArray) -> Flo
         return np.where(error == 0.0, 0.0, error / least)
 
 
-def known_size(knowledge: ErrorsFromResiduals) -> str:
-    """What relative errors divide by, in words."""
-    return f"{'û + ê' if knowledge.centres else 'û'} less its error"
-
-
-def _one(values: FloatArray, single: bool) -> Figure:
+def one_figure(values: FloatArray, single: bool) -> Figure:
+    """A number for one input, (B,) for a batch."""
     return float(values[0]) if single else values

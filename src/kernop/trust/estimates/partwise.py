@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import FloatArray, IntArray
 from kernop.collocation.functionals import Functionals
 from kernop.methods import Combination, Factorisation
 from kernop.methods.partition import PartsFactorisation
@@ -65,7 +64,7 @@ def errors_by_leaks(found: Factorisation, h: FloatArray) -> FloatArray:
     return 0.5 * depth @ found.leaks(h)
 
 
-def _slices(numbers: NDArray[np.intp], rows: Functionals) -> list[tuple[int, slice]]:
+def _slices(numbers: IntArray, rows: Functionals) -> list[tuple[int, slice]]:
     """Blocks, and rows in them, of some rows, of which those of a block follow each other."""
     ends = np.cumsum([0, *map(len, rows.blocks)])
     block = np.searchsorted(ends, numbers, side="right") - 1

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import BoolArray, FloatArray
 from kernop.geometry import Points, Region
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import concatenate
-from kernop.geometry.region import Patchwork, Where
+from kernop.geometry.region import Patchwork, Where, unrestricted
 from kernop.geometry.sequences import cell_centres, fair_counts, shares, unit_cube
 
 #: B functions at x (n, d): (n, B), NaN where they are not finite.
@@ -62,7 +62,7 @@ class Spots:
     def __len__(self) -> int:
         return len(self.sheet)
 
-    def __getitem__(self, rows: SpotNumbers | NDArray[np.bool_]) -> Spots:
+    def __getitem__(self, rows: SpotNumbers | BoolArray) -> Spots:
         return Spots(self.sheets, self.sheet[rows], self.t[rows])
 
     def copies(self, t: FloatArray) -> Spots:
@@ -124,9 +124,8 @@ class Scan:
 
 def searchable(region: Region) -> bool:
     """Can a region be searched for peaks: has it patches with parameters, and more than finitely many points?"""
-    while isinstance(region, Where):
-        region = region.base
-    return isinstance(region, Patchwork) and region.intrinsic_dim > 0
+    whole = unrestricted(region)
+    return isinstance(whole, Patchwork) and whole.intrinsic_dim > 0
 
 
 def scan(region: Region, units: FloatArray, values: Values, number: int) -> Scan:
@@ -201,12 +200,11 @@ def _own(spots: Spots, columns: SpotNumbers, values: Values) -> FloatArray:
 def _sheets(region: Region, units: FloatArray, number: int) -> tuple[Sheet, ...]:
     low, high = region.bounds
     lasting = bool(high[-1] > low[-1] and units[-1] != units[0])  # then the last parameter is time
-    while isinstance(region, Where):
-        region = region.base
-    assert isinstance(region, Patchwork)
-    patches = region.patches
+    whole = unrestricted(region)
+    assert isinstance(whole, Patchwork)
+    patches = whole.patches
     measures = [patch.measure for patch in patches]
-    number = min(number, ON_A_LINE) if region.intrinsic_dim == 1 else number
+    number = min(number, ON_A_LINE) if whole.intrinsic_dim == 1 else number
     return tuple(
         Sheet(
             patch,
@@ -242,7 +240,7 @@ def _of_sheet(
 
 def _evaluated(sheet: Sheet, region: Region, t: FloatArray, values: Values) -> tuple[FloatArray, FloatArray]:
     """Values at parameters t, (n, B), and weights; both 0 outside the region, where a function may not be defined."""
-    parts, inside = list[FloatArray](), list[NDArray[np.bool_]]()
+    parts, inside = list[FloatArray](), list[BoolArray]()
     for start in range(0, len(t), CHUNK):
         own_t = t[start : start + CHUNK]
         x = sheet.patch.place(own_t).x

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
@@ -15,21 +17,17 @@ from kernop.methods.full import FullFactorisation
 LEAST_FREEDOM = 1e-2
 
 
-class LeaveOneOut:
+def leave_one_out(
+    factorisation: Factorisation, functionals: Functionals
+) -> Callable[[Combination, FloatArray], FloatArray]:
     """h_i − P_i û₋ᵢ for every row i, with û₋ᵢ from all rows but i and all that was chosen held fixed.
 
-    With A = G + λN W⁻¹ (`Full`): (A⁻¹h)_i / (A⁻¹)_ii. With fitted values S h (others): (h − S h)_i / (1 − S_ii).
+    With A = G + λN W⁻¹ (`Full`): (A⁻¹h)_i / (A⁻¹)_ii. With fitted values S h (others): (h − S h)_i / (1 − S_ii). The
+    result is a function of the solutions u and their data h (N, B), which gives (N, B).
     """
-
-    def __init__(self, factorisation: Factorisation, functionals: Functionals) -> None:
-        full = isinstance(factorisation, FullFactorisation)
-        self._functionals, self._full = functionals, full
-        self._divisors = frozen(_inverse_diagonal(factorisation) if full else _freedom(factorisation, functionals))
-
-    def __call__(self, u: Combination, h: FloatArray) -> FloatArray:
-        """(N, B) for data h (N, B) and the functions u that were found for them."""
-        residuals = u.coefficients if self._full else h - u.apply(self._functionals)
-        return residuals / self._divisors[:, None]
+    full = isinstance(factorisation, FullFactorisation)
+    divisors = frozen(_inverse_diagonal(factorisation) if full else _freedom(factorisation, functionals))
+    return lambda u, h: (u.coefficients if full else h - u.apply(functionals)) / divisors[:, None]
 
 
 def _inverse_diagonal(factorisation: FullFactorisation) -> FloatArray:

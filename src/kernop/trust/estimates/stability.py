@@ -23,7 +23,7 @@ from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.functionals import Functionals, Layout
 from kernop.collocation.holes import holes_of
-from kernop.collocation.probes import Probes, probes_of, resolving
+from kernop.collocation.probes import Probes, applied, probes_of, resolving
 from kernop.collocation.sampling import can_be_fresh, sample, top_dimension
 from kernop.collocation.units import frame_of
 from kernop.geometry import Points, Region
@@ -36,7 +36,7 @@ from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.concentration import Concentrated, concentrated, tails, where_concentrated
 from kernop.trust.estimates.finer import FinerParts, finer_parts
 from kernop.trust.estimates.partwise import SHARE, errors_by_parts
-from kernop.trust.estimates.residuals import LeaveOneOut
+from kernop.trust.estimates.residuals import leave_one_out
 
 #: Where the residuals were computed.
 ResidualKind = Literal["fresh points", "leave-one-out"]
@@ -132,6 +132,11 @@ class Learned:
         """How the values of each condition stand in rows."""
         return condition_layouts(self.problem, self.ansatz) if self.functionals is None else self.functionals.layouts
 
+    @cached_property
+    def named_layouts(self) -> dict[str, Layout]:
+        """How the values of each condition stand in rows, by its name."""
+        return dict(zip(self.problem.names, self.layouts, strict=True))
+
     @property
     def ansatz(self) -> Ansatz:
         """How the unknowns are written in the functions of the space."""
@@ -171,6 +176,7 @@ class ErrorsFromResiduals(ABC):
         kind: which residuals.
         functionals: the conditions at the points.
         answers: what answers data at the points.
+        roots: √w of all rows, in the weights of ``answers``, (n, 1).
         places: where errors are compared.
         centres: of the richer operator, if there is one.
         constants: C for the residuals that are left over, in the weights of ``answers``, in both norms, (2, U).
@@ -182,11 +188,11 @@ class ErrorsFromResiduals(ABC):
 
     def __init__(self, operator: Learned, functionals: Functionals, answers: Factorisation) -> None:
         self.functionals, self.answers, self.places = functionals, answers, _comparison_places(operator)
-        self._roots = np.sqrt(repeated(answers.weights, functionals))[:, None]
+        self.roots = np.sqrt(repeated(answers.weights, functionals))[:, None]
 
-    @abstractmethod
     def residuals(self, u: Combination, h: FloatArray) -> FloatArray:
         """The residuals of solutions u for data with values h at the points, (n, B)."""
+        return h - u.apply(self.functionals)
 
     @abstractmethod
     def errors(self, residuals: FloatArray, found: FloatArray, h: FloatArray) -> Errors:
@@ -211,17 +217,14 @@ class Fresh(ErrorsFromResiduals):
         probes, u = probed(operator, functionals)
         truth = applied(probes, self.places.functionals) - u.apply(self.places.functionals)
         guess, left = self._split(self.residuals(u, applied(probes, functionals)))
-        self.constants = _upper(self.places.sizes(truth - guess), rms(self._roots * left))
+        self.constants = _upper(self.places.sizes(truth - guess), rms(self.roots * left))
         self._usual = np.max(tails(functionals, left), axis=1)
         frozen(vars(self))
-
-    def residuals(self, u: Combination, h: FloatArray) -> FloatArray:
-        return h - u.apply(self.functionals)
 
     def errors(self, residuals: FloatArray, found: FloatArray, h: FloatArray) -> Errors:
         guess, left = self._split(residuals)
         correction = self.places.sizes(guess)
-        rest = self.constants[..., None] * rms(self._roots * left)
+        rest = self.constants[..., None] * rms(self.roots * left)
         solution = self.places.sizes(found + guess)
         flags = concentrated(self.functionals, left, self._usual)
         if not flags.any():
@@ -255,9 +258,6 @@ class FreshParts(ErrorsFromResiduals):
         self._shares = volumes / np.sum(volumes)
         frozen(vars(self))
 
-    def residuals(self, u: Combination, h: FloatArray) -> FloatArray:
-        return h - u.apply(self.functionals)
-
     def errors(self, residuals: FloatArray, found: FloatArray, h: FloatArray) -> Errors:
         better = self.answers.answer(h).u
         values = better.apply(self.places.functionals)
@@ -279,11 +279,11 @@ class LeftOut(ErrorsFromResiduals):
 
     def __init__(self, operator: Learned) -> None:
         super().__init__(operator, operator.collocated, operator.factorisation)
-        self._leave_one_out = LeaveOneOut(self.answers, self.functionals)
+        self._leave_one_out = leave_one_out(self.answers, self.functionals)
         probes, u = probed(operator, self.functionals)
         found = u.apply(self.places.functionals)
         truth = self.places.sizes(applied(probes, self.places.functionals) - found)
-        size = rms(self._roots * self.residuals(u, applied(probes, self.functionals)))
+        size = rms(self.roots * self.residuals(u, applied(probes, self.functionals)))
         self._relative = size / self.places.sizes(found)[0]  # (U, probes)
         self._ratios = truth / size
         self.constants = _upper(truth, size)
@@ -293,7 +293,7 @@ class LeftOut(ErrorsFromResiduals):
         return self._leave_one_out(u, h)
 
     def errors(self, residuals: FloatArray, found: FloatArray, h: FloatArray) -> Errors:
-        size, solution = rms(self._roots * residuals), self.places.sizes(found)
+        size, solution = rms(self.roots * residuals), self.places.sizes(found)
         with np.errstate(divide="ignore", invalid="ignore"):
             apart = np.log(self._relative[:, :, None]) - np.nan_to_num(np.log(size / solution[0]))[:, None, :]
         nearest = np.argsort(np.abs(apart), axis=1)[None, :, : max(1, round(SIMILAR * apart.shape[1]))]
@@ -333,11 +333,6 @@ def probed(operator: Learned, functionals: Functionals) -> tuple[Probes, Combina
     """The probing fields, and the operator's answers to them."""
     probes = probing_fields(operator, functionals)
     return probes, operator.factorisation.answer(applied(probes, operator.collocated)).u
-
-
-def applied(probes: Probes, functionals: Functionals) -> FloatArray:
-    """P_i u for each probe, (n, B)."""
-    return np.concatenate([probes.apply(block) for block in functionals.blocks])
 
 
 def _comparison_places(operator: Learned) -> Places:

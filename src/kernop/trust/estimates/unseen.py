@@ -10,6 +10,7 @@ import numpy as np
 from kernop.basics.errors import FloatArray, MissingFunctionError
 from kernop.basics.precision import float64
 from kernop.collocation.ansatz import condition_functionals, normal_form
+from kernop.collocation.probes import applied
 from kernop.collocation.units import frame_of
 from kernop.geometry import Points
 from kernop.geometry.points import concatenate
@@ -18,7 +19,7 @@ from kernop.language.functions import Function, padded, values_of_function
 from kernop.language.problem import Problem
 from kernop.methods import Combination
 from kernop.trust.estimates.peaks import STEPS, Scan, SpotNumbers, Spots, Values, climb, rises, scan, searchable, widths
-from kernop.trust.estimates.stability import ErrorsFromResiduals, Learned, applied, probed, probing_fields, rms
+from kernop.trust.estimates.stability import ErrorsFromResiduals, Learned, probed, probing_fields, rms
 
 #: The values that are asked for are those of all functions of a batch together; but it has so many points at least.
 FEWEST_POINTS = 2**12
