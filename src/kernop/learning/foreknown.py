@@ -38,7 +38,7 @@ def at_rest(problem: Problem) -> list[dict[str, Any]] | None:
     boundary and open on another, where 0 may contradict them.
     """
     fixed = [c for c in problem.conditions if c.data is not None and _loud(c)]
-    if not problem.inputs:
+    if not fixed or not problem.inputs:
         return [{}] if fixed else None
     top = top_dimension(problem)
     beside = any(c.on.intrinsic_dim < top for c in fixed) and any(
