@@ -65,6 +65,12 @@ class TestAllDataFixed:
     def test_constants_are_no_news(self, data):
         assert foreknown(poisson(data, 0.0), None) is None
 
+    def test_on_a_line_they_are(self):
+        line = ko.Interval(0, 1)
+        beam = [ko.Equation(lambda u: ko.partial(u, 0, 4), on=line, data=1.0), ko.Dirichlet(line.boundary, data=0.0)]
+        assert foreknown(ko.Problem(*beam), None) == [{}]
+        assert foreknown(ko.Problem(ko.Equation(lambda u: u, on=line, data=0.0)), None) is None
+
     def test_the_operator_of_constants_is_the_one_of_no_data(self):
         one, other = ko.learn(poisson(1.0, 0.0)), ko.learn(poisson())
         assert len(one.report.levels) == len(other.report.levels) == 1

@@ -26,9 +26,12 @@ FEW = 64
 def foreknown(problem: Problem, inputs: Sequence[Any] | None) -> Sequence[Any] | None:
     """Inputs to measure by: the user's; or none but the fixed data, if there are no others and they vary.
 
-    Constants are no news: that most operators resolve them is known, and seen by `at_rest` where they do not.
+    Constants are no news: in most cases they are resolved, and `at_rest` sees where they are not. On a line they count
+    as others do: layers are all that can be missed there, and cost little.
     """
-    return [{}] if inputs is None and not problem.inputs and any(_varying(problem)) else inputs
+    if inputs is not None or problem.inputs:
+        return inputs
+    return [{}] if any(_varying(problem)) or (problem.dim == 1 and at_rest(problem)) else None
 
 
 def at_rest(problem: Problem) -> list[dict[str, Any]] | None:
