@@ -107,7 +107,7 @@ def stability(
     look = _Look(replace(ansatz, scales=()).evaluations(x), frame, ansatz)
     count = FUNCTIONS[min(rows.dim, len(FUNCTIONS)) - 1]
     found = _looked_at(look, rows, count, fresh)
-    if found.ill_posed:
+    if found.ill_posed or ansatz.envelope is not None:  # P ∘ ρ has terms of first order that are no flow
         return found
     flowing = look.flowing(rows, count, fresh or (lambda number: rows))
     return flowing if flowing is not None and flowing.ill_posed else found
