@@ -6,12 +6,13 @@ Usage: python benchmarks/collection.py [--half tuning|held-out] [--family X] [--
        python benchmarks/collection.py --list
 
 Relative L2 errors of u at 2500 random points of the domain, and seconds of learn without compilation: plain
-``learn(problem)``; ``learn(problem, inputs=[…])``, which knows the data; ``learn(problem, tol=1e-6)`` (! if it warned);
+``learn(problem)``; the same of the problem as it was published, with its data in it; ``learn(problem, inputs=[…])``,
+which knows the data as well, but as arguments of T; ``learn(problem, tol=1e-6)`` (! if it warned);
 the best that was found by hand with at most 3000 centres in 12 s; the best published figure of a neural solver that
 could be checked. A fixed hash of the name puts each problem into the half that may be used for tuning, or into the half
 that is held out.
 
---fast leaves out inputs and tolerance; --again runs the settings by hand again, which are quoted otherwise; --hand-scan
+--fast leaves out all but the first; --again runs the settings by hand again, which are quoted otherwise; --hand-scan
 searches for them and prints the best, a line of `collection_problems/by_hand.py`, for a problem or for all that have
 none there. A column that takes longer than S seconds, or more than G gigabytes, is ended and told as exceeded.
 """
@@ -36,6 +37,8 @@ HALVES = ("tuning", "held-out")
 HEADINGS = (
     "problem",
     "default s",
+    "error",
+    "stated s",
     "error",
     "inputs s",
     "error",
@@ -73,6 +76,7 @@ def row(line: Line) -> list[str]:
     return [
         name,
         *figures(line.default),
+        *figures(line.stated),
         *figures(line.known),
         *figures(line.tol),
         *figures(line.hand),
@@ -101,6 +105,7 @@ def recorded(line: Line) -> dict[str, object]:
         "source": line.entry.source,
         "published": asdict(line.entry.published) if line.entry.published else None,
         "default": asdict(line.default),
+        "stated": asdict(line.stated) if line.stated else None,
         "inputs": asdict(line.known) if line.known else None,
         "tol": asdict(line.tol) if line.tol else None,
         "by hand": asdict(line.hand) if line.hand else None,
@@ -131,8 +136,8 @@ def measured(entries: Sequence[Entry], columns: Sequence[str], limits: Limits) -
         own = found.get(f"{entry.name} | by hand", {EXCEEDED: ""})
         return entry.by_hand if EXCEEDED in own else Hand(**(own | {"resolution": tuple(own["resolution"])}))
 
-    lines = [(e, ran(e, "default"), ran(e, "inputs"), ran(e, "tol"), hand(e)) for e in entries]
-    return [Line(e, default, known, tol, own) for e, default, known, tol, own in lines if default is not None]
+    runs = [(e, ran(e, "default"), ran(e, "stated"), ran(e, "inputs"), ran(e, "tol")) for e in entries]
+    return [Line(e, default, stated, known, tol, hand(e)) for e, default, stated, known, tol in runs if default]
 
 
 def literal(name: str, hand: Hand) -> str:
@@ -151,7 +156,7 @@ def main() -> None:
     parser.add_argument("--family")
     parser.add_argument("--only", metavar="NAME")
     parser.add_argument("--columns", nargs="+", choices=COLUMNS, default=list(COLUMNS), help="which are measured")
-    parser.add_argument("--fast", action="store_true", help="leave out inputs and tolerance")
+    parser.add_argument("--fast", action="store_true", help="leave out all but the default")
     parser.add_argument("--again", action="store_true", help="run the settings by hand again")
     parser.add_argument("--list", action="store_true", help="show the problems")
     parser.add_argument("--hand-scan", metavar="NAME", help="search for the best settings of a problem")

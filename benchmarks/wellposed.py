@@ -23,6 +23,7 @@ import kernop as ko
 from kernop.trust.wellposed import LIMIT, STEADY_LIMIT
 
 LINE, SQUARE, DISK, CUBE = ko.Interval(0, 1), ko.Box([0, 0], [1, 1]), ko.Ball([0, 0], 1), ko.Box([0] * 3, [1] * 3)
+AROUND, AROUND_SQUARE = ko.Interval(-1, 1), ko.Box([-1, -1], [1, 1])
 FOUR = ko.Box([0] * 4, [1] * 4)
 ROD, PLATE, BLOCK = ko.SpaceTime(LINE, (0, 1)), ko.SpaceTime(SQUARE, (0, 0.1)), ko.SpaceTime(CUBE, (0, 0.1))
 RESONANCE = 5.0 * np.pi**2
@@ -50,6 +51,16 @@ def helmholtz(squared: float) -> Any:
 
 def drift(diffusivity: float) -> Any:
     return lambda u: -diffusivity * ko.laplacian(u) + ko.dot([1.0, 0.5], ko.grad(u))
+
+
+def flow(diffusivity: float, *strain: float) -> Any:
+    """−ε Δu + Σ s_k x_k ∂_k u: away from the origin along an axis with s > 0."""
+
+    def op(u: Any) -> Any:
+        carried = [(lambda x, k=k, s=s: s * x[..., k]) * ko.partial(u, k) for k, s in enumerate(strain)]
+        return -diffusivity * ko.laplacian(u) + sum(carried)
+
+    return op
 
 
 def transport(u: Any) -> Any:
@@ -138,6 +149,9 @@ WELL_POSED = {
     ),
     "advection–diffusion 0.1": dirichlet(drift(0.1), SQUARE),
     "advection–diffusion 0.001": dirichlet(drift(0.001), SQUARE),
+    "into a turning point, 1e-4": dirichlet(flow(1e-4, -1.0), AROUND),
+    "past a stagnation point, 1e-4": dirichlet(flow(1e-4, 1.0, -1.0), AROUND_SQUARE),
+    "out of a square, with reaction, 1e-4": dirichlet(lambda u: flow(1e-4, 1.0, 1.0)(u) + u, AROUND_SQUARE),
     "reaction 1e4": dirichlet(helmholtz(-1e4), SQUARE),
     "Helmholtz 20, line": dirichlet(helmholtz(400.0), LINE),
     "Helmholtz 200, line": dirichlet(helmholtz(4e4), LINE),
@@ -146,6 +160,10 @@ WELL_POSED = {
     "Helmholtz 50, square": dirichlet(helmholtz(2500.0), SQUARE),
 }
 ILL_POSED = {
+    "out of a line, 0.01": dirichlet(flow(0.01, 1.0), AROUND),
+    "out of a line, 1e-4": dirichlet(flow(1e-4, 1.0), AROUND),
+    "out of a square, 0.02": dirichlet(flow(0.02, 1.0, 1.0), AROUND_SQUARE),
+    "out of a square, 1e-4": dirichlet(flow(1e-4, 1.0, 1.0), AROUND_SQUARE),
     "1e-4 from a resonance": dirichlet(helmholtz(RESONANCE * 1.0001), SQUARE),
     "resonance": dirichlet(helmholtz(RESONANCE), SQUARE),
     "resonance, line": dirichlet(helmholtz(np.pi**2), LINE),

@@ -116,7 +116,7 @@ def test_summary() -> None:
     rival = replace(EASY, published=Published(1e-3, "somebody"))
 
     def line(entry: Entry, default: float, hand: float) -> Line:
-        return Line(entry, Run(1.0, default), None, None, Hand(40, error=hand))
+        return Line(entry, Run(1.0, default), None, None, None, Hand(40, error=hand))
 
     said = str(Summary([line(rival, 1e-4, 1e-6), line(rival, 1e-2, 2e-3), line(EASY, 1e-11, 1e-14)]))
     assert "on 2 of 3" in said

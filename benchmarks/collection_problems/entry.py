@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -93,9 +93,16 @@ class Entry:
         """The truth at `places`, (n,)."""
         return np.asarray(self.truth(self.places))
 
+    def stated(self) -> ko.Problem:
+        """The problem as it is published, with its data in it: T has no arguments."""
+        problem = self.problem()
+        fixed = [replace(c, data=self.inputs[c.name]) if c.data is None else c for c in problem.conditions]
+        return ko.Problem(*fixed, unknowns=problem.unknowns)
+
     def error(self, operator: ko.SolutionOperator) -> float:
-        """The relative L2 error of T(inputs)."""
-        return relative(np.asarray(operator(**self.inputs)(self.places)), self.expected)
+        """The relative L2 error of T(inputs), as far as they are arguments of T."""
+        given = {name: self.inputs[name] for name in operator.problem.inputs}
+        return relative(np.asarray(operator(**given)(self.places)), self.expected)
 
     def __str__(self) -> str:
         return f"{self.family}: {self.name}"

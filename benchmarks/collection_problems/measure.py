@@ -50,9 +50,13 @@ class Run:
         return any(name in TELLING or name.startswith("refused") for name in self.said)
 
 
-def run(entry: Entry, *, twice: bool = True, **settings: Any) -> Run:
-    """Learn, solve, compare; what is quick is timed a second time, unless ``twice`` is false."""
-    problem = entry.problem()
+def run(entry: Entry, *, twice: bool = True, stated: bool = False, **settings: Any) -> Run:
+    """Learn, solve, compare; what is quick is timed a second time, unless ``twice`` is false.
+
+    Arguments:
+        stated: are the data in the problem, as it was published, or arguments of T?
+    """
+    problem = entry.stated() if stated else entry.problem()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         started = time.perf_counter()
@@ -83,10 +87,13 @@ def by_hand(entry: Entry, hand: Hand) -> Hand:
 
 @dataclass(frozen=True)
 class Line:
-    """An entry, what learn gives by default, knowing the inputs, and to a tolerance, and the best by hand."""
+    """An entry, what learn gives by default, with the data in the problem, knowing the inputs, and to a tolerance, and
+    the best by hand.
+    """
 
     entry: Entry
     default: Run
+    stated: Run | None
     known: Run | None
     tol: Run | None
     hand: Hand | None
@@ -116,6 +123,7 @@ class Line:
 #: The settings of each column.
 COLUMNS: dict[str, Callable[[Entry], dict[str, Any]]] = {
     "default": lambda entry: {},
+    "stated": lambda entry: {"stated": True},
     "inputs": lambda entry: {"inputs": [dict(entry.inputs)]},
     "tol": lambda entry: {"tol": TOL},
 }
@@ -136,8 +144,11 @@ class Summary:
         close = sum(line.within for line in known)
         told = [line for line in known if line.known is not None]
         knowing = sum(line.compared(line.known) <= ROOM for line in told)
+        fixed = [line for line in known if line.stated is not None]
+        stating = sum(line.compared(line.stated) <= ROOM for line in fixed)
         return (
             f"within ten times of the best by hand on {close} of {len(known)}"
+            + (f" (with the data in the problem on {stating} of {len(fixed)})" if fixed else "")
             + (f" (with inputs= on {knowing} of {len(told)}); " if told else "; ")
             + f"others: {', '.join(line.entry.name for line in known if not line.within) or 'none'}; "
             f"better than the published figure on {len(rivals) - len(worse)} of {len(rivals)}"

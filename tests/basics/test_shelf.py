@@ -110,7 +110,7 @@ def test_a_full_disk_is_said(monkeypatch):
 
 
 def test_when_the_disk_is_taken(monkeypatch):
-    monkeypatch.setattr("kernop.basics.errors.available_memory", lambda: 2**20)
+    monkeypatch.setattr("kernop.basics.checks.available_memory", lambda: 2**20)
     assert shelf_for("method", 1000, "a few", "use fewer") is None
     found = shelf_for("method", 2**30, "many", "use fewer")
     assert isinstance(found, Shelf)

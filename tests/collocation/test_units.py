@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.collocation.units import frame_of
+from kernop.collocation.ansatz import normal_form
+from kernop.collocation.units import evolving_fineness, frame_of
 
 
 def identity(u):
@@ -61,3 +62,40 @@ class TestPart:
         assert frame.part(cylinder) == pytest.approx(1.0)
         assert frame.part(cylinder.walls) == pytest.approx(0.5)
         assert frame.part(cylinder.initial) == pytest.approx(0.25)
+
+
+class TestSlowEvolution:
+    """Space is finer than time where waves as short as those that 1100 functions resolve change slowly."""
+
+    @pytest.mark.parametrize("kappa", [0.2, 0.04, 0.02, 0.012, 0.005, 1e-4])
+    def test_diffusion(self, kappa):
+        domain = ko.SpaceTime(ko.Interval(0, 3), (0, 5))
+        slow = kappa * 5 / 9  # in units of length and time
+        k = (1100 / slow) ** (1 / 3)  # k · slow k² = 1100
+        found = self.found(lambda u: ko.dt(u) - kappa * ko.laplacian(u), domain)
+        assert found == pytest.approx([np.clip(k / (slow * k**2), 1.0, 2.0), 1.0], rel=1e-6)
+
+    def test_what_drifts_changes_faster(self):
+        domain = ko.SpaceTime(ko.Interval(0, 1), (0, 1))
+        drift = lambda c: lambda u: ko.dt(u) + c * ko.partial(u, 0) - 1e-3 * ko.laplacian(u)
+        assert self.found(drift(0.625), domain) == pytest.approx([1.6, 1.0], rel=1e-6)
+        assert self.found(drift(2.0), domain) == pytest.approx([1.0, 1.0])
+
+    @pytest.mark.parametrize(
+        ("op", "domain"),
+        [
+            (lambda u: -1e-3 * ko.laplacian(u), ko.Box([0, 0], [1, 1])),
+            (lambda u: -1e-3 * ko.laplacian(u) + ko.partial(u, 0), ko.Box([0, 0], [1, 1])),
+            (lambda u: ko.dt(u) + 0.1 * ko.partial(u, 0), ko.SpaceTime(ko.Interval(0, 1), (0, 1))),
+            (lambda u: ko.dt(u, 2) - 0.01 * ko.laplacian(u), ko.SpaceTime(ko.Interval(0, 1), (0, 1))),
+            (lambda u: u, ko.Box([0, 0], [1, 1])),
+        ],
+        ids=["diffusion", "steady flow", "transport", "waves", "values"],
+    )
+    def test_others_do_not_evolve_so(self, op, domain):
+        assert self.found(op, domain) == pytest.approx([1.0, 1.0])
+
+    @staticmethod
+    def found(op, domain):
+        frame = frame_of(ko.Problem(ko.Equation(op, on=domain)))
+        return evolving_fineness(frame, normal_form(op, domain.sample(40), name="f"))

@@ -15,7 +15,7 @@ from numpy.polynomial.hermite_e import hermeval
 
 from kernop.basics.errors import FloatArray
 from kernop.collocation.functionals import Block, Functionals
-from kernop.collocation.units import Frame, waves_fineness
+from kernop.collocation.units import Frame, evolving_fineness, waves_fineness
 
 #: Length scales of the probes, in units of the frame: from one swing across the domain to a few.
 LENGTHS = (1.0, 0.5, 0.25)
@@ -145,12 +145,18 @@ def _free_waves(block: Block, units: FloatArray, fineness: FloatArray, seed: int
 
 
 def resolving(frame: Frame, blocks: Iterable[Block], seed: int = 0) -> Frame:
-    """The frame with axes as fine as the free waves of equations ask for; halfway, since data ask for other things."""
+    """The frame with axes as fine as the free waves of equations ask for; halfway, since data ask for other things.
+
+    Where there are none, as fine in space as slow evolution asks for.
+    """
     if len(frame.units) == 1:
         return frame
-    waves = [waves_fineness(frame, block) for block in blocks if free_waves(block, frame, seed) is not None]
-    finest = np.max([np.ones(len(frame.units)), *waves], axis=0)
-    return replace(frame, fineness=np.sqrt(finest)) if np.max(finest) > FINER else frame
+    rows = list(blocks)
+    waves = [waves_fineness(frame, block) for block in rows if free_waves(block, frame, seed) is not None]
+    finest = np.sqrt(np.max([np.ones(len(frame.units)), *waves], axis=0))
+    if not waves:
+        finest = np.max([evolving_fineness(frame, block) for block in rows], axis=0)
+    return replace(frame, fineness=finest) if np.max(finest) > np.sqrt(FINER) else frame
 
 
 @dataclass(frozen=True, eq=False)

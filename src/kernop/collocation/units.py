@@ -13,6 +13,10 @@ from kernop.language.problem import Problem
 
 #: How much finer one axis may be resolved than another.
 FINEST = 64.0
+#: The same for space beside time where u evolves slowly: beyond, a thousand functions miss what changes in time.
+SLOW = 2.0
+#: Waves that functions resolve, counted as one for each of them.
+RESOLVED_WAVES = 1100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +80,40 @@ def waves_fineness(frame: Frame, block: Block) -> FloatArray:
         return np.ones(d)
     finer = np.nanmax(relative) / np.where(relative > 0.0, relative, np.nanmax(relative))
     return np.clip(finer, 1.0, FINEST)
+
+
+def evolving_fineness(frame: Frame, block: Block) -> FloatArray:
+    """How much finer u is in space than in time where it evolves slowly, (d,); at most twice.
+
+    An equation of first order along one axis, t, and of higher order along others, as u_t = κ u_xx, changes waves of
+    wave number k at the rate max_m |φ_m| k^m. Wave numbers are sought at which all axes have the rate k_t, and whose
+    product is the number of waves that some thousand functions resolve: where k_j > k_t, short waves last, and time
+    needs fewer functions than space. Equations that do not evolve, and those that change fast, have 1.
+    """
+    rates, finer = _rates(frame, block), np.ones(len(frame.units))
+    first = [j for j, own in enumerate(rates) if max(own, default=0) == 1]
+    if len(first) != 1 or block.order < 2:
+        return finer
+    (time,) = first
+    low, high = 1e-3, 1e6
+    for _ in range(60):
+        fast = float(np.sqrt(low * high))
+        rate = rates[time][1] * fast
+        waves = [min(((rate / a) ** (1.0 / m) for m, a in own.items()), default=fast) for own in rates]
+        low, high = (fast, high) if np.prod(waves) < RESOLVED_WAVES else (low, fast)
+        finer = np.clip(np.divide(waves, fast), 1.0, SLOW)
+    return finer
+
+
+def _rates(frame: Frame, block: Block) -> list[dict[int, float]]:
+    """The size of the coefficient of each pure derivative, by its order, along each axis, in units of the frame."""
+    found: list[dict[int, float]] = [{} for _ in frame.units]
+    for column, alpha in enumerate(block.alphas):
+        axis, order = int(np.argmax(alpha)), max(alpha)
+        size = float(np.sqrt(np.mean(np.square(block.coefficients[:, column]))))
+        if 0 < order == sum(alpha) and size > 0.0:
+            found[axis][order] = size / float(frame.units[axis]) ** order
+    return found
 
 
 def frame_of(problem: Problem) -> Frame:

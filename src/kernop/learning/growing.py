@@ -21,7 +21,8 @@ from kernop.language.problem import Problem
 from kernop.learning.adapt import USED, adaptable, adapted, smooth
 from kernop.learning.axes import as_data_vary, followed
 from kernop.learning.default import ENOUGH, by_default
-from kernop.learning.heldout import Measure, OnInputs, OnProbes
+from kernop.learning.foreknown import at_rest
+from kernop.learning.heldout import Measure, OnBoth, OnInputs, OnProbes
 from kernop.learning.refine import POINTS_PER_CENTRE, refine
 from kernop.learning.task import Task
 from kernop.methods import Method, Subspace
@@ -46,13 +47,14 @@ def grown(
     inputs: Any,
     budget: int,
     stage: Stages,
-    in_parts: Callable[[SolutionOperator], SolutionOperator],
+    in_parts: Callable[[SolutionOperator, Any], SolutionOperator],
 ) -> SolutionOperator:
     """With more and more functions: until an error where nothing was learned is small enough, or the best of a
     few if no tolerance is given.
 
-    Functions that fill the domain come first; then, for inputs, other axes; then parts (``in_parts`` gives the operator
-    itself or a better one); and where those are not better, narrow functions.
+    Functions that fill the domain come first; then, for inputs, and for fixed data that are not resolved, other axes;
+    then parts (``in_parts`` gives the operator itself or a better one); and where those are not better, narrow
+    functions.
     """
     problem = task.problem
     wanted = None if tol is None else check_number("tol", tol, above=0.0)
@@ -63,20 +65,21 @@ def grown(
     if every is not None:
         most = min(most, max(1, int(_rows_at(problem, every) / FEWEST_ROWS)))
     levels, components = _Levels(task, growing, given, inputs, stage), problem.unknowns.total
-    known = inputs is not None and growing.basis is None and problem.dim <= MOST_AXES
-    local = known and given is None and adaptable(problem)
+    narrow = given is None and growing.basis is None and problem.dim <= MOST_AXES and adaptable(problem)
     if wanted is None:
-        uniform = min(most, _enough(problem)) if local else most
+        uniform = min(most, _enough(problem)) if narrow and inputs is not None else most
         operator = by_default(levels.build, uniform, levels.measure, problem.dim, stage.say, components)
     else:
         most = most if every is None else max(1, most // components)
         operator = levels.refined(wanted, most)
-    if known and problem.dim > 1:
+    operator = levels.with_fixed_data(operator)
+    known = levels.inputs is not None
+    if known and growing.basis is None and 1 < problem.dim <= MOST_AXES:
         operator = levels.with_axes(operator, most)
-    one, operator = operator, in_parts(operator)
+    one, operator = operator, in_parts(operator, levels.inputs)
     if operator is not one:
         return operator
-    if local:
+    if known and narrow:
         operator = levels.with_layers(operator, most)
     return _with_holes(operator if operator.diagnosis.roughness is not None else levels.examined(operator))
 
@@ -89,7 +92,7 @@ class _Levels:
         task: the problem and what belongs to it.
         method: with a number of functions that is ours to choose.
         given: the points, if they are the user's.
-        inputs: what errors are measured by; None for known solutions.
+        inputs: what errors are measured by, if not by known solutions alone.
         stage: is told what is done.
     """
 
@@ -98,6 +101,7 @@ class _Levels:
     given: Mapping[str, Points] | None
     inputs: Any
     stage: Stages
+    both: bool = field(default=False, init=False)  # are known solutions measured by beside inputs?
     ansatz: Ansatz | None = field(default=None, init=False)  # of the first level, by which all are measured
     frame: Frame | None = field(default=None, init=False)  # with axes as fine as the equation or inputs ask for
     axes: str = field(default="", init=False)  # how they are resolved if the inputs ask for it, in words
@@ -128,10 +132,29 @@ class _Levels:
     def measure(self, operator: SolutionOperator) -> Measure:
         """What tells the error of operators that are written as this one is."""
         task, ansatz = self.task, operator.ansatz
-        if self.inputs is not None:
-            return OnInputs(task.problem, task.frame, self.inputs, task.seed, ansatz)
         rows = operator.collocated if ansatz.envelope is None else None
-        return OnProbes(task.problem, task.frame, task.seed, ansatz, rows)
+        if self.inputs is None:
+            return OnProbes(task.problem, task.frame, task.seed, ansatz, rows)
+        inputs = OnInputs(task.problem, task.frame, self.inputs, task.seed, ansatz)
+        return OnBoth(OnProbes(task.problem, task.frame, task.seed, ansatz, rows), inputs) if self.both else inputs
+
+    def with_fixed_data(self, operator: SolutionOperator) -> SolutionOperator:
+        """The operator, measured by the fixed data of the problem from now on if it would have to warn of them."""
+        report, problem = operator.report, self.task.problem
+        rest = at_rest(problem) if self.inputs is None and report is not None else None
+        if report is None or rest is None or not operator.leaves(operator.answer(rest[0])):
+            return operator
+        self.inputs, self.both = rest, bool(problem.inputs)
+        measure = self.measure(operator)
+        found = measure(operator)
+        levels = [replace(level, changes=None) for level in report.levels]
+        levels[report.returned] = replace(report.best, error=max(found.error, report.error), misfit=found.misfit)
+        return replace(
+            operator,
+            report=replace(
+                report, status="stagnated", levels=tuple(levels), measured=measure.known, followed=(), estimates=None
+            ),
+        )
 
     def refined(self, tol: float, budget: int, start: int | None = None) -> SolutionOperator:
         """To a tolerance, with functions that fill the domain, from so many on."""

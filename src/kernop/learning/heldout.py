@@ -166,8 +166,31 @@ class OnInputs:
         return worst
 
 
+@dataclass(frozen=True, eq=False)
+class OnBoth:
+    """Errors on known solutions, and residuals of inputs that every solution contains: the worse of them."""
+
+    probes: OnProbes
+    inputs: OnInputs
+
+    @property
+    def known(self) -> str:
+        """On what errors are measured, in words."""
+        return f"{self.probes.known}; on the fixed data, the residual"
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The solutions whose truth is not known."""
+        return self.probes.unknown
+
+    def __call__(self, operator: SolutionOperator) -> Findings:
+        one, two = self.probes(operator), self.inputs(operator)
+        score = float(np.sqrt(one.score * max(two.score, ROUNDING)))
+        return Findings(max(one.error, two.error), score, max(one.misfit, two.misfit), one.values)
+
+
 #: How operators are measured where they did not learn.
-Measure = OnProbes | OnInputs
+Measure = OnProbes | OnInputs | OnBoth
 
 
 def plain_data(problem: Problem, frame: Frame, *, waves: bool) -> dict[str, dict[str, Any]]:

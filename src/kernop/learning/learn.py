@@ -20,6 +20,7 @@ from kernop.language.functions import Function
 from kernop.language.problem import Problem
 from kernop.learning.choosing import in_parts_at_once, in_parts_if_better
 from kernop.learning.doubts import diagnosed
+from kernop.learning.foreknown import foreknown
 from kernop.learning.growing import grown
 from kernop.learning.partitioned import partitioned
 from kernop.learning.refine import Report, ToleranceWarning
@@ -85,8 +86,9 @@ def learn(
             notebook.
         inputs: inputs to measure by, each a tuple in the order of T or a dictionary, of functions and
             numbers: how finely axes are resolved, and where functions are narrow, is chosen for them. None measures
-            by smooth random fields of several length scales. For ``Subspace(batch=…)``: inputs that are solved in the
-            same pass over the points, for ``T.solutions``.
+            by smooth random fields of several length scales; by the data themselves, if all are fixed in the problem
+            and vary; and by fixed data too that are not resolved otherwise. For ``Subspace(batch=…)``: inputs that are
+            solved in the same pass over the points, for ``T.solutions``.
         budget: at most so many functions; at most so many parts, each with its own functions, where one space for the
             whole domain cannot meet a tolerance.
         checkpoint: for ``Subspace(batch=…)``: a path, or a `Checkpoint`, from which a pass goes on if it was killed.
@@ -100,26 +102,27 @@ def learn(
     chosen = method or (Subspace(penalty="rkhs") if states_noise(problem) else Subspace())
     task = _task(problem, chosen, kernel, regularization, weights, noise, sampling, seed)
     free = method is None and points is None and weights is None and task.open(chosen)  # to take parts
-    if client is not None and (isinstance(chosen, Partition) or (free and (tol is not None or inputs is not None))):
+    measured = foreknown(problem, inputs)
+    if client is not None and (isinstance(chosen, Partition) or (free and (tol is not None or measured is not None))):
         task, client = replace(task, crew=OnWorkers(client)), None
     passes, stated_task = _passes(chosen, checkpoint, client), replace(task, problem=stated_as)
 
-    def in_parts(operator: SolutionOperator) -> SolutionOperator:
-        asked = free and (tol is not None or inputs is not None)
-        return in_parts_if_better(stated_task, operator, inputs, budget, stage) if asked else operator
+    def in_parts(operator: SolutionOperator, by: Sequence[Any] | None) -> SolutionOperator:
+        asked = free and (tol is not None or by is not None)
+        return in_parts_if_better(stated_task, operator, by, budget, stage) if asked else operator
 
     with Stages(progress) as stage:
         if isinstance(chosen, Partition):
             _check_alone(points, kernel, regularization, noise, weights)
-            return _examined(partitioned(stated_task, chosen, tol, inputs, budget, stage), task, stage)
-        found = in_parts_at_once(stated_task, tol, inputs, budget, stage) if free else None
+            return _examined(partitioned(stated_task, chosen, tol, measured, budget, stage), task, stage)
+        found = in_parts_at_once(stated_task, tol, measured, budget, stage) if free else None
         if found is not None:
             return _examined(found, task, stage)
         _warn_of_jumps(problem)
         if tol is None and not task.open(chosen):
             known = () if inputs is None or passes is None else inputs_in_advance(problem, inputs)
             return _once(task, chosen, points, stage, known, passes)
-        return _examined(grown(task, chosen, points, tol, inputs, budget, stage, in_parts), task, stage)
+        return _examined(grown(task, chosen, points, tol, measured, budget, stage, in_parts), task, stage)
 
 
 def _task(

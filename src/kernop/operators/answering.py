@@ -138,12 +138,16 @@ class Answering(Learned):
         """Warn if a solution leaves more of the data than the operator promises, or than their noise explains."""
         for doubt in doubts(self, u) if isinstance(u, Solution) and self.noise is not None else ():
             warnings.warn(f"T: {doubt}", AccuracyWarning, stacklevel=stacklevel)
-        told = self._left_at_points(u) or (self._left_between(u) if isinstance(u, Solution) else "")
+        told = self.leaves(u)
         if told:
             told = (
                 f"T: the solution leaves {told}. Ask u.error_estimate(); learn with tol= and inputs=[…] for such data"
             )
             warnings.warn(told, AccuracyWarning, stacklevel=stacklevel)
+
+    def leaves(self, u: Solution | MarchedSolution) -> str:
+        """What a solution leaves of its data, in words; nothing if it is no more than the operator promises."""
+        return self._left_at_points(u) or (self._left_between(u) if isinstance(u, Solution) else "")
 
     def _left_at_points(self, u: Solution | MarchedSolution) -> str:
         """What a solution leaves of the data at the points, in words, if that is too much."""

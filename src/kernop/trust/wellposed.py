@@ -8,7 +8,8 @@ P_k u for a smooth u of size 1. With rows weighted so, A = Q R, the functions Φ
 is the largest ‖u‖ over D of any u in the space whose data have norm 1. For well-posed problems σ is small and hardly
 grows with the space. Where the conditions leave a function undetermined it grows without limit, and the leading
 singular vector is that function. It is measured in a space of its own, of a size that is always the same, so that it
-belongs to the problem, not to the method, its weights or its penalty.
+belongs to the problem, not to the method, its weights or its penalty; and, where flow dominates, with as much diffusion
+as that space resolves.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from kernop.collocation.functionals import Functionals
 from kernop.collocation.probes import Probes, random_probes
 from kernop.collocation.units import Frame
 from kernop.methods import Setting, Subspace
+from kernop.trust.flows import diffused, extrapolated
 
 #: Functions of the space for d = 1, 2, 3, …; rows for each: at the first look at most, at the second, and at least.
 FUNCTIONS, ROWS, FEWEST_ROWS = (60, 250, 400, 800), (8, 6), 2
@@ -48,6 +50,11 @@ SOME = 128
 NEARLY = 0.1
 #: … and concentrated if its spread along an axis is below this part of the side (evenly spread: 0.29).
 NARROW = 0.16
+#: With as much diffusion as a space resolves, a number up to the first tells that u is determined; others are measured
+#: again with so many times more functions.
+DETERMINED, DENSER = 4.0, 2.0
+#: What the conditions do not see then.
+FLOWS = "what is inside: flow leaves the domain on all sides, and nothing but diffusion against it reaches the boundary"
 
 
 @stored("stability")
@@ -99,6 +106,16 @@ def stability(
     frame = replace(frame, units=np.where(frame.high > frame.low, frame.high - frame.low, frame.units))
     look = _Look(replace(ansatz, scales=()).evaluations(x), frame, ansatz)
     count = FUNCTIONS[min(rows.dim, len(FUNCTIONS)) - 1]
+    found = _looked_at(look, rows, count, fresh)
+    if found.ill_posed or ansatz.envelope is not None:  # P ∘ ρ has terms of first order that are no flow
+        return found
+    flowing = look.flowing(rows, count, fresh or (lambda number: rows))
+    return flowing if flowing is not None and flowing.ill_posed else found
+
+
+def _looked_at(look: _Look, rows: Functionals, count: int, fresh: Callable[[int], Functionals] | None) -> Stability:
+    """What is seen in a space of so many functions, or in a larger one where that is doubtful."""
+    ansatz = look.ansatz
     first = look.at(rows.thinned(ROWS[0] * ansatz.width * count), count)
     more = round(SECOND_LOOK * count)
     if first.number <= LOOK_AGAIN or (fresh is None and len(rows) < FEWEST_ROWS * ansatz.width * more):
@@ -127,6 +144,17 @@ class _Look:
         values = space.half_solve(space.expansion.matrix(self.inside).T).T / np.sqrt(points)
         number, function = _leading(values)
         return Stability(number, self._words(function) if number > LIMIT else "nothing of note")
+
+    def flowing(self, rows: Functionals, count: int, fresh: Callable[[int], Functionals]) -> Stability | None:
+        """With as much diffusion as a space resolves; None where flow does not dominate, or u is determined then."""
+        spacing = (self.frame.high - self.frame.low) / count ** (1.0 / rows.dim)
+        some, factor = diffused(rows.thinned(ROWS[0] * count), spacing)
+        first = self.at(some, count) if factor > 1.0 else None
+        if first is None or first.number <= DETERMINED:
+            return None
+        finer, more = DENSER ** (1.0 / rows.dim), round(DENSER * count)
+        second = self.at(diffused(fresh(ROWS[1] * more), spacing / finer)[0], more)
+        return Stability(extrapolated(first.number, second.number, finer, factor), FLOWS)
 
     def _words(self, function: FloatArray) -> str:
         """The component in which the function is largest, in words."""
