@@ -5,7 +5,7 @@ import pytest
 
 import kernop as ko
 from kernop.collocation.mosaic import degree_for, scattered_nodes, trace_nodes
-from kernop.collocation.surfaces import Surface
+from kernop.collocation.surfaces import PatchedSurface
 from kernop.methods.parts.traces import scattered_trace
 
 BALL = ko.Ball([0.0, 0.0, 0.0], 1.0)
@@ -20,7 +20,7 @@ def mosaic(domain, cells, op=lambda u: -ko.laplacian(u), degree=4):
 class TestSurface:
     @pytest.mark.parametrize("low", [0.0, 0.5, 0.9])
     def test_a_cap_has_as_many_points_as_asked_for_spread_by_area(self, low):
-        surface = Surface(BALL.boundary.patches, 0)
+        surface = PatchedSurface(BALL.boundary.patches, 0)
         everywhere = lambda x, normal: x[:, 2] >= low
         x, normal = surface.within(np.array([-1.0, -1.0, low]), np.ones(3), 300, everywhere)
         assert len(x) == 300
@@ -29,7 +29,9 @@ class TestSurface:
         assert np.mean(x[:, 2]) == pytest.approx(0.5 * (1.0 + low), abs=0.02)  # Archimedes: heights are uniform
 
     def test_a_cell_without_surface_has_no_points(self):
-        x, _ = Surface(BALL.boundary.patches, 0).within(np.full(3, 0.9), np.ones(3), 50, lambda x, n: x[:, 0] > 0.9)
+        x, _ = PatchedSurface(BALL.boundary.patches, 0).within(
+            np.full(3, 0.9), np.ones(3), 50, lambda x, n: x[:, 0] > 0.9
+        )
         assert len(x) == 0
 
 

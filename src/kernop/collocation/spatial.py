@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.collocation.mosaic import scattered_nodes, trace_nodes
 from kernop.collocation.pieces import Pieces
-from kernop.collocation.surfaces import Surface, sequence_of
+from kernop.collocation.surfaces import PatchedSurface, sequence_of
 from kernop.geometry.cells import Cells, Face
 from kernop.geometry.seeking import sought
 
@@ -27,7 +27,7 @@ SMALLEST = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class SeamNodes:
     """Nodes between two parts, or on the boundary of one.
 
     Arguments:
@@ -61,7 +61,7 @@ class CutCells:
     degree: int
     seed: int
 
-    def boundary(self) -> Iterator[Sheet]:
+    def boundary(self) -> Iterator[SeamNodes]:
         """Nodes on the boundary of the domain: of Gauss on sides of cells that are filled, scattered in others."""
         nodes, _ = trace_nodes(2, self.degree)
         sides: dict[int, list[Face]] = {}
@@ -72,8 +72,8 @@ class CutCells:
             x = nodes_between(face.low, face.high, face.axis, nodes)
             if np.all(np.abs(self.pieces.whole.height(x)) < ON * self._size(cell)):
                 sides.setdefault(cell, []).append(face)
-                yield Sheet(x, along(face.axis, x) * (1.0 if face.below >= 0 else -1.0), self._parts(cell)[0][1])
-        surface = Surface(self.pieces.whole.boundary.patches, self.seed)
+                yield SeamNodes(x, along(face.axis, x) * (1.0 if face.below >= 0 else -1.0), self._parts(cell)[0][1])
+        surface = PatchedSurface(self.pieces.whole.boundary.patches, self.seed)
         number = int(BOUNDARY * scattered_nodes(self.degree))
         for (cell, piece), part in self.numbers.items():
             x, normal = self._on(surface, cell, number, piece)
@@ -83,9 +83,9 @@ class CutCells:
             if not np.all(known):
                 if self.whole[part]:
                     _check_holes(normal[~known])
-                yield Sheet(x[~known], normal[~known], part)
+                yield SeamNodes(x[~known], normal[~known], part)
 
-    def on_face(self, face: Face) -> Iterator[tuple[Sheet, bool]]:
+    def on_face(self, face: Face) -> Iterator[tuple[SeamNodes, bool]]:
         """Nodes on a face, for any two parts that share a part of it; and is it cut?"""
         step = ASIDE * min(self._size(face.below), self._size(face.above)) * np.eye(3)[face.axis]
         gauss, _ = trace_nodes(2, self.degree)
@@ -99,28 +99,28 @@ class CutCells:
 
                 if (self.whole[below] and self.whole[above]) or np.all(holds(gauss)):
                     x = nodes_between(face.low, face.high, face.axis, gauss)
-                    yield Sheet(x, along(face.axis, x), below, above), False
+                    yield SeamNodes(x, along(face.axis, x), below, above), False
                     continue
                 unit = np.zeros(2), np.ones(2)
                 t = sought(holds, unit, unit, number, sequence_of(2, self.seed))
                 if len(t) == number and np.prod(np.ptp(t, axis=0)) > SMALLEST:
                     x = nodes_between(face.low, face.high, face.axis, t)
-                    yield Sheet(x, along(face.axis, x), below, above), True
+                    yield SeamNodes(x, along(face.axis, x), below, above), True
 
-    def jumps(self) -> Iterator[Sheet]:
+    def jumps(self) -> Iterator[SeamNodes]:
         """Nodes within cells on surfaces on which coefficients jump."""
         patches = self.pieces.jumps
-        surface = Surface(patches, self.seed) if patches else None
+        surface = PatchedSurface(patches, self.seed) if patches else None
         for cell in range(len(self.cells.leaves) if surface else 0):
             for (i, below), (j, above) in permutations(self._parts(cell), 2):
                 assert surface is not None
                 x, normal = self._on(surface, cell, scattered_nodes(self.degree), i, j)
                 if len(x) >= scattered_nodes(2):
                     _check_turned(normal)
-                    yield Sheet(x, normal, below, above)
+                    yield SeamNodes(x, normal, below, above)
 
     def _on(
-        self, surface: Surface, cell: int, number: int, below: int, above: int | None = None
+        self, surface: PatchedSurface, cell: int, number: int, below: int, above: int | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """About so many points of a surface in a cell, with these pieces on its sides; None is outside."""
         low, high, aside = self.cells.low[cell], self.cells.high[cell], ASIDE * self._size(cell)

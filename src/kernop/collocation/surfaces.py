@@ -20,7 +20,7 @@ LOOKS, LEAST = 2**15, 2**8
 Counts = Callable[[FloatArray, FloatArray], NDArray[np.bool_]]
 
 
-class Surface:
+class PatchedSurface:
     """A surface in space, of patches; a patch that is not kept whole has the points that are kept."""
 
     def __init__(self, patches: Sequence[Patch], seed: int) -> None:

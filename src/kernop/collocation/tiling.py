@@ -17,7 +17,7 @@ from kernop.collocation.mirror import Mirror
 from kernop.collocation.mosaic import Mosaic, Seam, Seams, degree_for, scattered_nodes, trace_nodes
 from kernop.collocation.partwise import PartwisePoints
 from kernop.collocation.pieces import Pieces
-from kernop.collocation.spatial import CutCells, Sheet, along, nodes_between
+from kernop.collocation.spatial import CutCells, SeamNodes, along, nodes_between
 from kernop.collocation.surfaces import sequence_of
 from kernop.geometry.cells import Cells, Face
 from kernop.geometry.clipping import Line, Span, intervals
@@ -430,7 +430,7 @@ def _told_apart(degree: int, part: float) -> int:
     return min(degree, max(FEWEST, int(np.ceil(degree * (0.4 + 0.6 * seen)))))
 
 
-def _scattered(sheet: Sheet) -> _Line:
+def _scattered(sheet: SeamNodes) -> _Line:
     """A seam with nodes of its own, of which the first ones are taken."""
     return _Line(sheet.below, sheet.above, lambda t: (sheet.x[: len(t)], sheet.normal[: len(t)]), cut=True)
 
