@@ -93,7 +93,12 @@ def test_files_from_before_there_were_bubbles(tmp_path):
     header, arrays = read(tmp_path / "new.kernop", "operator")
     older = json.loads(json.dumps(header), object_hook=without_bubbles)
     assert older != header
-    write(tmp_path / "old.kernop", "operator", older, {k: v for k, v in arrays.items() if not k.endswith("bubbly")})
+    write(
+        tmp_path / "old.kernop",
+        "operator",
+        {**older, "format": 2},
+        {k: v for k, v in arrays.items() if not k.endswith("bubbly")},
+    )
     x = SQUARE.sample(50, "uniform").x
     np.testing.assert_array_equal(ko.load(tmp_path / "old.kernop")(1.0, 0.0)(x), T(1.0, 0.0)(x))
 

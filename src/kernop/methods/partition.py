@@ -359,7 +359,8 @@ def factorised(
     copies = 2 if crossing is not None and crossing.doubled else 1
     degrees = total_degree(dim, comb(degree + dim, dim))
     degrees = degrees[np.argsort(~bubbles(degrees), kind="stable")]  # bubbles come first, see `Local`
-    space = PartsSpace(mosaic, degrees, (), ansatz, copies * ansatz.width)
+    width = copies * ansatz.width
+    space = PartsSpace(mosaic=mosaic, degrees=degrees, uppers=(), ansatz=ansatz, components=width)
     owned: list[list[tuple[int, int]]] = [[] for _ in part_rows]  # seam, side
     for number, seam in enumerate(mosaic.seams):
         owned[seam.below].append((number, 0))

@@ -22,7 +22,7 @@ HELD = 1e3
 
 
 @stored("local", by_value=False)
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Local:
     """u = Φ R⁻¹ y on a part, with y = Qᵀ (w h) + C t with data h at its points, and t coming in on inner faces.
 
@@ -154,8 +154,8 @@ def _by_least_squares(leaf: Leaf) -> tuple[Local, list[float]]:
     twins = _ends(leaf.data if leaf.doubled else (), data[-1])
     taken = _ends(leaf.into, twins[-1] + len(held))
     whole = np.zeros((m * leaf.components, taken[-1]))  # transposed, so that it is in Fortran's order for LAPACK
-    mine = zip(leaf.data, _slices(data), leaf.counts or (1.0,) * len(leaf.data), strict=True)
-    weights = [_placed(rows, whole[:, part], leaf.leading, count) for rows, part, count in mine]
+    counted = zip(leaf.data, _slices(data), leaf.counts or (1.0,) * len(leaf.data), strict=True)
+    weights = [_placed(rows, whole[:, part], leaf.leading, count) for rows, part, count in counted]
     for rows, part, weight in zip(leaf.data if leaf.doubled else (), _slices(twins), weights, strict=False):
         rows.fill(whole[:, part], leaf.components // 2)
         whole[:, part] /= weight
@@ -170,7 +170,8 @@ def _by_least_squares(leaf: Leaf) -> tuple[Local, list[float]]:
     for channel, nodes, own, trace in crossing:
         part = slice(taken[channel] + nodes.start, taken[channel] + nodes.stop)
         from_trace[:, own] = q[part].T @ (trace.values / size)
-    return Local(np.ascontiguousarray(q[: data[-1]]), upper, from_trace, _out(leaf, upper)), weights
+    mine = np.ascontiguousarray(q[: data[-1]])
+    return Local(q=mine, upper=upper, from_trace=from_trace, out=_out(leaf, upper)), weights
 
 
 def _condensed(leaf: Leaf, skeleton: Skeleton) -> tuple[Local, list[float]]:
@@ -185,7 +186,14 @@ def _condensed(leaf: Leaf, skeleton: Skeleton) -> tuple[Local, list[float]]:
     upper[:mu, :mu], upper[mu:, mu:] = own, skeleton.upper
     np.matmul(q.T, whole[mu:].T, out=upper[:mu, mu:])
     beside = transpose_solve_upper(skeleton.upper, whole[mu:]).T
-    local = Local(skeleton.q, upper, skeleton.from_trace, _out(leaf, upper), q, beside)
+    local = Local(
+        q=skeleton.q,
+        upper=upper,
+        from_trace=skeleton.from_trace,
+        out=_out(leaf, upper),
+        inner=q,
+        beside=beside,
+    )
     return local, [*weights, *skeleton.weights]
 
 

@@ -26,7 +26,7 @@ HARMLESS = 2e-13
 
 
 @stored("polynomials on parts", by_value=False)
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class PartsSpace(Expansion):
     """Functions that live on one part each: Φ R⁻¹ with the polynomials Φ of the part.
 
