@@ -63,11 +63,6 @@ class Local:
         return (0, 0) if self.inner is None else (self.inner.shape[-2], self.inner.shape[-1])
 
     @property
-    def rows(self) -> int:
-        """The number n of rows of data."""
-        return self.split[0] + self.q.shape[-2]
-
-    @property
     def numbers(self) -> int:
         """How many numbers it has."""
         own = (self.q, self.upper, self.from_trace, self.out, self.inner, self.beside)
