@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import qmc
 
-from kernop.geometry.sequences import SCHEMES, cell_centres, grid_counts, halton, shares, unit_cube
+from kernop.geometry.sequences import SCHEMES, cell_centres, every_other, grid_counts, halton, shares, unit_cube
 
 sides_strategy = st.lists(st.floats(1e-2, 1e2), min_size=1, max_size=5)
 
@@ -135,3 +135,14 @@ def test_shares_add_up_and_follow_the_measures(n, measures):
 )
 def test_shares_of_small_cases(n, measures, counts):
     assert shares(n, measures) == counts
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 18])
+def test_every_other_node_tells_as_many_polynomials_apart(count):
+    """Products of Legendre polynomials of total degree < n at n (n + 1) / 2 nodes: a regular matrix."""
+    x = 2.0 * every_other(count) - 1.0
+    assert np.all(np.abs(x) < 1.0)
+    tables = [np.polynomial.legendre.legvander(own, count - 1) * np.sqrt(2 * np.arange(count) + 1) for own in x.T]
+    found = np.stack([tables[0][:, i] * tables[1][:, j] for i in range(count) for j in range(count - i)], axis=1)
+    assert found.shape == (count * (count + 1) // 2,) * 2
+    assert np.linalg.cond(found) < 10 * count

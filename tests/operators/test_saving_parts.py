@@ -1,5 +1,6 @@
 """Operators made of parts in files: the same bits, equal parts once, and nothing that does not fit is let in."""
 
+import json
 import os
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ import pytest
 import kernop as ko
 from kernop.basics.errors import ArgumentError
 from kernop.basics.ragged import Ragged
+from kernop.basics.storage import read, write
 from kernop.operators.partitions import parts_record
 
 SQUARE = ko.Box([0.0, 0.0], [1.0, 1.0])
@@ -28,6 +30,7 @@ CASES = {
         flow(SQUARE, ko.Piecewise({ko.Ball([0.45, 0.55], 0.25): 10.0}, otherwise=1.0)),
         ko.Partition(cells=3, degree=6, levels=0),
     ),
+    "bubbles": (flow(SQUARE, lambda x: 2.0 + x[..., 1]), ko.Partition(cells=2, degree=9, levels=0)),
     "alone": (flow(SQUARE, 1.0), ko.Partition(cells=1, degree=6, levels=0)),
     "line": (flow(ko.Interval(0, 1), 1.0), ko.Partition(cells=4, degree=6)),
     "cube": (flow(ko.Box([0, 0, 0], [1, 1, 1]), 1.0), ko.Partition(cells=2, degree=6)),
@@ -74,6 +77,39 @@ def test_a_file_again(pair, tmp_path):
     S.save(tmp_path / "again.kernop")
     x = T.problem.conditions[0].on.sample(20, "uniform", seed=3).x
     np.testing.assert_array_equal(ko.load(tmp_path / "again.kernop").basis(x), T.basis(x))
+
+
+def without_bubbles(own):
+    """An object of a file as it was before there were any."""
+    new = {"local": ("inner", "beside"), "polynomials on parts": ("bubbly",)}.get(own.get("class"), ())
+    return {key: value for key, value in own.items() if key not in new}
+
+
+def test_files_from_before_there_were_bubbles(tmp_path):
+    """Nothing in them tells of parts that have any."""
+    T = ko.learn(flow(SQUARE, 1.0), method=ko.Partition(cells=2, degree=6, levels=0, gluing="robin"))
+    assert all(own.inner is None for own in T.factorisation.locals)
+    T.save(tmp_path / "new.kernop")
+    header, arrays = read(tmp_path / "new.kernop", "operator")
+    older = json.loads(json.dumps(header), object_hook=without_bubbles)
+    assert older != header
+    write(
+        tmp_path / "old.kernop",
+        "operator",
+        {**older, "format": 2},
+        {k: v for k, v in arrays.items() if not k.endswith("bubbly")},
+    )
+    x = SQUARE.sample(50, "uniform").x
+    np.testing.assert_array_equal(ko.load(tmp_path / "old.kernop")(1.0, 0.0)(x), T(1.0, 0.0)(x))
+
+
+def test_bubbles_that_do_not_fit_are_refused():
+    record = parts_record(ko.learn(CASES["bubbles"][0], method=CASES["bubbles"][1]).factorisation)
+    first, *others = record.locals
+    assert first.inner is not None
+    for broken in (replace(first, beside=None), replace(first, inner=first.inner[:-1]), replace(first, inner=None)):
+        with pytest.raises(ArgumentError):
+            replace(record, locals=(broken, *others)).check()
 
 
 def changed(array, change):

@@ -7,10 +7,14 @@ as wide as a few of these widths, and twice as wide next to them, resolve it wit
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kernop.basics.errors import FloatArray
-from kernop.collocation.elliptic import Kind, Table, kind_of, tables_of
+from kernop.basics.frozen import Kept
+from kernop.collocation.elliptic import Kind, Table, equations_of, kind_of, tables_of
+from kernop.collocation.marks import coefficient_mark
 from kernop.geometry import Box, Points
 from kernop.language.problem import Problem
 
@@ -20,6 +24,9 @@ WIDTHS = (5.0, 12.0, 26.0, 52.0)
 ALONG = 1e-9
 #: Points of a side at which the flow is looked at.
 LOOK = 64
+
+#: Widths of layers beside all sides, by what the coefficients there are.
+_seen: Kept[Problem, dict[bytes, list[float]]] = Kept()
 
 
 def with_layers(lines: list[FloatArray], problem: Problem, domain: object) -> list[FloatArray]:
@@ -31,15 +38,27 @@ def with_layers(lines: list[FloatArray], problem: Problem, domain: object) -> li
     nodes = (np.arange(LOOK) + 0.5) / LOOK
     sides = [(axis, side, sign) for axis in range(problem.dim) for side, sign in ((0, -1.0), (-1, 1.0))]
     x = np.concatenate([_on_side(lines, *own[:2], nodes) for own in sides])
-    (whole,) = tables_of(problem, Points(x, None, False))
-    length = max(float(own[-1] - own[0]) for own in lines)
-    for place, (axis, side, sign) in enumerate(sides):
-        table = {term: values[place * LOOK : (place + 1) * LOOK] for term, values in whole.items()}
-        width = _width(table, axis, sign, length)
+    for width, (axis, side, sign) in zip(_widths(problem, Points(x, None, False), sides), sides, strict=True):
         first = abs(float(lines[axis][side] - lines[axis][1 if side == 0 else -2]))
         near = [lines[axis][side] - sign * k * width for k in WIDTHS if k * width < 0.7 * first]
         found[axis] = np.unique(np.concatenate([found[axis], near]))
     return found
+
+
+def _widths(problem: Problem, points: Points, sides: Sequence[tuple[int, int, float]]) -> list[float]:
+    """The widths of the thinnest layers beside sides; those of before, if the coefficients there have not changed."""
+    seen, mark = _seen.of(problem, dict[bytes, list[float]]), _mark(problem, points)
+    if mark not in seen:
+        (whole,) = tables_of(problem, points)
+        length = float(np.max(np.max(points.x, axis=0) - np.min(points.x, axis=0)))
+        tables = [{term: own[a : a + LOOK] for term, own in whole.items()} for a in range(0, len(points), LOOK)]
+        seen.clear()
+        seen[mark] = [_width(table, axis, sign, length) for table, (axis, _, sign) in zip(tables, sides, strict=True)]
+    return seen[mark]
+
+
+def _mark(problem: Problem, points: Points) -> bytes:
+    return coefficient_mark([(c, points) for c in equations_of(problem)], problem.unknowns)
 
 
 def _on_side(lines: list[FloatArray], axis: int, side: int, nodes: FloatArray) -> FloatArray:

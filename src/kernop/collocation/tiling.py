@@ -23,7 +23,8 @@ from kernop.geometry.cells import Cells, Face
 from kernop.geometry.clipping import Line, Span, intervals
 from kernop.geometry.patch import Patch
 from kernop.geometry.seeking import sought
-from kernop.geometry.sequences import gauss
+from kernop.geometry.sequences import every_other, gauss
+from kernop.language.ops import itself
 from kernop.language.problem import Problem
 
 #: Cells with a longest side of more than so many shortest ones have scattered points.
@@ -52,55 +53,65 @@ class _Line:
     cut: bool = False  # in space: nodes are scattered, and place gives some of them
 
 
-def tiled(
-    problem: Problem,
-    pieces: Pieces,
-    cells: Cells,
-    places: FloatArray,
-    inside: tuple[int, int],
-    degrees: tuple[int, int],
-    seed: int,
-) -> Mosaic:
+@dataclass(kw_only=True, frozen=True)
+class Counts:
+    """How many points of an equation a part gets, and the degrees of traces.
+
+    Arguments:
+        scattered: points of a part that does not fill its cell.
+        along: points along each axis of one that does: those of Gauss, which tell polynomials apart far better.
+        told: points that tell all polynomials of a lower degree than this apart are enough, fewer than those of Gauss,
+            in the plane, if values of one smooth unknown are given on all sides.
+        traces: traces are polynomials of a lower degree than this …
+        least: … or this, on seams of parts in which u is singular, …
+        whole: … or this, in that case, on seams that are sides of two cells that are filled.
+    """
+
+    scattered: int
+    along: int
+    told: int
+    traces: int
+    least: int
+    whole: int
+
+
+def tiled(problem: Problem, pieces: Pieces, cells: Cells, places: FloatArray, counts: Counts, seed: int) -> Mosaic:
     """A domain cut into parts, with points for every condition of a problem.
 
     Arguments:
         cells: of space; in space and time, of both: each part has all times.
         places: where u is singular, (k, d).
-        inside: how many points of an equation a part gets that does not fill its cell; and how many along each axis
-            one that does: those of Gauss, which tell polynomials apart far better than others.
-        degrees: traces are polynomials of a lower degree than the first; on seams of parts in which u is singular, than
-            the second.
     """
-    builder = _Builder(problem, pieces, cells, places=places, degrees=degrees, seed=seed)
-    builder.fill(inside)
+    builder = _Builder(problem, pieces, cells, places=places, counts=counts, seed=seed)
+    builder.fill()
     builder.bound()
     builder.sew()
     return builder.done()
+
+
+def _by_values(problem: Problem) -> bool:
+    """Is it an equation of second order for one unknown, of which values are given on all sides?"""
+    kind, sides = kind_of(problem), [c for c in problem.conditions if c.on.intrinsic_dim < problem.dim]
+    plain = isinstance(kind, Kind) and kind.order == 2 and len(kind.traced) == 1 and not kind.pressures
+    return plain and all(c.op is itself for c in sides)
 
 
 class _Builder:
     """Gathers the points of a mosaic."""
 
     def __init__(
-        self,
-        problem: Problem,
-        pieces: Pieces,
-        cells: Cells,
-        *,
-        places: FloatArray,
-        degrees: tuple[int, int],
-        seed: int,
+        self, problem: Problem, pieces: Pieces, cells: Cells, *, places: FloatArray, counts: Counts, seed: int
     ) -> None:
-        self._problem, self._pieces, self._cells = problem, pieces, cells
-        self._degree, self._least = degrees
+        self._problem, self._pieces, self._cells, self._counts = problem, pieces, cells, counts
         self._singular = np.array([any(map(leaf.touches, places)) for leaf in cells.leaves])
-        self._nodes, _ = trace_nodes(problem.dim - 1, self._degree)
+        self._nodes, _ = trace_nodes(problem.dim - 1, counts.traces)
         self._space, self._times = pieces.dim, times_of(problem)
         self._plane = self._space == 2
         self._low, self._high = cells.low[:, : self._space], cells.high[:, : self._space]
         self._size = np.max(self._high - self._low, axis=1)
         #: A domain in space that is no box, or of pieces, has parts that do not fill their cells.
         self._spatial = self._space == 3 and not pieces.boxed
+        self._by_values = self._plane and self._times is None and not np.any(self._singular) and _by_values(problem)
         self._mirror = Mirror(cells.corners[0], self._space == 3 and not self._spatial)
         self._owners: list[tuple[int, int]] = []
         self._numbers: dict[tuple[int, int], int] = {}
@@ -110,12 +121,12 @@ class _Builder:
         self._seams: list[_Line] = []
         self._seed, self._sequence = seed, sequence_of(problem.dim, seed)
 
-    def fill(self, points: tuple[int, int]) -> None:
+    def fill(self) -> None:
         """Find the parts, and points inside them."""
-        inside, along = points
+        inside = self._counts.scattered
         low, high = self._cells.low, self._cells.high
         first = self._sequence(0, 4 * inside)
-        unit, _ = gauss((1.0,) * low.shape[1], along ** low.shape[1])
+        unit = self._unit()
         reach = 0.5 * np.linalg.norm(self._high - self._low, axis=1)
         heights = [self._pieces.height(0.5 * (low + high), piece).tolist() for piece in range(len(self._pieces))]
         # Gauss points crowd at corners, where no polynomial of a part at a singularity satisfies an equation; and in a
@@ -143,6 +154,13 @@ class _Builder:
             raise fail(
                 ArgumentError, "method", got, "make the cells smaller; or state a ko.Interface, and use ko.Subspace"
             )
+
+    def _unit(self) -> FloatArray:
+        """Points in the unit cell of a part that fills its cell."""
+        if self._by_values:
+            return every_other(self._counts.told)
+        dim = self._problem.dim
+        return gauss((1.0,) * dim, self._counts.along**dim)[0]
 
     def _fills(self, cell: int, piece: int, found: FloatArray, unit: FloatArray, x: FloatArray) -> bool:
         """Does a piece fill a cell, as far as points that were drawn, and those of a cell that is filled, tell?"""
@@ -203,7 +221,7 @@ class _Builder:
             cells=self._cells,
             numbers=self._numbers,
             whole=self._whole,
-            degree=self._degree,
+            degree=self._counts.traces,
             seed=self._seed,
         )
 
@@ -396,26 +414,29 @@ class _Builder:
 
     def _sewn(self, seam: _Line, sides: FloatArray) -> Seam:
         """With nodes. On a line that is short for both parts, polynomials of a lower degree than elsewhere."""
-        degree = self._degree
         if seam.cut:
             return self._scattered_seam(seam, sides)
+        degree, filled = self._counts.traces, self._whole[seam.below] and self._whole[seam.above]
         if self._plane and self._times is None:
             ends, _ = seam.place(np.array([[0.0], [1.0]]))
             span = np.abs(ends[1] - ends[0])  # beside the parts as they are along it: cells may be long and thin
             most = max(float(np.max(span / sides[own])) for own in (seam.below, seam.above))
             least = max(float(np.linalg.norm(span) / np.max(sides[own])) for own in (seam.below, seam.above))
             degree = _told_apart(degree, max(most, least))
+            whole = min(float(np.max(span / sides[own])) for own in (seam.below, seam.above)) > 1.0 - 1e-9
+            if whole and filled and self._by_values:
+                degree = self._counts.whole
         if any(self._singular[self._owners[part][0]] for part in (seam.below, seam.above)):
-            degree = min(degree, self._least)
+            degree = min(degree, self._counts.least)
         x, normal = seam.place(trace_nodes(self._problem.dim - 1, degree)[0])
         return Seam(x, normal, seam.below, seam.above, degree)
 
     def _scattered_seam(self, seam: _Line, sides: FloatArray) -> Seam:
         """With scattered nodes, for polynomials of a lower degree where it is small for both parts."""
-        x, normal = seam.place(np.empty((scattered_nodes(self._degree), 2)))
+        x, normal = seam.place(np.empty((scattered_nodes(self._counts.traces), 2)))
         span = np.ptp(x, axis=0)
         part = max(float(np.sqrt(np.prod(np.sort(span / sides[own])[1:]))) for own in (seam.below, seam.above))
-        degree = min(_told_apart(self._degree, part), degree_for(len(x)))
+        degree = min(_told_apart(self._counts.traces, part), degree_for(len(x)))
         count = scattered_nodes(degree)
         return Seam(x[:count], normal[:count], seam.below, seam.above, degree)
 

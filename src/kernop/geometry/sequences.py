@@ -123,3 +123,13 @@ def gauss(sides: Sequence[float], n: int) -> tuple[FloatArray, FloatArray]:
     nodes = np.stack(np.meshgrid(*[0.5 * (node + 1.0)] * len(sides), indexing="ij"), axis=-1)
     weights = np.prod(np.stack(np.meshgrid(*[0.5 * weight] * len(sides), indexing="ij"), axis=-1), axis=-1)
     return nodes.reshape(-1, len(sides)), weights.ravel()
+
+
+def every_other(count: int) -> FloatArray:
+    """Every other node of a grid of n × (n + 1) Gauss–Legendre nodes on [0, 1]²: (n (n + 1) / 2, 2).
+
+    So many polynomials of total degree < n there are, and these nodes tell them apart, as those of Padua do.
+    """
+    one, other = (0.5 * (roots_legendre(k)[0] + 1.0) for k in (count, count + 1))
+    i, j = np.nonzero(np.add.outer(np.arange(count), np.arange(count + 1)) % 2 == 0)
+    return np.stack([one[i], other[j]], axis=1)

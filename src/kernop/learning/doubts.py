@@ -7,17 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
-
-import numpy as np
 
 from kernop.basics.frozen import Kept
-from kernop.basics.precision import eagerly
-from kernop.collocation.ansatz import Tabulated
+from kernop.collocation.marks import coefficient_mark
 from kernop.collocation.sampling import sample
 from kernop.collocation.scales import fitted
 from kernop.geometry import Points
-from kernop.language.ops import plain_values
 from kernop.language.problem import Problem
 from kernop.learning.task import Task
 from kernop.trust.diagnosis import Diagnosis
@@ -64,10 +59,5 @@ def diagnosed(task: Task, count: int) -> Diagnosis:
 
 def _mark(problem: Problem, few: Mapping[str, Points]) -> bytes:
     """A digest of the coefficients of all conditions at a few points."""
-    mark = blake2b(digest_size=16)
-    for c in problem.conditions:
-        if c.name in few and not isinstance(c.op, Tabulated):
-            with eagerly():
-                for term, values in plain_values(c.op, few[c.name], problem.unknowns, of=c.of, name=c.name):
-                    mark.update(repr(term).encode() + np.ascontiguousarray(values).tobytes())
-    return mark.digest()
+    looks = [(c, few[c.name]) for c in problem.conditions if c.name in few]
+    return coefficient_mark(looks, problem.unknowns)

@@ -114,7 +114,7 @@ def _learned(
     problem = task.problem
     with stage("sample"):
         cells, places = cells_of(problem, pieces, plan.cells, plan.target, method.levels, plan.halved)
-        placed = tiled(problem, pieces, cells, places, *method.counts_for(problem.dim), task.seed)
+        placed = tiled(problem, pieces, cells, places, method.counts_for(problem.dim), task.seed)
     with stage("collocate"):
         ansatz, rows = fitted(problem, placed.points, task.frame, cut=False)
     with stage("factorise") as tick:

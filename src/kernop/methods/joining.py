@@ -122,15 +122,17 @@ def _counts(problem: Problem, placed: Mosaic, rows: Functionals) -> tuple[float,
 
 
 def rows_of_parts(placed: Mosaic, problem: Problem, rows: Functionals) -> list[PartRows]:
-    """Which rows each part has. An integral over several parts belongs to none."""
+    """Which rows each part has, those of its inside first. An integral over several parts belongs to none."""
     names = [name for name in problem.names if name in placed.points]
     owners = [name for name, own in zip(names, rows.conditions, strict=True) for _ in own.blocks]
     first = np.cumsum([0, *map(len, rows.blocks)])
     alone = len(placed.owners) == 1
+    order = sorted(range(len(owners)), key=lambda k: problem[owners[k]].on.intrinsic_dim < problem.dim)
     found: list[PartRows] = []
     for part in range(len(placed.owners)):
         slices: list[tuple[int, slice]] = []
-        for k, (name, block) in enumerate(zip(owners, rows.blocks, strict=True)):
+        for k in order:
+            name, block = owners[k], rows.blocks[k]
             if block.starts is not None:
                 slices += [(k, slice(0, len(block)))] if alone else []
                 continue

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from kernop.basics.checks import check_choice, check_integer
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
-from kernop.basics.linalg import norms
+from kernop.basics.linalg import norms, weighted_norms
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.fluxes import Exchange
 from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.mosaic import Mosaic
+from kernop.collocation.tiling import Counts
 from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination
 from kernop.methods.parts.balancing import balanced, balanced_transposed
@@ -28,6 +29,7 @@ from kernop.methods.parts.crew import Crew, threads
 from kernop.methods.parts.gluing import SINGULAR, Glue, Group, glued, unglued
 from kernop.methods.parts.leaves import Known, Leaves, PartRows
 from kernop.methods.parts.local import BESIDE_SINGULARITIES, Local
+from kernop.methods.parts.skeleton import bubbles
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.parts.subtrees import Subtrees
 from kernop.methods.parts.traces import Trace, trace_of
@@ -88,16 +90,19 @@ class Partition(Method):
         # A cell beside smaller ones has six faces, and must have more functions than they have traces.
         return degree, min(traces, max(2, int(MOST_TRACES * comb(degree + 2, 2) / 6))) if dim == 2 else traces
 
-    def counts_for(self, dim: int) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Points of an equation on a part that is cut, and along each axis of one that is not.
-
-        And the degrees of traces on seams, and on those of parts in which u is singular.
-        """
+    def counts_for(self, dim: int) -> Counts:
+        """How many points of an equation a part gets, and which degrees traces have."""
         degree, traces = self.degrees_for(dim)
         _, least = Partition(degree=degree if dim == 3 else min(degree, BESIDE_SINGULARITIES)).degrees_for(dim)
         functions = comb(degree + dim, dim)
-        along = ceil((GAUSS * functions) ** (1.0 / dim))
-        return (SCATTERED * functions, along), (traces, least)
+        return Counts(
+            scattered=SCATTERED * functions,
+            along=ceil((GAUSS * functions) ** (1.0 / dim)),
+            told=max(1, degree - 1),
+            traces=traces,
+            least=least,
+            whole=max(traces, degree - 2),
+        )
 
     def factorise(self, setting: Setting) -> Factorisation:
         raise fail(ArgumentError, "method", "a Partition without cells", "use ko.learn(problem, method=ko.Partition())")
@@ -141,17 +146,25 @@ class PartsFactorisation(Factorisation):
         return False
 
     @cached_property
-    def _told(self) -> list[int]:
-        """Parts whose residuals tell of the solution: at singularities they are large, and no harm is done."""
+    def _told(self) -> NDArray[np.bool_]:
+        """Parts whose residuals tell of the solution, (P,): at singularities they are large, and no harm is done."""
         assert isinstance(self.expansion, PartsSpace)
-        smooth = np.flatnonzero(self.expansion.mosaic.singular == 0).tolist()
-        return smooth or list(range(len(self.locals)))
+        smooth = self.expansion.mosaic.singular == 0
+        return smooth if np.any(smooth) else np.ones(len(self.locals), dtype=bool)
+
+    @cached_property
+    def _squares(self) -> FloatArray:
+        """w of all rows, (N,); 0 for integrals over several parts."""
+        found = np.zeros(self.number)
+        for rows, roots in zip(self.part_rows, self.roots, strict=True):
+            found[rows.numbers] = roots**2
+        return found
 
     @cached_property
     def _batches(self) -> list[Stack]:
         """All parts."""
         rows = [own.numbers for own in self.part_rows]
-        return batched(self.locals, rows, self.roots, self.glue.owned, set(self._told))
+        return batched(self.locals, rows, self.roots, self.glue.owned)
 
     def answer(self, h: FloatArray) -> Answer:
         y, incoming = self._solved(h)
@@ -178,22 +191,30 @@ class PartsFactorisation(Factorisation):
 
     def _left(self, h: FloatArray, y: FloatArray, incoming: FloatArray) -> FloatArray:
         """The norm of what is not satisfied of weighted rows of parts that tell, of seams and of sums, (B,)."""
-        width, left = h.shape[1], [norms(self._unbalanced(y, incoming, h))]
+        left = np.sqrt(self._told_squares)[:, None] * h
         for batch in self._batches:
-            if np.any(batch.told):
-                data = batch.roots[batch.told] * h[batch.rows[batch.told]]
-                left.append(norms((data - batch.told_q @ y[batch.parts[batch.told]]).reshape(-1, width)))
-        return norms(np.stack(left))
+            told = self._told[batch.parts]
+            if np.any(told):
+                left[batch.rows[told]] -= batch.local.seen(y[batch.place])[told]
+        return norms(np.stack([norms(left), norms(self._unbalanced(y, incoming, h))]))
 
     def _told_size(self, h: FloatArray) -> FloatArray:
         """The size of the weighted data of parts that tell, (B,)."""
-        return self._size([batch.size(h, batch.told) for batch in self._batches if np.any(batch.told)], h)
+        return self._size(self._told_squares, h)
 
-    def _size(self, sizes: list[FloatArray], h: FloatArray) -> FloatArray:
-        """The size of weighted data, (B,), from those of some rows of them. Integrals count where nothing else is
-        given: a mean, however large, is satisfied by a constant, and must not hide what is not.
+    @cached_property
+    def _told_squares(self) -> FloatArray:
+        """w of the rows of parts that tell, (N,), else 0."""
+        found = self._squares.copy()
+        for rows, told in zip(self.part_rows, self._told.tolist(), strict=True):
+            found[rows.numbers] *= told
+        return found
+
+    def _size(self, squares: FloatArray, h: FloatArray) -> FloatArray:
+        """The size of data weighted by w (N,), (B,). Integrals count where nothing else is given: a mean, however
+        large, is satisfied by a constant, and must not hide what is not.
         """
-        size = norms(np.stack(sizes))
+        size = weighted_norms(squares, h)
         return np.where(size > 0.0, size, norms(self._sum_weights[:, None] * self._sum_data(h)))
 
     def imbalance(self, h: FloatArray) -> FloatArray:
@@ -203,7 +224,7 @@ class PartsFactorisation(Factorisation):
         the source: ∫f ≠ −∮g.
         """
         y, incoming = self._solved(h)
-        size = self._size([batch.size(h, np.ones(len(batch.parts), dtype=bool)) for batch in self._batches], h)
+        size = self._size(self._squares, h)
         return norms(self._unbalanced(y, incoming, h)) / np.where(size > 0.0, size, 1.0)
 
     def _sum_data(self, h: FloatArray) -> FloatArray:
@@ -212,10 +233,8 @@ class PartsFactorisation(Factorisation):
 
     def _solved(self, h: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Coordinates y of all parts (P, m, B), and what comes in on seams."""
-        y = np.empty((len(self.locals), len(self.locals[0].upper), h.shape[1]))
-        for batch in self._batches:
-            batch.pull(h, y)
-        outgoing = self._outgoing(y)
+        y = np.zeros((len(self.locals), len(self.locals[0].upper), h.shape[1]))
+        outgoing = self._with_sums([batch.pull(h, y) for batch in self._batches], y)
         outgoing[0][len(self.locals[0].out) :] -= self._sum_data(h)
         incoming = balanced(self.root, outgoing, self.glue)
         for batch in self._batches:
@@ -224,18 +243,29 @@ class PartsFactorisation(Factorisation):
 
     def _outgoing(self, y: FloatArray) -> list[FloatArray]:
         """What goes out of each part, (b, B), with its shares of the sums behind."""
+        return self._with_sums([batch.local.out @ y[batch.place] for batch in self._batches], y)
+
+    def _with_sums(self, sent: Sequence[FloatArray], y: FloatArray) -> list[FloatArray]:
+        """The same for what goes out of the parts of each batch in their units, (P, b, B), which is lost."""
         found = [np.empty((0, y.shape[2]))] * len(self.locals)
-        for batch in self._batches:
-            for k, out in zip(batch.parts.tolist(), batch.sent(y), strict=True):
-                out *= self.strengths[k]
+        for batch, all_ in zip(self._batches, sent, strict=True):
+            all_ *= self.strengths[batch.parts, None, None]
+            for k, out in zip(batch.parts.tolist(), all_, strict=True):
                 found[k] = np.concatenate([out, self.integrands[k] @ y[k]]) if self.glue.sums else out
         return found
 
     @cached_property
     def _seam_weights(self) -> FloatArray:
-        """√w of the rows that say that what goes out of a part is taken in, as those of a condition there, (P,)."""
+        """√w of the rows that say that what goes out of a part is taken in, as those of a condition there, (count,).
+
+        Of what both sides of a seam share both parts tell.
+        """
         sizes = {id(own): float(np.linalg.norm(own.out @ own.upper)) for own in self.locals}
-        return 1.0 / (self.strengths * np.array([sizes[id(own)] or 1.0 for own in self.locals]))
+        weights = self._told_once / (self.strengths * np.array([sizes[id(own)] or 1.0 for own in self.locals]))
+        found = np.zeros(self.glue.count)
+        for weight, own in zip(weights, self.glue.owned, strict=True):
+            found[own] += weight**2
+        return np.sqrt(found)
 
     @cached_property
     def _sum_weights(self) -> FloatArray:
@@ -246,17 +276,16 @@ class PartsFactorisation(Factorisation):
     def _across(self, y: FloatArray, incoming: FloatArray) -> tuple[FloatArray, FloatArray]:
         """What goes out on one side of a seam and does not come in on the other, (count, B), and the sums, (s, B)."""
         total = np.zeros((self.glue.count + self.glue.sums, incoming.shape[1]))
-        for own, out in zip(self.glue.owned, self._outgoing(y), strict=True):
-            total[np.concatenate([own, self.glue.sum_numbers])] += out
+        for own, out in zip(self.glue.numbers, self._outgoing(y), strict=True):
+            total[own] += out
         across, sums = np.split(total, [self.glue.count])
         return across if self.glue.partner is None else incoming + across[self.glue.partner], sums
 
     def _unbalanced(self, y: FloatArray, incoming: FloatArray, h: FloatArray) -> FloatArray:
         """What is not satisfied of the rows of all seams, and of the integrals, weighted, (n, B)."""
         across, sums = self._across(y, incoming)
-        weights = self._seam_weights * self._told_once
-        seams = [w * across[k] for w, k in zip(weights, self.glue.owned, strict=True)]
-        return np.concatenate([*seams, self._sum_weights[:, None] * (sums - self._sum_data(h))])
+        seams = self._seam_weights[:, None] * across
+        return np.concatenate([seams, self._sum_weights[:, None] * (sums - self._sum_data(h))])
 
     @property
     def _told_once(self) -> float:
@@ -275,7 +304,7 @@ class PartsFactorisation(Factorisation):
         pulls = [e[:, k * m : (k + 1) * m].T for k in range(len(self.locals))]
         incoming = np.zeros((self.glue.count, len(e)))
         for own, mine, k in zip(self.locals, pulls, self.glue.owned, strict=True):
-            incoming[k] += own.from_trace.T @ mine
+            incoming[k] += own.from_trace.T @ mine[own.split[1] :]
         outgoing = balanced_transposed(self.root, incoming, self.glue)
         found = np.zeros((len(e), self.number))
         parts = zip(
@@ -284,7 +313,7 @@ class PartsFactorisation(Factorisation):
         for own, rows, roots, mine, out, s, integrand in parts:
             flux, share = out[: len(own.out)], out[len(own.out) :]
             y = mine + own.out.T @ (s * flux) + integrand.T @ share
-            found[:, rows.numbers] = (roots[:, None] * (own.q @ y)).T
+            found[:, rows.numbers] = (roots[:, None] * own.spread(y)).T
         first = len(self.locals[0].out)
         found[:, self.integrals] -= outgoing[0][first : first + len(self.integrals)].T
         return (found,)
@@ -328,7 +357,10 @@ def factorised(
     degree, _ = method.degrees_for(dim)
     traces = [trace_of(seam) for seam in mosaic.seams]
     copies = 2 if crossing is not None and crossing.doubled else 1
-    space = PartsSpace(mosaic, total_degree(dim, comb(degree + dim, dim)), (), ansatz, copies * ansatz.width)
+    degrees = total_degree(dim, comb(degree + dim, dim))
+    degrees = degrees[np.argsort(~bubbles(degrees), kind="stable")]  # bubbles come first, see `Local`
+    width = copies * ansatz.width
+    space = PartsSpace(mosaic=mosaic, degrees=degrees, uppers=(), ansatz=ansatz, components=width)
     owned: list[list[tuple[int, int]]] = [[] for _ in part_rows]  # seam, side
     for number, seam in enumerate(mosaic.seams):
         owned[seam.below].append((number, 0))
@@ -344,7 +376,8 @@ def factorised(
     found = leaves.built(plan, fitted)
     if crossing is None:
         _check_alone(found[0].local)
-    space = replace(space, uppers=tuple(own.local.upper for own in found))
+    bubbly = np.array([own.local.inner is not None for own in found], dtype=np.int64)
+    space = replace(space, uppers=tuple(own.local.upper for own in found), bubbly=bubbly)
     integrands = _integrands(space, functionals, integrals, copies)
     units = np.zeros(glue.count)
     for strength, mine in zip(strengths, glue.owned, strict=True):

@@ -55,14 +55,14 @@ def _loaded(path: str | os.PathLike[str], problem: Problem | None, envelope: Fun
         return fail(FileError, "path", f"{os.fspath(path)!r}, {got}", remedy)
 
     found = header.get("format")
-    if type(found) is not int or found not in (1, FORMAT):
+    if type(found) is not int or found not in range(1, FORMAT + 1):
         raise refuse(*storage.other_version(found, FORMAT))
     if found == 1:
         try:
             header = upgraded(header, arrays)
         except (*MISFITS, RecursionError) as error:
             raise refuse(f"whose parts do not fit each other ({type(error).__name__}: {error})") from error
-    file = Decoder(arrays, refuse, defaults=found == 1)
+    file = Decoder(arrays, refuse, defaults=found < FORMAT)  # in format 2 parts had no bubbles
     operator = file.decode(SolutionOperator, header)
     file.finish()
     return _revived(_completed(operator, problem, envelope))

@@ -51,7 +51,7 @@ from kernop.trust.evidence import Evidence, evidence
 from kernop.views.html import html_table
 
 #: The kind of file, and the version of what is in it: a reader refuses later ones.
-KIND, FORMAT = "operator", 2
+KIND, FORMAT = "operator", 3
 
 
 @stored("operator", by_value=False)

@@ -87,10 +87,15 @@ class PartsRecord(Factorisation):
         for k, rows, roots, unknowns in sizes:
             own = self.locals[k]
             check_shape("roots", np.empty(roots), int(rows))
-            check_shape("q", own.q, int(rows), width)
+            count, mu = own.split
+            check_shape("q", own.q, int(rows) - count, width - mu)
             check_shape("upper", own.upper, width, width)
-            for name, found in (("from_trace", own.from_trace.T), ("out", own.out)):
-                if found.shape != (unknowns, width):
+            if (own.inner is None) != (own.beside is None):
+                raise fail(ArgumentError, "inner", "bubbles without what equations make of others", REMEDY)
+            if own.beside is not None:
+                check_shape("beside", own.beside, count, width - mu)
+            for name, found, size in (("from_trace", own.from_trace.T, width - mu), ("out", own.out, width)):
+                if found.shape != (unknowns, size):
                     raise fail(ArgumentError, name, f"an array of shape {found.shape}", REMEDY)
         glue = Glue(self.unknowns.arrays, self.count, self.partner, self.integrands.shape[1])
         _check_tree(self.groups, self.parents, glue)

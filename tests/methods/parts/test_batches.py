@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 
 import kernop as ko
 from kernop.methods import partition
@@ -19,7 +20,7 @@ def learned(request):
         ko.Dirichlet(on=SQUARE.boundary, name="g"),
     )
     T = ko.learn(problem, method=ko.Partition(cells=2, degree=request.param, levels=0))
-    assert all((batch.runs is None) == (request.param == 4) for batch in T.factorisation._batches)
+    assert all(own.inner is None for own in T.factorisation.locals) == (request.param == 4)
     return T
 
 
@@ -28,19 +29,22 @@ def data(T, rough=0):
     b = np.random.default_rng(0).normal(size=(2, COLUMNS))
     x = T.points["f"].x
     f = -(b[0] + x[:, 1:] * b[1])
-    f[:, :rough] += 1e3 * np.random.default_rng(1).normal(size=(len(f), rough))
+    f[:, :rough] += 2e3 * np.random.default_rng(1).normal(size=(len(f), rough))
     return f, T.points["g"].x @ b, b
 
 
 def test_coordinates_are_the_products_that_define_them(learned):
-    """y = Qᵀ(w h) + C t on each part."""
+    """y = Qᵀ(w h) + C t on each part, with Q and C written out."""
     found = learned.factorisation
     f, g, _ = data(learned)
     h = np.concatenate([f, g])
     y, incoming = found._solved(h)
     parts = zip(found.locals, found.part_rows, found.roots, found.glue.owned, y, strict=True)
     for own, rows, roots, numbers, mine in parts:
-        wanted = own.q.T @ (roots[:, None] * h[rows.numbers]) + own.from_trace @ incoming[numbers]
+        q = own.q if own.inner is None else block_diag(own.inner, own.q)
+        c = np.zeros((len(own.upper), own.from_trace.shape[1]))
+        c[own.split[1] :] = own.from_trace
+        wanted = q.T @ (roots[:, None] * h[rows.numbers]) + c @ incoming[numbers]
         assert np.allclose(mine, wanted, rtol=1e-12, atol=1e-12 * np.max(np.abs(wanted)))
     weighted = np.concatenate(
         [root[:, None] * h[own.numbers] for own, root in zip(found.part_rows, found.roots, strict=True)]

@@ -6,7 +6,7 @@ import numpy as np
 import kernop as ko
 from kernop.methods.parts import leaves
 from kernop.methods.parts.leaves import Alike
-from kernop.methods.parts.local import LocalRows, Pattern
+from kernop.methods.parts.patterns import LocalRows, Pattern
 from kernop.methods.spaces.polynomials import total_degree
 
 SQUARE = ko.Box([0, 0], [1, 1])
@@ -36,11 +36,11 @@ def test_equal_parts_and_equal_groups_are_made_once():
 def test_numbers_that_are_near_are_found_among_others():
     rng, alike = np.random.default_rng(0), Alike()
     seen = [rng.normal(size=50) for _ in range(20)]
-    assert [alike.add(numbers) for numbers in seen] == list(range(20))
+    assert [alike.find(numbers, 1e-13) for numbers in seen] == [(k, False) for k in range(20)]
     for k, numbers in enumerate(seen):
-        assert alike.find(numbers, 1e-13) == k
-        assert alike.find(numbers + 1e-14 * rng.normal(size=50), 1e-12) == k
-        assert alike.find(numbers + np.eye(50)[7] * 1e-6, 1e-12) is None
+        assert alike.find(numbers, 1e-13) == (k, True)
+        assert alike.find(numbers + 1e-14 * rng.normal(size=50), 1e-12) == (k, True)
+        assert alike.find(numbers + np.eye(50)[7] * 1e-6, 1e-12) == (20 + k, False)
 
 
 def test_rows_against_powers():
@@ -50,7 +50,7 @@ def test_rows_against_powers():
     rows = LocalRows(
         ((0, (0, 1)), (0, (2, 0))),
         np.stack([z[:, 1], np.full(5, 2.0)], axis=1),
-        Pattern(z, degrees, ((0, 1), (2, 0))),
+        Pattern(z, degrees, ((0, 1), (2, 0)), "legendre"),
     )
     found = np.empty((6, 5))
     rows.fill(found)
@@ -73,5 +73,5 @@ def test_the_memory_is_asked_for_what_is_kept(monkeypatch):
     T = ko.learn(darcy(lambda x: 1.0), method=ko.Partition(cells=2, degree=7, levels=0))
     kept = {id(own): own for own in T.factorisation.locals}.values()
     ((doubles, what),) = asked
-    assert doubles == sum(own.q.size + own.upper.size + own.from_trace.size + own.out.size for own in kept)
+    assert doubles == sum(own.numbers for own in kept)
     assert what == "4 parts of 36 functions, no two of them alike"

@@ -12,7 +12,7 @@ from numpy.polynomial import legendre as series
 import kernop as ko
 from kernop.collocation.ansatz import PLAIN
 from kernop.collocation.functionals import Functionals, tabulated
-from kernop.methods.spaces.polynomials import Polynomials, legendre, total_degree
+from kernop.methods.spaces.polynomials import Polynomials, legendre, lobatto, total_degree
 
 RNG = np.random.default_rng(0)
 SQUARE = ko.Box([0, 0], [2, 1])
@@ -49,6 +49,24 @@ class TestLegendre:
                 truth = series.legval(z, series.legder(unit, m)) if m else series.legval(z, unit)
                 size = float(np.max(np.abs(truth), initial=1.0))
                 np.testing.assert_allclose(found[m, n] / size, truth / size, rtol=1e-11, atol=1e-11)
+
+
+class TestLobatto:
+    def test_derivatives_are_those_of_numpys_series(self):
+        z = np.linspace(-1.0, 1.0, 21)
+        found = lobatto(z, 9, 2)
+        for n in range(10):
+            own = np.eye(10)[n] - (np.eye(10)[n - 2] if n > 1 else 0.0)
+            square = series.legint(series.legmul(own, own))
+            own = own / math.sqrt(0.5 * (series.legval(1.0, square) - series.legval(-1.0, square)))
+            for m in range(3):
+                truth = series.legval(z, series.legder(own, m)) if m else series.legval(z, own)
+                np.testing.assert_allclose(found[m, n], truth, atol=1e-11 * max(1.0, np.max(np.abs(truth))))
+
+    def test_those_of_degree_two_and_more_vanish_at_the_ends(self):
+        found = lobatto(np.array([-1.0, 1.0]), 30, 0)[0]
+        assert np.max(np.abs(found[2:])) < 1e-13
+        assert np.min(np.abs(found[:2])) == 1.0
 
 
 class TestTotalDegree:

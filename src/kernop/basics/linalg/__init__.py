@@ -1,7 +1,7 @@
 """Dense linear algebra on the CPU: LAPACK and BLAS through SciPy, in place. The only folder that knows them."""
 
 from kernop.basics.linalg.householder import Orthogonal, blocked, orthogonal, orthonormal, qr_seconds
-from kernop.basics.linalg.products import EPS, add_square, left_over, norms, subtract_product, syrk
+from kernop.basics.linalg.products import EPS, add_square, left_over, norms, subtract_product, syrk, weighted_norms
 from kernop.basics.linalg.symmetric import Cholesky, cholesky, eigenpairs, pivoted_cholesky
 from kernop.basics.linalg.threads import in_threads, one_thread
 from kernop.basics.linalg.triangles import (
@@ -45,4 +45,5 @@ __all__ = [
     "syrk",
     "transpose_solve_upper",
     "unpack",
+    "weighted_norms",
 ]

@@ -29,6 +29,14 @@ def norms(columns: FloatArray) -> FloatArray:
     return unit * np.linalg.norm(columns / unit, axis=0)
 
 
+def weighted_norms(weights: FloatArray, columns: FloatArray) -> FloatArray:
+    """√(Σ_i w_i x_i²) of columns x (n, B) for weights w ≥ 0 (n,): (B,)."""
+    found = np.sqrt(np.einsum("i,ij,ij->j", weights, columns, columns))
+    if found.min(initial=1.0) > SAFE and found.max(initial=1.0) < 1.0 / SAFE:
+        return found
+    return norms(np.sqrt(weights)[:, None] * columns)
+
+
 def left_over(size: FloatArray, y: FloatArray) -> FloatArray:
     """√(|h|² − |y|²) of data of norms ``size`` (B,) with coordinates y (L, B): what is orthogonal to the space."""
     part = np.divide(norms(y), size, out=np.zeros_like(size), where=size > 0.0)

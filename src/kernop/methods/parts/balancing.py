@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernop.basics.errors import FloatArray
-from kernop.methods.parts.gluing import Glue, Group, positions
+from kernop.methods.parts.gluing import Glue, Group
 
 
 def balanced(root: Group, outgoing: Sequence[FloatArray], glue: Glue) -> FloatArray:
@@ -17,30 +17,32 @@ def balanced(root: Group, outgoing: Sequence[FloatArray], glue: Glue) -> FloatAr
         outgoing: r of each part, (b + k, B), in the order of its unknowns, with the sums behind them.
     """
     width = outgoing[0].shape[1]
-    collected, found = np.zeros((glue.count + glue.sums, width)), np.zeros((glue.count, width))
+    found = np.zeros((glue.count, width))
     held: dict[int, FloatArray] = {}
 
     def rise(group: Group) -> FloatArray:
         if not group.children:
             return outgoing[group.part]
-        for child, own in [(child, rise(child)) for child in group.children]:
-            collected[child.out] += own
-        out = group.out
-        mine, outside = collected[group.across].copy(), collected[out].copy()
-        collected[group.across] = 0.0
-        collected[out] = 0.0
+        inside = len(group.across)
+        whole = np.zeros((inside + len(group.out), width))
+        for child, places in zip(group.children, group.places, strict=True):
+            whole[places] += rise(child)
         if len(group.inner) == 0:
-            return outside
+            return whole
         assert group.up is not None
-        held[id(group)] = group.solve_inner(mine)
-        return outside - group.up @ held[id(group)]
+        held[id(group)] = group.solve_inner(whole[:inside])
+        outside = whole[inside:]
+        outside -= group.up @ held[id(group)]
+        return outside
 
     def fall(group: Group) -> None:
         if not group.children:
             return
         if len(group.inner):
             assert group.down is not None
-            found[group.inner] = -held.pop(id(group)) - group.down @ found[group.outer]
+            own = group.down @ found[group.outer]
+            own += held.pop(id(group))
+            found[group.inner] = np.negative(own, out=own)
         for child in group.children:
             fall(child)
 
@@ -72,9 +74,9 @@ def balanced_transposed(root: Group, pulls: FloatArray, glue: Glue) -> list[Floa
         if len(group.inner):
             assert group.up is not None
             mine = mine - group.solve_inner(group.up.T @ outside, transposed=True)
-        numbers, values = np.concatenate([group.across, group.out]), np.concatenate([mine, outside])
-        for child in group.children:
-            fall(child, values[positions(numbers, child.out)])
+        values = np.concatenate([mine, outside])
+        for child, places in zip(group.children, group.places, strict=True):
+            fall(child, values[places])
 
     rise(root)
     fall(root, np.zeros((len(root.out), pulls.shape[1])))

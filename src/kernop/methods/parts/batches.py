@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
-from kernop.basics.linalg import norms
 from kernop.basics.shelf import shelf_for
 from kernop.methods.parts.local import Local
 
 #: Parts whose Q has fewer bytes are applied together, so many at a time: their calls would take more than their work.
 SMALL, TOGETHER = 2**17, 64
-
-#: Rows that follow each other and have one weight: of a part, among all, and √w.
-Run = tuple[slice, slice, float]
 
 
 @dataclass(kw_only=True, frozen=True, eq=False)
@@ -27,76 +22,74 @@ class Stack:
     """P parts that are applied together: they share what they do, or are small and of one shape.
 
     Arguments:
-        q, from_trace, out: what they do, see `Local`: (…, n, m), (…, m, b), (…, b, m), one for all or one for each.
+        local: what they do, one for all, or with a leading axis for each.
         parts: their numbers, (P,).
         rows: the numbers of their rows, (P, n).
         roots: √w of them, (P, n, 1).
         owned: the numbers of their unknowns, (P, b).
-        told: do their residuals tell of the solution? (P,).
     """
 
-    q: FloatArray
-    from_trace: FloatArray
-    out: FloatArray
+    local: Local
     parts: NDArray[np.intp]
     rows: NDArray[np.intp]
     roots: FloatArray
     owned: NDArray[np.intp]
-    told: NDArray[np.bool_]
 
     @cached_property
-    def runs(self) -> list[list[Run]] | None:
-        """The rows of each part in a few runs, whose products need no copies of the data; None for small parts."""
-        if self.q.ndim == 3:
-            return None
-        return [_runs(rows, roots[:, 0]) for rows, roots in zip(self.rows, self.roots, strict=True)]
+    def place(self) -> slice | NDArray[np.intp]:
+        """Where they stand among all parts; a slice needs no copies."""
+        first, last = int(self.parts[0]), int(self.parts[-1])
+        return slice(first, last + 1) if last - first == len(self.parts) - 1 else self.parts
 
-    def pull(self, h: FloatArray, y: FloatArray) -> None:
-        """y = Qᵀ (w h), for data h of all parts (N, B), into y of all parts (P, m, B)."""
-        if self.runs is None:
-            y[self.parts] = self.q.swapaxes(-1, -2) @ (self.roots * h[self.rows])
-            return
-        for k, runs in zip(self.parts.tolist(), self.runs, strict=True):
-            for number, (here, there, root) in enumerate(runs):
-                product = np.matmul(self.q[here].T, h[there], out=None if number else y[k])
-                product *= root
-                if number:
-                    y[k] += product
+    @cached_property
+    def _inside(self) -> tuple[slice | NDArray[np.intp], FloatArray | None]:
+        """Where the rows of equations of bubbles stand, and √w of them, (P, 1, 1), if it is one number for each part.
+
+        They are a slice of all rows, if they follow each other, which needs no copy of the data.
+        """
+        count, _ = self.local.split
+        rows, roots = self.rows[:, :count].ravel(), self.roots[:, :count]
+        plain = bool(np.all(np.diff(rows) == 1))
+        alike = bool(np.all(roots == roots[:, :1]))
+        return slice(int(rows[0]), int(rows[-1]) + 1) if plain else rows, roots[:, :1] if alike else None
+
+    def weighted(self, h: FloatArray, start: int = 0) -> FloatArray:
+        """Rows of data h of all parts (N, B), from one on, with their weights: (P, n − start, B)."""
+        return self.roots[:, start:] * h[self.rows[:, start:]]
+
+    def pull(self, h: FloatArray, y: FloatArray) -> FloatArray:
+        """y = Qᵀ (w h), for data h of all parts (N, B), into y of all parts (P, m, B); what goes out, (P, b, B)."""
+        local, (count, mu) = self.local, self.local.split
+        out: FloatArray | None = None
+        if local.inner is not None:
+            place, root = self._inside
+            inside = h[place].reshape(len(self.parts), count, -1)
+            bubbles = np.swapaxes(local.inner, -1, -2) @ (self.roots[:, :count] * inside if root is None else inside)
+            if root is not None:
+                bubbles *= root
+            y[self.place, :mu] = bubbles
+            out = local.out[..., :mu] @ bubbles
+        if self._given:
+            others = np.swapaxes(local.q, -1, -2) @ self.weighted(h, count)
+            y[self.place, mu:] = others
+            more = local.out[..., mu:] @ others
+            out = more if out is None else np.add(out, more, out=out)
+        assert out is not None
+        return out
 
     def push(self, incoming: FloatArray, y: FloatArray) -> None:
         """y += C t, for what comes in on all seams (count, B)."""
-        if self.q.ndim == 3:
-            y[self.parts] += self.from_trace @ incoming[self.owned]
-            return
-        for k, own in zip(self.parts.tolist(), self.owned, strict=True):
-            y[k] += self.from_trace @ incoming[own]
-
-    def sent(self, y: FloatArray) -> Iterable[FloatArray]:
-        """What goes out of each part, (b, B), in its own units."""
-        if self.q.ndim == 3:
-            return self.out @ y[self.parts]
-        return (self.out @ y[k] for k in self.parts.tolist())
-
-    def size(self, h: FloatArray, some: NDArray[np.bool_]) -> FloatArray:
-        """|w h| over the rows of some of the parts, (B,)."""
-        if self.runs is None:
-            return norms((self.roots[some] * h[self.rows[some]]).reshape(-1, h.shape[1]))
-        runs = [run for own, counts in zip(self.runs, some.tolist(), strict=True) if counts for run in own]
-        return norms(np.stack([root * norms(h[there]) for _, there, root in runs]))
+        _, mu = self.local.split
+        come = self.local.from_trace @ incoming[self.owned]
+        if self._given:
+            y[self.place, mu:] += come
+        else:
+            y[self.place, mu:] = come
 
     @property
-    def told_q(self) -> FloatArray:
-        """Q of those whose residuals tell."""
-        return self.q if self.q.ndim == 2 or np.all(self.told) else self.q[self.told]
-
-
-def _runs(rows: NDArray[np.intp], roots: FloatArray) -> list[Run]:
-    """Rows (n,) with √w (n,) in runs."""
-    ends = np.flatnonzero((np.diff(rows) != 1) | (np.diff(roots) != 0.0)) + 1
-    return [
-        (slice(a, b), slice(int(rows[a]), int(rows[a]) + b - a), float(roots[a]))
-        for a, b in pairwise([0, *ends.tolist(), len(rows)])
-    ]
+    def _given(self) -> bool:
+        """Have they other data than those that determine bubbles?"""
+        return self.local.inner is None or self.local.q.shape[-2] > 0
 
 
 def batched(
@@ -104,7 +97,6 @@ def batched(
     rows: Sequence[NDArray[np.intp]],
     roots: Sequence[FloatArray],
     owned: Sequence[NDArray[np.intp]],
-    told: Collection[int],
 ) -> list[Stack]:
     """All parts: equal ones together, small ones of one shape together, and large ones one by one.
 
@@ -113,33 +105,54 @@ def batched(
         rows: the numbers of its rows.
         roots: √w of them.
         owned: the numbers of its unknowns.
-        told: the parts whose residuals tell of the solution.
     """
     alike: dict[int, list[int]] = {}
     for k, own in enumerate(parts):
         alike.setdefault(id(own), []).append(k)
-    small: dict[tuple[int, ...], list[int]] = {}
+    small: dict[tuple[object, ...], list[int]] = {}
     for key, same in list(alike.items()):
         own = parts[same[0]]
-        if len(same) == 1 and own.q.nbytes < SMALL:
-            small.setdefault((*own.q.shape, *own.out.shape), []).append(alike.pop(key)[0])
+        if len(same) == 1 and max(own.q.nbytes, 0 if own.inner is None else own.inner.nbytes) < SMALL:
+            small.setdefault((own.split, *own.q.shape, *own.out.shape), []).append(alike.pop(key)[0])
     cut = [own[a : a + TOGETHER] for own in small.values() for a in range(0, len(own), TOGETHER)]
 
     def stack(numbers: list[int]) -> Stack:
-        first = parts[numbers[0]]
-        shared = all(parts[k] is first for k in numbers)
         return Stack(
-            q=first.q if shared else np.stack([parts[k].q for k in numbers]),
-            from_trace=first.from_trace if shared else np.stack([parts[k].from_trace for k in numbers]),
-            out=first.out if shared else np.stack([parts[k].out for k in numbers]),
+            local=stacked([parts[k] for k in numbers]),
             parts=np.array(numbers),
             rows=np.stack([rows[k] for k in numbers]),
             roots=np.stack([roots[k] for k in numbers])[:, :, None],
             owned=np.stack([owned[k] for k in numbers]),
-            told=np.array([k in told for k in numbers]),
         )
 
-    copied = sum(parts[k].q.size + parts[k].from_trace.size + parts[k].out.size for own in cut for k in own)
+    copied = sum(parts[k].numbers - parts[k].upper.size for own in cut for k in own)
     shelf = shelf_for("T", copied, "small parts, of which there are many", "use a machine with more memory")
     together = map(stack, cut) if shelf is None else shelf.opened([shelf.put(stack(own)) for own in cut])
     return [*map(stack, alike.values()), *together]
+
+
+def stacked(parts: Sequence[Local]) -> Local:
+    """What parts of one shape do, with a leading axis for each, unless all are the same; arrays that all share stay."""
+    if all(own is parts[0] for own in parts):
+        return parts[0]
+    inner, beside = ([own for own in arrays if own is not None] for arrays in zip(*map(_inside, parts), strict=True))
+    return Local(
+        q=_together([own.q for own in parts]),
+        upper=parts[0].upper,  # no stack is asked for it
+        from_trace=_together([own.from_trace for own in parts]),
+        out=_together([own.out for own in parts]),
+        inner=_together(inner) if inner else None,
+        beside=_together(beside) if beside else None,
+    )
+
+
+def _inside(own: Local) -> tuple[FloatArray | None, FloatArray | None]:
+    return own.inner, own.beside
+
+
+def _together(arrays: Sequence[FloatArray]) -> FloatArray:
+    """Arrays with a leading axis, by columns if they are; one that all share as it is."""
+    if all(own is arrays[0] for own in arrays):
+        return arrays[0]
+    by_columns = arrays[0].flags.f_contiguous and not arrays[0].flags.c_contiguous
+    return np.swapaxes(np.stack([own.T for own in arrays]), -1, -2) if by_columns else np.stack(arrays)

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ from kernop.geometry.cells import Cell
 Indices = NDArray[np.intp]
 #: Equations of faces whose reciprocal condition number is below this do not determine what comes in.
 SINGULAR = 1e-15
+#: Equations that are smaller than this, in units of what goes out of a part, are rounding errors.
+ROUNDING = 1e-13
 
 
 @stored("group", by_value=False)
@@ -69,6 +72,12 @@ class Group:
         """The numbers of what goes out, (b + k,)."""
         return np.concatenate([self.outer, self.sums]) if len(self.sums) else self.outer
 
+    @cached_property
+    def places(self) -> tuple[Indices, ...]:
+        """Where what goes out of each child stands among ``across`` and, behind them, what goes out of the group."""
+        numbers = np.concatenate([self.across, self.out])
+        return tuple(positions(numbers, child.out) for child in self.children)
+
     def solve_inner(self, r: FloatArray, transposed: bool = False) -> FloatArray:
         """E⁻¹ r, or E⁻ᵀ r, for r (i, B)."""
         if self.least is not None:
@@ -98,6 +107,11 @@ class Glue:
     count: int
     partner: Indices | None = None
     sums: int = 0
+
+    @property
+    def numbers(self) -> Sequence[Indices]:
+        """The numbers of what goes out of each part: of its unknowns, and of the sums."""
+        return [np.concatenate([own, self.sum_numbers]) for own in self.owned] if self.sums else self.owned
 
     @property
     def sum_numbers(self) -> Indices:
@@ -234,7 +248,10 @@ class Merging:
             across = np.concatenate([group.across, group.sums])
             units = np.concatenate([self._units[group.across], np.zeros(len(group.sums))])
             return _least(group, across, whole, units), whole[:0]
-        scale = 1.0 / np.maximum(np.max(np.abs(whole[:n]), axis=1), 1e-300)
+        sizes = np.max(np.abs(whole[:n]), axis=1)
+        if np.any(sizes < ROUNDING * self._units[group.across]):
+            raise unglued()
+        scale = 1.0 / np.maximum(sizes, 1e-300)
         scaled = np.multiply(scale[:, None], whole[:n, :n], order="F")
         size = float(np.max(np.sum(np.abs(scaled), axis=0)))
         lu, pivots, _ = dgetrf(scaled, overwrite_a=1)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,9 @@ from kernop.basics.shelf import Shelf, shelf_for
 from kernop.collocation.fluxes import Exchange
 from kernop.collocation.functionals import Block, Functionals
 from kernop.language.fields import MultiIndex, Term
-from kernop.methods.parts.local import Leaf, Local, LocalRows, Pattern
+from kernop.methods.parts.local import Leaf, Local
+from kernop.methods.parts.patterns import Basis, LocalRows, Pattern, pattern_of
+from kernop.methods.parts.skeleton import Skeleton, bubbles, skeleton_of
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.parts.subtrees import Fitted
 from kernop.methods.parts.traces import Trace
@@ -62,40 +65,33 @@ class Alike:
 
     def __init__(self) -> None:
         self._near: list[tuple[FloatArray, int]] = []
-        self._sums: list[float] = []
+        self._sums = np.empty(COMPARED)
         self._same: dict[bytes, int] = {}
         self._factors = np.empty(0)
         self.parts: list[Fitted] = []
 
-    def find(self, numbers: FloatArray, near: float) -> int | None:
-        """The part whose numbers are the same, or, among the first ones, as near as this."""
-        exact = self._same.get(_digest(numbers))
+    def find(self, numbers: FloatArray, near: float) -> tuple[int, bool]:
+        """The part whose numbers are the same, or, among the first ones, as near as this; and whether it is known.
+
+        If it is not, it is remembered as one that is about to be learned.
+        """
+        digest = blake2b(numbers.tobytes(), digest_size=16).digest()
+        exact = self._same.get(digest)
         if exact is not None:
-            return exact
-        room = 2.0 * len(numbers) * near + 1e-12
-        for k in np.flatnonzero(np.abs(np.array(self._sums) - self._sum(numbers)) < room).tolist():
-            seen, own = self._near[k]
-            if np.max(np.abs(seen - numbers)) < near:
-                return own
-        return None
-
-    def add(self, numbers: FloatArray) -> int:
-        """Remember a part, which is about to be learned; its number."""
-        number = len(self._same)
-        self._same[_digest(numbers)] = number
-        if len(self._near) < COMPARED:
-            self._near.append((numbers, number))
-            self._sums.append(self._sum(numbers))
-        return number
-
-    def _sum(self, numbers: FloatArray) -> float:
+            return exact, True
         if len(self._factors) != len(numbers):
             self._factors = np.random.default_rng(0).uniform(-1.0, 1.0, len(numbers))
-        return float(self._factors @ numbers)
-
-
-def _digest(numbers: FloatArray) -> bytes:
-    return blake2b(numbers.tobytes(), digest_size=16).digest()
+        total = float(self._factors @ numbers)
+        room = 2.0 * len(numbers) * near + 1e-12
+        for k in np.flatnonzero(np.abs(self._sums[: len(self._near)] - total) < room).tolist():
+            seen, own = self._near[k]
+            if np.max(np.abs(seen - numbers)) < near:
+                return own, True
+        number = self._same[digest] = len(self._same)
+        if number < COMPARED:
+            self._sums[number] = total
+            self._near.append((numbers, number))
+        return number, False
 
 
 #: Parts that are known, by the kinds of their rows.
@@ -137,6 +133,42 @@ class Plan:
         return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
+@dataclass(frozen=True, eq=False)
+class _SeamNodes:
+    """The nodes of seams, part after part.
+
+    Arguments:
+        nodes: their numbers among those of all seams, from below, and then from above, (n,).
+        starts: where those of each part begin, (P + 1,).
+    """
+
+    nodes: NDArray[np.intp]
+    starts: list[int]
+
+    def of(self, part: int) -> slice:
+        return slice(self.starts[part], self.starts[part + 1])
+
+
+def _nodes_of_parts(owned: Sequence[Sequence[tuple[int, int]]], starts: NDArray[np.intp]) -> _SeamNodes:
+    """Where the nodes of the seams of each part stand, for nodes of seams that begin at some places, (S + 1,)."""
+    pairs = np.array([pair for own in owned for pair in own], dtype=np.intp).reshape(-1, 2)
+    counts = np.diff(starts)[pairs[:, 0]]
+    ends = np.cumsum(counts)
+    first = starts[pairs[:, 0]] + starts[-1] * pairs[:, 1]
+    nodes = np.repeat(first - (ends - counts), counts) + np.arange(int(np.sum(counts)))
+    before = np.cumsum([0, *map(len, owned)])
+    return _SeamNodes(nodes, np.append(0, ends)[before].tolist())
+
+
+def _with_terms(block: Block, terms: tuple[Term, ...]) -> Block:
+    """The same functionals with coefficients of these terms, of which some may be 0."""
+    if block.terms == terms:
+        return block
+    places = [block.terms.index(term) if term in block.terms else -1 for term in terms]
+    padded = np.hstack([block.coefficients, np.zeros((len(block.coefficients), 1))])
+    return replace(block, terms=terms, coefficients=padded[:, places])
+
+
 class Leaves:
     """The parts of an operator before they are learned."""
 
@@ -156,9 +188,11 @@ class Leaves:
         first, last = space.mosaic.boxes
         self._half, self._middle = 0.5 * (last - first), 0.5 * (last + first)
         self._far = np.max(np.abs(self._middle / self._half), axis=1)
-        self._starts = np.cumsum([0, *(len(own.nodes) for own in traces)]).tolist()
+        self._seams = _nodes_of_parts(owned, np.cumsum([0, *(len(own.nodes) for own in traces)]))
         self._scale(functionals)
         self._patterns: dict[tuple[object, ...], list[Pattern]] = {}
+        # In space few functions are bubbles, and traces resolve too little of the others: equations tell more of them.
+        self._bubbles = int(np.sum(bubbles(space.degrees))) if space.dim < 3 else 0
 
     def _scale(self, functionals: Functionals) -> None:
         """All rows in units of their parts."""
@@ -171,20 +205,29 @@ class Leaves:
         self._sizes = [self._units(block, place, count) for block, place in pairs]
         self._data = [self._scaled(b, p, size) for (b, p), size in zip(pairs, self._sizes, strict=True)]
         self.strengths = np.zeros(count)
-        self._into: list[list[_Scaled]] = []
-        self._out: list[list[_Scaled]] = []
+        self._into: list[_Scaled] = []
+        self._out: list[_Scaled] = []
         if self._crossing is not None:
-            sides = np.repeat(self._space.mosaic.sewn.sides, self._space.mosaic.sewn.counts, axis=0)
-            for side, blocks in enumerate(self._crossing.outgoing):
+            sides = np.repeat(self._space.mosaic.sewn.sides, self._space.mosaic.sewn.counts, axis=0).T
+            for side, blocks in zip(sides, self._crossing.outgoing, strict=True):
                 for block in blocks:
-                    self.strengths = np.maximum(self.strengths, self._units(block, sides[:, side], count))
+                    self.strengths = np.maximum(self.strengths, self._units(block, side, count))
             self.strengths[self.strengths == 0.0] = 1.0
-            ones = np.ones(count)
-            for side in (0, 1):
-                own = sides[:, side]
-                self._into.append([self._scaled(b, own, ones) for b in self._crossing.incoming[side]])
-                self._out.append([self._scaled(b, own, self.strengths) for b in self._crossing.outgoing[side]])
+            self._into = self._on_seams(self._crossing.incoming, sides, np.ones(count))
+            self._out = self._on_seams(self._crossing.outgoing, sides, self.strengths)
         self.strengths[self.strengths == 0.0] = 1.0
+
+    def _on_seams(
+        self, blocks: tuple[tuple[Block, ...], tuple[Block, ...]], sides: NDArray[np.intp], sizes: FloatArray
+    ) -> list[_Scaled]:
+        """Channel after channel, functionals of each part at the nodes of all its seams, part after part."""
+        found: list[_Scaled] = []
+        for pair in zip(*blocks, strict=True):
+            terms = tuple(dict.fromkeys((*pair[0].terms, *pair[1].terms)))
+            both = [self._scaled(_with_terms(b, terms), side, sizes) for b, side in zip(pair, sides, strict=True)]
+            table = np.concatenate([own.table for own in both])
+            found.append(_Scaled(terms, table[self._seams.nodes], None))
+        return found
 
     def _powers(self, alphas: Sequence[MultiIndex]) -> FloatArray:
         """half^α for all parts, (P, A); negative where a part is mirrored along an odd number of axes of α."""
@@ -211,14 +254,15 @@ class Leaves:
             pieces = self._pieces(k)
             numbers = np.concatenate([own.table[rows].ravel() for own, rows, _ in pieces])
             singular = int(self._space.mosaic.singular[k])
-            kinds = tuple((own.terms, len(own.table[rows]), kind) for own, rows, kind in pieces)
-            alike = known.setdefault((kinds, int(self._space.degrees.max()), singular), Alike())
-            number = alike.find(numbers, EQUAL + 32.0 * EPS * float(self._far[k]))
-            if number is None:
-                number = alike.add(numbers)
+            kinds = tuple((own.terms, rows.stop - rows.start, kind) for own, rows, kind in pieces)
+            traces = tuple(self._traces[seam] for seam, _ in self._owned[k])
+            key = (kinds, tuple(map(len, traces)), int(self._space.degrees.max()), singular)
+            alike = known.setdefault(key, Alike())
+            number, seen = alike.find(numbers, EQUAL + 32.0 * EPS * float(self._far[k]))
+            if not seen:
                 # At the edges of a box in space u is like r² log r: all polynomials are of use there.
                 held = bool(singular) and self._space.dim < 3
-                waiting[k] = alike, self._leaf(k, pieces, held)
+                waiting[k] = alike, self._leaf(k, pieces, traces, held)
             found.append((alike, number))
         return Plan(waiting, found)
 
@@ -235,45 +279,70 @@ class Leaves:
         return shelf_for("method", sum(leaf.numbers for _, leaf in plan.waiting.values()), what, remedy)
 
     def _pieces(self, k: int) -> list[tuple[_Scaled, slice, str]]:
-        """The rows of a part: data, and, seam after seam, channel after channel, what comes in, and what goes out."""
+        """The rows of a part: data, and, channel after channel, what comes in, and what goes out on its seams."""
         found = [
-            (self._data[c], slice(None) if self._data[c].starts is not None else own, "data")
+            (self._data[c], slice(0, len(self._data[c].table)) if self._data[c].starts is not None else own, "data")
             for c, own in self._part_rows[k].slices
         ]
-        for kind, sides in (("into", self._into), ("out", self._out)):
-            for seam, side in self._owned[k] if sides else ():
-                nodes = slice(self._starts[seam], self._starts[seam + 1])
-                found += [(own, nodes, kind) for own in sides[side]]
+        nodes = self._seams.of(k)
+        found += [(own, nodes, kind) for kind, all_ in (("into", self._into), ("out", self._out)) for own in all_]
         return found
 
-    def _leaf(self, k: int, pieces: Sequence[tuple[_Scaled, slice, str]], singular: bool) -> Leaf:
-        near = 8.0 * EPS * (1.0 + float(self._far[k]))
-        rows: dict[str, list[LocalRows]] = {"data": [], "into": [], "out": []}
-        for own, part, kind in pieces:
-            table, width = own.table[part], len(own.terms)
-            pattern = self._pattern(table[:, width:], tuple(sorted({alpha for _, alpha in own.terms})), near)
-            rows[kind].append(LocalRows(own.terms, np.ascontiguousarray(table[:, :width]), pattern, own.starts))
+    def _leaf(
+        self, k: int, pieces: Sequence[tuple[_Scaled, slice, str]], traces: tuple[Trace, ...], singular: bool
+    ) -> Leaf:
         crossing = self._crossing
-        channels = 0 if crossing is None else len(crossing.incoming[0])
+        doubled = crossing is not None and crossing.doubled
+        skeleton, rows = None, dict[str, list[LocalRows]]()
+        if self._space.components == 1 and not doubled and not singular:
+            rows = self._rows(k, pieces, "lobatto")
+            skeleton = self._skeleton(rows["data"], rows["into"], traces)
+        if skeleton is None:
+            rows = self._rows(k, pieces, "legendre")
         return Leaf(
             data=tuple(rows["data"]),
             into=tuple(rows["into"]),
             out=tuple(rows["out"]),
-            traces=tuple(self._traces[seam] for seam, _ in self._owned[k] for _ in range(channels)),
+            traces=traces,
             components=self._space.components,
             leading=() if crossing is None else crossing.leading,
-            doubled=crossing is not None and crossing.doubled,
+            doubled=doubled,
             singular=singular,
             counts=tuple(self._counts[c] for c, _ in self._part_rows[k].slices) if self._counts else (),
+            skeleton=skeleton,
         )
 
-    def _pattern(self, z: FloatArray, alphas: tuple[MultiIndex, ...], near: float) -> Pattern:
+    def _rows(self, k: int, pieces: Sequence[tuple[_Scaled, slice, str]], basis: Basis) -> dict[str, list[LocalRows]]:
+        """The functionals of a part by their kinds."""
+        near = 8.0 * EPS * (1.0 + float(self._far[k]))
+        rows: dict[str, list[LocalRows]] = {"data": [], "into": [], "out": []}
+        for own, part, kind in pieces:
+            table, width = own.table[part], len(own.terms)
+            alphas = tuple(sorted({alpha for _, alpha in own.terms}))
+            pattern = self._pattern(table[:, width:], alphas, basis, near)
+            rows[kind].append(LocalRows(own.terms, np.ascontiguousarray(table[:, :width]), pattern, own.starts))
+        return rows
+
+    def _skeleton(
+        self, data: Sequence[LocalRows], into: Sequence[LocalRows], traces: tuple[Trace, ...]
+    ) -> Skeleton | None:
+        """What values on faces determine, if nothing else is given there, and enough inside to determine bubbles."""
+        inside = list(takewhile(lambda own: not own.values_alone, data))
+        outside = data[len(inside) :]
+        if not inside or sum(map(len, inside)) < self._bubbles or any(own.starts is not None for own in inside):
+            return None
+        if not all(own.values_alone for own in (*outside, *into)):
+            return None
+        given, taken = (tuple(own.pattern for own in rows) for rows in (outside, into))
+        return skeleton_of(given, taken, traces, self._bubbles)
+
+    def _pattern(self, z: FloatArray, alphas: tuple[MultiIndex, ...], basis: Basis, near: float) -> Pattern:
         """Places in the unit cell: those of a part before, if they are the same to rounding."""
-        seen = self._patterns.setdefault((alphas, len(z)), [])
+        seen = self._patterns.setdefault((alphas, basis, len(z)), [])
         for pattern in seen:
             if np.max(np.abs(pattern.z - z), initial=0.0) < near:
                 return pattern
-        found = Pattern(np.ascontiguousarray(z), self._space.degrees, alphas)
+        found = pattern_of(z, self._space.degrees, alphas, basis)
         if len(seen) < PATTERNS:
             seen.append(found)
         return found

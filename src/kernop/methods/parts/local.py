@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import orthonormal, transpose_solve_upper
 from kernop.basics.stored import stored
-from kernop.language.fields import MultiIndex, Term
+from kernop.methods.parts.patterns import LocalRows
+from kernop.methods.parts.skeleton import Skeleton
 from kernop.methods.parts.traces import Trace
-from kernop.methods.spaces.polynomials import legendre
 
 #: The degree of polynomials on parts in which u is singular: more of them only follow what they cannot resolve.
 BESIDE_SINGULARITIES = 7
@@ -24,97 +22,66 @@ HELD = 1e3
 
 
 @stored("local", by_value=False)
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Local:
     """u = Φ R⁻¹ y on a part, with y = Qᵀ (w h) + C t with data h at its points, and t coming in on inner faces.
 
-    Equal parts share one.
+    On most parts Q is that of all rows. Where values are given on all faces, Φ = [β, b] with *bubbles* β that vanish
+    there, and so do the equations' rows and those of values: equations A c_β + E c_b = f, with A = Q_A R_A, determine
+    bubbles, and values B c_b = g, with B = Q_B R_B, all others. Then
+
+        Q = [Q_A  0 ]        R = [R_A  Q_Aᵀ E]
+            [0   Q_B],           [0    R_B   ],
+
+    and only Q_A, of about a third of the numbers, differs from part to part. Equal parts share one. All arrays may have
+    a leading axis: one part for each.
 
     Arguments:
-        q: the rows of Q that belong to the data, (n, m).
+        q: the rows of Q, or of Q_B, that belong to the data, (n − i, m − μ).
         upper: R, (m, m).
-        from_trace: C, (m, b).
+        from_trace: the rows of C that are not 0: the last ones, (m − μ, b).
         out: from y to the coefficients of what goes out, (b, m), in units of the part.
+        inner: Q_A, for the i rows of equations and μ bubbles, (i, μ); None for i = μ = 0.
+        beside: E R_B⁻¹, (i, m − μ); None for i = 0.
     """
 
     q: FloatArray
     upper: FloatArray
     from_trace: FloatArray
     out: FloatArray
+    inner: FloatArray | None = None
+    beside: FloatArray | None = None
 
     def passed_on(self, strength: float, shares: FloatArray) -> FloatArray:
         """S: what goes out, in this unit, and the shares of sums of y (s, m), for what comes in, (b + s, b)."""
-        return np.concatenate([strength * self.out, shares]) @ self.from_trace
+        _, mu = self.split
+        return np.concatenate([strength * self.out[:, mu:], shares[:, mu:]]) @ self.from_trace
 
+    @property
+    def split(self) -> tuple[int, int]:
+        """i and μ."""
+        return (0, 0) if self.inner is None else (self.inner.shape[-2], self.inner.shape[-1])
 
-@dataclass(frozen=True, eq=False)
-class Pattern:
-    """Places in the cell [−1, 1]^d, at which the polynomials of many parts are the same.
+    @property
+    def numbers(self) -> int:
+        """How many numbers it has."""
+        own = (self.q, self.upper, self.from_trace, self.out, self.inner, self.beside)
+        return sum(array.size for array in own if array is not None)
 
-    Arguments:
-        z: the places, (n, d).
-        degrees: multi-indices of the polynomials, (m, d).
-        alphas: the derivatives that are asked for.
-    """
+    def spread(self, y: FloatArray) -> FloatArray:
+        """Q y, (…, n, B), for y (…, m, B)."""
+        _, mu = self.split
+        found = self.q @ y[..., mu:, :]
+        return found if self.inner is None else np.concatenate([self.inner @ y[..., :mu, :], found], axis=-2)
 
-    z: FloatArray
-    degrees: NDArray[np.int64]
-    alphas: tuple[MultiIndex, ...]
-
-    def __reduce__(self) -> tuple[type[Pattern], tuple[object, ...]]:
-        """Without what is computed from it: that is much larger."""
-        return Pattern, (self.z, self.degrees, self.alphas)
-
-    @cached_property
-    def derivatives(self) -> dict[MultiIndex, FloatArray]:
-        """∂^α of all polynomials at all places, (m, n) each."""
-        highest = max(map(max, self.alphas))
-        tables = [legendre(np.ascontiguousarray(own), int(np.max(self.degrees)), highest) for own in self.z.T]
-        found: dict[MultiIndex, FloatArray] = {}
-        for alpha in self.alphas:
-            first, *others = (table[k][nu] for table, k, nu in zip(tables, alpha, self.degrees.T, strict=True))
-            for other in others:
-                first *= other
-            found[alpha] = first
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class LocalRows:
-    """Functionals of one part in its own units: Σ φ_{k,α} ∂^α v_k at places of a pattern.
-
-    Arguments:
-        terms: the A pairs (k, α).
-        coefficients: φ, (n, A).
-        pattern: the places.
-        starts: where the sums begin that the functionals are; None if they are none.
-    """
-
-    terms: tuple[Term, ...]
-    coefficients: FloatArray
-    pattern: Pattern
-    starts: NDArray[np.intp] | None = None
-
-    def __len__(self) -> int:
-        return len(self.coefficients) if self.starts is None else len(self.starts) - 1
-
-    def fill(self, found: FloatArray, shift: int = 0) -> None:
-        """What they make of the functions of all components, each k counted on by a shift: into found, (m c, n)."""
-        if self.starts is not None:
-            whole = np.empty((len(found), len(self.coefficients)))
-            LocalRows(self.terms, self.coefficients, self.pattern).fill(whole, shift)
-            found[:] = np.add.reduceat(whole, self.starts[:-1], axis=1)
-            return
-        m, seen = len(self.pattern.degrees), set[int]()
-        for (k, alpha), factor in zip(self.terms, self.coefficients.T, strict=True):
-            own = found[(k + shift) * m : (k + shift + 1) * m]
-            if k in seen:
-                own += self.pattern.derivatives[alpha] * factor
-            else:
-                np.multiply(self.pattern.derivatives[alpha], factor, out=own)
-            seen.add(k)
-        for k in set(range(len(found) // m)) - {k + shift for k in seen}:
-            found[k * m : (k + 1) * m] = 0.0
+    def seen(self, y: FloatArray) -> FloatArray:
+        """What the weighted rows of data make of Φ R⁻¹ y, (…, n, B): Q y, and what equations make of b beside A."""
+        if self.inner is None or self.beside is None:
+            return self.spread(y)
+        _, mu = self.split
+        others = self.beside @ y[..., mu:, :]
+        inside = self.inner @ (y[..., :mu, :] - np.swapaxes(self.inner, -1, -2) @ others) + others
+        return np.concatenate([inside, self.q @ y[..., mu:, :]], axis=-2)
 
 
 @dataclass(kw_only=True, frozen=True, eq=False)
@@ -122,15 +89,16 @@ class Leaf:
     """All that a part is learned from.
 
     Arguments:
-        data: the conditions at its points.
-        into: what it takes in on its faces, one for each face and channel, and …
+        data: the conditions at its points, those in its inside first.
+        into: what it takes in, channel after channel, each at the nodes of all its faces, and …
         out: … what it gives out there.
-        traces: on the face of each of ``into``.
+        traces: on each of its faces.
         components: the number c of components, each of which has the polynomials.
         leading: those by which conditions are weighted; empty for all.
         doubled: has each component a second one, c/2 behind it, for which the conditions hold with data 0?
         singular: is u singular there?
         counts: how much more than others each of ``data`` counts; empty for alike.
+        skeleton: what values on its faces determine, if these are all that is given there.
     """
 
     data: tuple[LocalRows, ...]
@@ -142,16 +110,37 @@ class Leaf:
     doubled: bool = False
     singular: bool = False
     counts: tuple[float, ...] = ()
+    skeleton: Skeleton | None = None
 
     @property
     def numbers(self) -> int:
         """How many numbers what is learned from it has."""
-        functions = self.components * len(self.data[0].pattern.degrees)
-        return functions * (sum(map(len, self.data)) + functions + 2 * sum(map(len, self.traces)))
+        functions, rows = self.components * len(self.data[0].pattern.degrees), sum(map(len, self.data))
+        traces = len(self.into) * sum(map(len, self.traces))
+        if self.skeleton is None:
+            return functions * (rows + functions + 2 * traces)
+        others, inside = len(self.skeleton.upper), rows - len(self.skeleton.q)
+        return functions * (inside + functions + traces) + others * (rows - inside + traces)
+
+    def crossing(self) -> list[tuple[int, slice, slice, Trace]]:
+        """Face after face, channel after channel: the channel, the nodes, the unknowns there, and the trace."""
+        channels, found = len(self.into), list[tuple[int, slice, slice, Trace]]()
+        node = unknown = 0
+        for trace in self.traces:
+            for channel in range(channels):
+                nodes, own = slice(node, node + len(trace.nodes)), slice(unknown, unknown + len(trace))
+                found.append((channel, nodes, own, trace))
+                unknown = own.stop
+            node += len(trace.nodes)
+        return found
 
 
 def learned(leaf: Leaf) -> tuple[Local, list[float]]:
-    """Least squares on a part, and the weights of its conditions."""
+    """What a part does, and the weights of its conditions."""
+    return _by_least_squares(leaf) if leaf.skeleton is None else _condensed(leaf, leaf.skeleton)
+
+
+def _by_least_squares(leaf: Leaf) -> tuple[Local, list[float]]:
     degrees = leaf.data[0].pattern.degrees
     m = len(degrees)
     high = np.flatnonzero(np.sum(degrees, axis=1) > BESIDE_SINGULARITIES) if leaf.singular else np.arange(0)
@@ -160,8 +149,8 @@ def learned(leaf: Leaf) -> tuple[Local, list[float]]:
     twins = _ends(leaf.data if leaf.doubled else (), data[-1])
     taken = _ends(leaf.into, twins[-1] + len(held))
     whole = np.zeros((m * leaf.components, taken[-1]))  # transposed, so that it is in Fortran's order for LAPACK
-    mine = zip(leaf.data, _slices(data), leaf.counts or (1.0,) * len(leaf.data), strict=True)
-    weights = [_placed(rows, whole, part, leaf.leading, count) for rows, part, count in mine]
+    counted = zip(leaf.data, _slices(data), leaf.counts or (1.0,) * len(leaf.data), strict=True)
+    weights = [_placed(rows, whole[:, part], leaf.leading, count) for rows, part, count in counted]
     for rows, part, weight in zip(leaf.data if leaf.doubled else (), _slices(twins), weights, strict=False):
         rows.fill(whole[:, part], leaf.components // 2)
         whole[:, part] /= weight
@@ -171,24 +160,56 @@ def learned(leaf: Leaf) -> tuple[Local, list[float]]:
     size = float(np.linalg.norm(whole[:, taken[0] :])) or 1.0
     whole[:, taken[0] :] /= size
     q, upper = orthonormal(whole.T)
-    given = np.empty((len(whole), sum(map(len, leaf.traces))))
-    from_trace = np.empty_like(given)
-    columns = _slices(np.cumsum([0, *map(len, leaf.traces)]).tolist())
-    for rows, trace, part, own in zip(leaf.out, leaf.traces, _slices(taken), columns, strict=True):
-        there = np.empty((len(whole), len(rows)))
-        rows.fill(there)
-        given[:, own] = there @ trace.project.T
+    crossing = leaf.crossing()
+    from_trace = np.empty((len(whole), crossing[-1][2].stop if crossing else 0))
+    for channel, nodes, own, trace in crossing:
+        part = slice(taken[channel] + nodes.start, taken[channel] + nodes.stop)
         from_trace[:, own] = q[part].T @ (trace.values / size)
-    out = transpose_solve_upper(upper, given).T
-    return Local(np.ascontiguousarray(q[: data[-1]]), upper, from_trace, np.ascontiguousarray(out)), weights
+    mine = np.ascontiguousarray(q[: data[-1]])
+    return Local(q=mine, upper=upper, from_trace=from_trace, out=_out(leaf, upper)), weights
 
 
-def _placed(rows: LocalRows, whole: FloatArray, part: slice, leading: tuple[int, ...], count: float) -> float:
+def _condensed(leaf: Leaf, skeleton: Skeleton) -> tuple[Local, list[float]]:
+    """Least squares in bubbles, where values on faces determine all other functions."""
+    inside = leaf.data[: len(leaf.data) - len(skeleton.weights)]
+    others, ends = len(skeleton.upper), _ends(inside, 0)
+    m = len(leaf.data[0].pattern.degrees)
+    whole, mu = np.empty((m, ends[-1])), m - others
+    weights = [_placed(rows, whole[:, part], (), 1.0) for rows, part in zip(inside, _slices(ends), strict=True)]
+    q, own = orthonormal(whole[:mu].T)
+    upper = np.zeros((m, m))
+    upper[:mu, :mu], upper[mu:, mu:] = own, skeleton.upper
+    np.matmul(q.T, whole[mu:].T, out=upper[:mu, mu:])
+    beside = transpose_solve_upper(skeleton.upper, whole[mu:]).T
+    local = Local(
+        q=skeleton.q,
+        upper=upper,
+        from_trace=skeleton.from_trace,
+        out=_out(leaf, upper),
+        inner=q,
+        beside=beside,
+    )
+    return local, [*weights, *skeleton.weights]
+
+
+def _out(leaf: Leaf, upper: FloatArray) -> FloatArray:
+    """From y to the coefficients of what goes out, (b, m)."""
+    there = [np.empty((len(upper), len(rows))) for rows in leaf.out]
+    for rows, whole in zip(leaf.out, there, strict=True):
+        rows.fill(whole)
+    crossing = leaf.crossing()
+    given = np.empty((len(upper), crossing[-1][2].stop if crossing else 0))
+    for channel, nodes, own, trace in crossing:
+        np.matmul(there[channel][:, nodes], trace.project.T, out=given[:, own])
+    return np.ascontiguousarray(transpose_solve_upper(upper, given).T)
+
+
+def _placed(rows: LocalRows, own: FloatArray, leading: tuple[int, ...], count: float) -> float:
     """Put rows of data where they belong, divided by their size for the components that are traced, and counted more.
 
     Pressures have none of their own.
     """
-    own, m = whole[:, part], len(rows.pattern.degrees)
+    m = len(rows.pattern.degrees)
     rows.fill(own)
     sizes = [float(np.linalg.norm(own[k * m : (k + 1) * m])) for k in leading]
     weight = (float(np.linalg.norm(sizes)) or float(np.linalg.norm(own))) / count
@@ -198,7 +219,7 @@ def _placed(rows: LocalRows, whole: FloatArray, part: slice, leading: tuple[int,
 
 def _ends(rows: Sequence[LocalRows], start: int) -> list[int]:
     """Where each of some rows begins, and the last one ends."""
-    return (start + np.cumsum([0, *map(len, rows)])).tolist()
+    return list(accumulate(map(len, rows), initial=start))
 
 
 def _slices(ends: list[int]) -> list[slice]:

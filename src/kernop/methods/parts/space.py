@@ -17,7 +17,7 @@ from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Block, Functionals, evaluations
 from kernop.collocation.mosaic import Mosaic
 from kernop.methods.expansion import Expansion, Order
-from kernop.methods.parts.local import LocalRows, Pattern
+from kernop.methods.parts.patterns import BASES, Basis, LocalRows, Pattern
 
 #: Points whose functions are held at a time.
 STRIP = 2048
@@ -26,7 +26,7 @@ HARMLESS = 2e-13
 
 
 @stored("polynomials on parts", by_value=False)
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class PartsSpace(Expansion):
     """Functions that live on one part each: Φ R⁻¹ with the polynomials Φ of the part.
 
@@ -36,6 +36,7 @@ class PartsSpace(Expansion):
         uppers: R of each part, (m c, m c).
         ansatz: how the unknowns are made of the functions.
         components: the number c of components, each of which has the polynomials.
+        bubbly: 1 for parts whose polynomials are products of Lobatto's functions, (P,), else 0; None for none of them.
     """
 
     mosaic: Mosaic
@@ -43,6 +44,7 @@ class PartsSpace(Expansion):
     uppers: tuple[FloatArray, ...]
     ansatz: Ansatz = field(default=PLAIN)
     components: int = 1
+    bubbly: NDArray[np.int64] | None = None
 
     @property
     def each(self) -> int:
@@ -54,6 +56,8 @@ class PartsSpace(Expansion):
         if np.min(self.degrees) < 0 or np.max(self.degrees) >= len(self.degrees):  # with a degree come all lower ones
             raise fail(ArgumentError, "degrees", "negative ones, or too large ones", REMEDY)
         check_shape("uppers", np.empty(len(self.uppers)), len(self.mosaic.owners))
+        if self.bubbly is not None:
+            check_shape("bubbly", self.bubbly, len(self.uppers))
         for upper in self.uppers:
             check_shape("uppers", upper, self.each, self.each)
             if not np.all(np.diagonal(upper)):
@@ -78,7 +82,15 @@ class PartsSpace(Expansion):
 
     def _by_parts(self, block: Block, where: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], int, FloatArray]]:
         """Points of a block, the part in which they lie, and what is made there of its Φ, (points, m)."""
-        order = np.argsort(where, kind="stable")
+        bubbly = np.zeros(len(self.uppers), dtype=bool) if self.bubbly is None else self.bubbly == 1
+        for basis, mine in zip(BASES, (~bubbly, bubbly), strict=True):
+            rows = np.flatnonzero(mine[where])
+            yield from self._in_basis(block, where, rows[np.argsort(where[rows], kind="stable")], basis)
+
+    def _in_basis(
+        self, block: Block, where: NDArray[np.intp], order: NDArray[np.intp], basis: Basis
+    ) -> Iterator[tuple[NDArray[np.intp], int, FloatArray]]:
+        """The same for some points, part after part, whose polynomials are products of the same functions."""
         one, other = self.mosaic.boxes
         alphas = tuple(sorted(set(block.alphas)))
         for start in range(0, len(order), STRIP):
@@ -86,7 +98,7 @@ class PartsSpace(Expansion):
             place = where[rows]
             half = 0.5 * (other - one)[place]
             powers = np.stack([np.prod(half ** np.array(alpha), axis=1) for alpha in block.alphas], axis=1)
-            pattern = Pattern((block.x[rows] - 0.5 * (other + one)[place]) / half, self.degrees, alphas)
+            pattern = Pattern((block.x[rows] - 0.5 * (other + one)[place]) / half, self.degrees, alphas, basis)
             whole = np.empty((self.each, len(rows)))
             LocalRows(block.terms, block.coefficients[rows] / powers, pattern).fill(whole)
             first = np.flatnonzero(np.diff(place, prepend=-1)).tolist()

@@ -124,6 +124,21 @@ def legendre(z: FloatArray, degree: int, order: int) -> FloatArray:
     return found * np.sqrt(2.0 * np.arange(degree + 1) + 1.0)[:, None]
 
 
+def lobatto(z: FloatArray, degree: int, order: int) -> FloatArray:
+    """The same shape for 1, √3 z, and functions s_n (P_n − P_{n−2}) for n ≥ 2, which vanish at ±1; mean squares are 1.
+
+    They are multiples of the integrals of P_{n−1}: products of them are *bubbles*, which no value on the boundary of a
+    cell tells of.
+    """
+    found = legendre(z, degree, order)
+    n = np.arange(2, degree + 1)
+    here, below = 1.0 / (2.0 * n + 1.0), 1.0 / (2.0 * n - 3.0)
+    one, other = np.sqrt(here / (here + below)), np.sqrt(below / (here + below))
+    inside = one[:, None] * found[:, 2:] - other[:, None] * found[:, :-2]
+    found[:, 2:] = inside
+    return found
+
+
 def total_degree(dim: int, number: int, fineness: FloatArray | None = None) -> NDArray[np.int64]:
     """The multi-indices ν of the largest total degree that has at most so many, and at least the constant: (L, d).
 

@@ -53,7 +53,7 @@ def _made(problem: Problem, space: PartsSpace, ansatz: Ansatz, seed: int) -> Fin
     method = Partition(degree=degree if len(singular) else degree + HIGHER[problem.dim - 1])
     try:
         cells, places = deepened(problem, mosaic.pieces, mosaic.cells, singular, DEEPER)
-        placed = tiled(problem, mosaic.pieces, cells, places, *method.counts_for(problem.dim), seed)
+        placed = tiled(problem, mosaic.pieces, cells, places, method.counts_for(problem.dim), seed)
         rows = collocate(problem, placed.points, ansatz)
         return FinerParts(placed, rows, glued_operator(problem, placed, method, rows, ansatz))
     except (ArgumentError, SingularGramError):

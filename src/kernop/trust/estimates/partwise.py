@@ -37,7 +37,7 @@ def errors_by_parts(found: Factorisation, rows: Functionals, u: Combination, h: 
     parts = zip(found.locals, found.part_rows, found.roots, half, strict=True)
     for k, (own, places, roots, sides) in enumerate(parts):
         y = u.y[k * space.each : (k + 1) * space.each]
-        residual, start = np.abs(h[places.numbers] - (own.q @ y) / roots[:, None]), 0
+        residual, start = np.abs(h[places.numbers] - own.seen(y) / roots[:, None]), 0
         for number, part in () if mosaic.singular[k] else _slices(places.numbers, rows):
             block, stop = rows.blocks[number][part], start + part.stop - part.start
             share = (SHARE if block.order else 1.0) / unit_of(block, sides)
@@ -68,7 +68,7 @@ def _slices(numbers: IntArray, rows: Functionals) -> list[tuple[int, slice]]:
     """Blocks, and rows in them, of some rows, of which those of a block follow each other."""
     ends = np.cumsum([0, *map(len, rows.blocks)])
     block = np.searchsorted(ends, numbers, side="right") - 1
-    found = np.unique(block)
+    found = dict.fromkeys(block.tolist())
     first = [int(numbers[block == k][0] - ends[k]) for k in found]
     count = [int(np.sum(block == k)) for k in found]
     return [(int(k), slice(a, a + n)) for k, a, n in zip(found, first, count, strict=True)]

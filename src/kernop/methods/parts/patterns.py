@@ -1,0 +1,113 @@
+"""Functionals on a part in its own units, at places that many parts share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernop.basics.errors import FloatArray
+from kernop.language.fields import MultiIndex, Term
+from kernop.methods.spaces.polynomials import legendre, lobatto
+
+#: Products of which functions the polynomials of a part are.
+Basis = Literal["legendre", "lobatto"]
+BASES: tuple[Basis, Basis] = ("legendre", "lobatto")
+#: So many patterns are remembered, if they have at most so many numbers.
+RECENT, MUCH = 48, 2**18
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Places in the cell [−1, 1]^d, at which the polynomials of many parts are the same.
+
+    Arguments:
+        z: the places, (n, d).
+        degrees: multi-indices of the polynomials, (m, d).
+        alphas: the derivatives that are asked for.
+        basis: of which functions they are products.
+    """
+
+    z: FloatArray
+    degrees: NDArray[np.int64]
+    alphas: tuple[MultiIndex, ...]
+    basis: Basis
+
+    def __reduce__(self) -> tuple[type[Pattern], tuple[object, ...]]:
+        """Without what is computed from it: that is much larger."""
+        return Pattern, (self.z, self.degrees, self.alphas, self.basis)
+
+    @cached_property
+    def derivatives(self) -> dict[MultiIndex, FloatArray]:
+        """∂^α of all polynomials at all places, (m, n) each."""
+        table_of = legendre if self.basis == "legendre" else lobatto
+        highest, degree = max(map(max, self.alphas)), int(np.max(self.degrees))
+        tables = [table_of(np.ascontiguousarray(own), degree, highest) for own in self.z.T]
+        found: dict[MultiIndex, FloatArray] = {}
+        for alpha in self.alphas:
+            first, *others = (table[k][nu] for table, k, nu in zip(tables, alpha, self.degrees.T, strict=True))
+            for other in others:
+                first *= other
+            found[alpha] = first
+        return found
+
+
+@lru_cache(maxsize=RECENT)
+def _recent(z: bytes, degrees: bytes, dim: int, alphas: tuple[MultiIndex, ...], basis: Basis) -> Pattern:
+    places = np.frombuffer(z).reshape(-1, dim)
+    return Pattern(places, np.frombuffer(degrees, dtype=np.int64).reshape(-1, dim), alphas, basis)
+
+
+def pattern_of(z: FloatArray, degrees: NDArray[np.int64], alphas: tuple[MultiIndex, ...], basis: Basis) -> Pattern:
+    """A pattern, the same as before for the same places: problems on the same cells, learned one after another, share
+    what is computed from it, unless that is much."""
+    if len(z) * len(degrees) * len(alphas) > MUCH:
+        return Pattern(np.ascontiguousarray(z), degrees, alphas, basis)
+    return _recent(z.tobytes(), degrees.tobytes(), z.shape[1], alphas, basis)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalRows:
+    """Functionals of one part in its own units: Σ φ_{k,α} ∂^α v_k at places of a pattern.
+
+    Arguments:
+        terms: the A pairs (k, α).
+        coefficients: φ, (n, A).
+        pattern: the places.
+        starts: where the sums begin that the functionals are; None if they are none.
+    """
+
+    terms: tuple[Term, ...]
+    coefficients: FloatArray
+    pattern: Pattern
+    starts: NDArray[np.intp] | None = None
+
+    def __len__(self) -> int:
+        return len(self.coefficients) if self.starts is None else len(self.starts) - 1
+
+    @property
+    def values_alone(self) -> bool:
+        """Are they values of the first component?"""
+        plain = self.starts is None and len(self.terms) == 1 and self.terms[0][0] == 0 and not any(self.terms[0][1])
+        return plain and bool(np.all(self.coefficients == 1.0))
+
+    def fill(self, found: FloatArray, shift: int = 0) -> None:
+        """What they make of the functions of all components, each k counted on by a shift: into found, (m c, n)."""
+        if self.starts is not None:
+            whole = np.empty((len(found), len(self.coefficients)))
+            LocalRows(self.terms, self.coefficients, self.pattern).fill(whole, shift)
+            found[:] = np.add.reduceat(whole, self.starts[:-1], axis=1)
+            return
+        m, seen = len(self.pattern.degrees), set[int]()
+        for (k, alpha), factor in zip(self.terms, self.coefficients.T, strict=True):
+            own = found[(k + shift) * m : (k + shift + 1) * m]
+            if k in seen:
+                own += self.pattern.derivatives[alpha] * factor
+            else:
+                np.multiply(self.pattern.derivatives[alpha], factor, out=own)
+            seen.add(k)
+        for k in set(range(len(found) // m)) - {k + shift for k in seen}:
+            found[k * m : (k + 1) * m] = 0.0
