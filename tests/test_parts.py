@@ -165,14 +165,6 @@ def test_the_edges_of_a_cube():
     assert even > 5.0 * crowded
 
 
-def test_jumps_in_space_are_refused_by_name():
-    cube = ko.Box([-1, -1, -1], [1, 1, 1])
-    a = ko.Piecewise({ko.Ball([0, 0, 0], 0.5): 10.0}, otherwise=1.0)
-    problem = ko.Problem(ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=cube), ko.Dirichlet(on=cube.boundary))
-    with pytest.raises(ko.errors.ArgumentError, match="jump in space"):
-        ko.learn(problem, method=ko.Partition(cells=2))
-
-
 def test_a_tolerance_at_a_corner_without_a_word_of_parts():
     T = ko.learn(poisson(ELL), tol=1e-4)
     assert T.report.met

@@ -114,7 +114,7 @@ class _Scaled:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Waiting:
     """Which parts are to be learned.
 
     Arguments:
@@ -246,7 +246,7 @@ class Leaves:
         table[:, width:] = (block.x - self._middle[place]) / self._half[place]
         return _Scaled(block.terms, table, block.starts)
 
-    def planned(self, known: Known) -> Plan:
+    def planned(self, known: Known) -> Waiting:
         """Which parts are to be learned: equal ones once, and none of those that are known already."""
         waiting: dict[int, tuple[Alike, Leaf]] = {}
         found: list[tuple[Alike, int]] = []
@@ -264,15 +264,15 @@ class Leaves:
                 held = bool(singular) and self._space.dim < 3
                 waiting[k] = alike, self._leaf(k, pieces, traces, held)
             found.append((alike, number))
-        return Plan(waiting, found)
+        return Waiting(waiting, found)
 
-    def built(self, plan: Plan, fitted: Mapping[int, Fitted]) -> list[Built]:
+    def built(self, plan: Waiting, fitted: Mapping[int, Fitted]) -> list[Built]:
         """All parts, when those that were to be learned are."""
         for k, (alike, _) in plan.waiting.items():
             alike.parts.append(fitted[k])
         return [self._built(k, alike.parts[number]) for k, (alike, number) in enumerate(plan.found)]
 
-    def shelf(self, plan: Plan) -> Shelf | None:
+    def shelf(self, plan: Waiting) -> Shelf | None:
         """Where the matrices of parts that are to be learned stand if they do not fit into memory."""
         what = f"{len(plan.waiting)} parts of {self._space.each} functions, no two of them alike"
         remedy = "use fewer cells, a lower degree, a machine with more memory, or let TMPDIR name a folder with room"
