@@ -94,7 +94,7 @@ class TestArguments:
     def test_a_file_larger_than_the_memory_and_the_disk(self, path, monkeypatch):
         monkeypatch.setattr(checks, "SMALL", 0)
         monkeypatch.setattr(checks, "available_memory", lambda: 1000)
-        with pytest.raises(MemoryLimitError, match="path: got an array of .* in it, which needs .*more memory"):
+        with pytest.raises(MemoryLimitError, match=r"path: got an array of .* in it, which needs .*more memory"):
             ko.load(path)  # the disk has room for the file, but memory not even for one of its arrays
         monkeypatch.setattr(shelf, "address_space", lambda: 1000)
         with pytest.raises(MemoryLimitError, match=r"path: got '.*file\.kernop', which needs .*more memory"):
