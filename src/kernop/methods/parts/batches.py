@@ -29,6 +29,7 @@ class Stack:
     Arguments:
         q, from_trace, out: what they do, see `Local`: (…, n, m), (…, m, b), (…, b, m), one for all or one for each.
         parts: their numbers, (P,).
+        starts: where their coordinates begin among all, (P,).
         rows: the numbers of their rows, (P, n).
         roots: √w of them, (P, n, 1).
         owned: the numbers of their unknowns, (P, b).
@@ -39,6 +40,7 @@ class Stack:
     from_trace: FloatArray
     out: FloatArray
     parts: NDArray[np.intp]
+    starts: NDArray[np.intp]
     rows: NDArray[np.intp]
     roots: FloatArray
     owned: NDArray[np.intp]
@@ -51,31 +53,41 @@ class Stack:
             return None
         return [_runs(rows, roots[:, 0]) for rows, roots in zip(self.rows, self.roots, strict=True)]
 
+    @cached_property
+    def places(self) -> NDArray[np.intp]:
+        """Where their coordinates are among all, (P, m)."""
+        return self.starts[:, None] + np.arange(self.out.shape[-1])
+
+    @cached_property
+    def spans(self) -> list[slice]:
+        """The same, part by part."""
+        return [slice(a, a + self.out.shape[-1]) for a in self.starts.tolist()]
+
     def pull(self, h: FloatArray, y: FloatArray) -> None:
-        """y = Qᵀ (w h), for data h of all parts (N, B), into y of all parts (P, m, B)."""
+        """y = Qᵀ (w h), for data h of all parts (N, B), into y of all parts (L, B)."""
         if self.runs is None:
-            y[self.parts] = self.q.swapaxes(-1, -2) @ (self.roots * h[self.rows])
+            y[self.places] = self.q.swapaxes(-1, -2) @ (self.roots * h[self.rows])
             return
-        for k, runs in zip(self.parts.tolist(), self.runs, strict=True):
+        for own, runs in zip(self.spans, self.runs, strict=True):
             for number, (here, there, root) in enumerate(runs):
-                product = np.matmul(self.q[here].T, h[there], out=None if number else y[k])
+                product = np.matmul(self.q[here].T, h[there], out=None if number else y[own])
                 product *= root
                 if number:
-                    y[k] += product
+                    y[own] += product
 
     def push(self, incoming: FloatArray, y: FloatArray) -> None:
         """y += C t, for what comes in on all seams (count, B)."""
         if self.q.ndim == 3:
-            y[self.parts] += self.from_trace @ incoming[self.owned]
+            y[self.places] += self.from_trace @ incoming[self.owned]
             return
-        for k, own in zip(self.parts.tolist(), self.owned, strict=True):
-            y[k] += self.from_trace @ incoming[own]
+        for span, own in zip(self.spans, self.owned, strict=True):
+            y[span] += self.from_trace @ incoming[own]
 
     def sent(self, y: FloatArray) -> Iterable[FloatArray]:
         """What goes out of each part, (b, B), in its own units."""
         if self.q.ndim == 3:
-            return self.out @ y[self.parts]
-        return (self.out @ y[k] for k in self.parts.tolist())
+            return self.out @ y[self.places]
+        return (self.out @ y[own] for own in self.spans)
 
     def size(self, h: FloatArray, some: NDArray[np.bool_]) -> FloatArray:
         """|w h| over the rows of some of the parts, (B,)."""
@@ -84,10 +96,11 @@ class Stack:
         runs = [run for own, counts in zip(self.runs, some.tolist(), strict=True) if counts for run in own]
         return norms(np.stack([root * norms(h[there]) for _, there, root in runs]))
 
-    @property
-    def told_q(self) -> FloatArray:
-        """Q of those whose residuals tell."""
-        return self.q if self.q.ndim == 2 or np.all(self.told) else self.q[self.told]
+    def left(self, h: FloatArray, y: FloatArray) -> FloatArray:
+        """w h − Q y over the rows of those parts whose residuals tell, (n, B)."""
+        q = self.q if self.q.ndim == 2 or np.all(self.told) else self.q[self.told]
+        found = self.roots[self.told] * h[self.rows[self.told]] - q @ y[self.places[self.told]]
+        return found.reshape(-1, h.shape[1])
 
 
 def _runs(rows: NDArray[np.intp], roots: FloatArray) -> list[Run]:
@@ -101,6 +114,7 @@ def _runs(rows: NDArray[np.intp], roots: FloatArray) -> list[Run]:
 
 def batched(
     parts: Sequence[Local],
+    starts: NDArray[np.intp],
     rows: Sequence[NDArray[np.intp]],
     roots: Sequence[FloatArray],
     owned: Sequence[NDArray[np.intp]],
@@ -110,6 +124,7 @@ def batched(
 
     Arguments:
         parts: what each does.
+        starts: where the coordinates of each begin among all.
         rows: the numbers of its rows.
         roots: √w of them.
         owned: the numbers of its unknowns.
@@ -133,6 +148,7 @@ def batched(
             from_trace=first.from_trace if shared else np.stack([parts[k].from_trace for k in numbers]),
             out=first.out if shared else np.stack([parts[k].out for k in numbers]),
             parts=np.array(numbers),
+            starts=starts[numbers],
             rows=np.stack([rows[k] for k in numbers]),
             roots=np.stack([roots[k] for k in numbers])[:, :, None],
             owned=np.stack([owned[k] for k in numbers]),

@@ -16,7 +16,7 @@ from kernop.collocation.fluxes import Exchange
 from kernop.collocation.functionals import Block, Functionals
 from kernop.language.fields import MultiIndex, Term
 from kernop.methods.parts.local import Leaf, Local, LocalRows, Pattern
-from kernop.methods.parts.space import PartsSpace
+from kernop.methods.parts.space import PartsSpace, by_degree
 from kernop.methods.parts.subtrees import Fitted
 from kernop.methods.parts.traces import Trace
 
@@ -146,12 +146,13 @@ class Leaves:
         functionals: Functionals,
         part_rows: Sequence[PartRows],
         *,
+        degrees: NDArray[np.int64],
         crossing: Exchange | None,
         traces: Sequence[Trace],
         owned: Sequence[Sequence[tuple[int, int]]],
         counts: Sequence[float] = (),
     ) -> None:
-        self._space, self._crossing, self._traces = space, crossing, traces
+        self._space, self._degrees, self._crossing, self._traces = space, degrees.tolist(), crossing, traces
         self._part_rows, self._owned, self._counts = part_rows, owned, counts
         first, last = space.mosaic.boxes
         self._half, self._middle = 0.5 * (last - first), 0.5 * (last + first)
@@ -210,15 +211,12 @@ class Leaves:
         for k in range(len(self._part_rows)):
             pieces = self._pieces(k)
             numbers = np.concatenate([own.table[rows].ravel() for own, rows, _ in pieces])
-            singular = int(self._space.mosaic.singular[k])
             kinds = tuple((own.terms, len(own.table[rows]), kind) for own, rows, kind in pieces)
-            alike = known.setdefault((kinds, int(self._space.degrees.max()), singular), Alike())
+            alike = known.setdefault((kinds, self._degrees[k]), Alike())
             number = alike.find(numbers, EQUAL + 32.0 * EPS * float(self._far[k]))
             if number is None:
                 number = alike.add(numbers)
-                # At the edges of a box in space u is like r² log r: all polynomials are of use there.
-                held = bool(singular) and self._space.dim < 3
-                waiting[k] = alike, self._leaf(k, pieces, held)
+                waiting[k] = alike, self._leaf(k, pieces)
             found.append((alike, number))
         return Plan(waiting, found)
 
@@ -230,7 +228,8 @@ class Leaves:
 
     def shelf(self, plan: Plan) -> Shelf | None:
         """Where the matrices of parts that are to be learned stand if they do not fit into memory."""
-        what = f"{len(plan.waiting)} parts of {self._space.each} functions, no two of them alike"
+        most = len(by_degree(self._space.dim, max(self._degrees))) * self._space.components
+        what = f"{len(plan.waiting)} parts of {most} functions, no two of them alike"
         remedy = "use fewer cells, a lower degree, a machine with more memory, or let TMPDIR name a folder with room"
         return shelf_for("method", sum(leaf.numbers for _, leaf in plan.waiting.values()), what, remedy)
 
@@ -246,12 +245,13 @@ class Leaves:
                 found += [(own, nodes, kind) for own in sides[side]]
         return found
 
-    def _leaf(self, k: int, pieces: Sequence[tuple[_Scaled, slice, str]], singular: bool) -> Leaf:
+    def _leaf(self, k: int, pieces: Sequence[tuple[_Scaled, slice, str]]) -> Leaf:
         near = 8.0 * EPS * (1.0 + float(self._far[k]))
         rows: dict[str, list[LocalRows]] = {"data": [], "into": [], "out": []}
         for own, part, kind in pieces:
             table, width = own.table[part], len(own.terms)
-            pattern = self._pattern(table[:, width:], tuple(sorted({alpha for _, alpha in own.terms})), near)
+            alphas = tuple(sorted({alpha for _, alpha in own.terms}))
+            pattern = self._pattern(table[:, width:], self._degrees[k], alphas, near)
             rows[kind].append(LocalRows(own.terms, np.ascontiguousarray(table[:, :width]), pattern, own.starts))
         crossing = self._crossing
         channels = 0 if crossing is None else len(crossing.incoming[0])
@@ -263,17 +263,16 @@ class Leaves:
             components=self._space.components,
             leading=() if crossing is None else crossing.leading,
             doubled=crossing is not None and crossing.doubled,
-            singular=singular,
             counts=tuple(self._counts[c] for c, _ in self._part_rows[k].slices) if self._counts else (),
         )
 
-    def _pattern(self, z: FloatArray, alphas: tuple[MultiIndex, ...], near: float) -> Pattern:
+    def _pattern(self, z: FloatArray, degree: int, alphas: tuple[MultiIndex, ...], near: float) -> Pattern:
         """Places in the unit cell: those of a part before, if they are the same to rounding."""
-        seen = self._patterns.setdefault((alphas, len(z)), [])
+        seen = self._patterns.setdefault((degree, alphas, len(z)), [])
         for pattern in seen:
             if np.max(np.abs(pattern.z - z), initial=0.0) < near:
                 return pattern
-        found = Pattern(np.ascontiguousarray(z), self._space.degrees, alphas)
+        found = Pattern(np.ascontiguousarray(z), by_degree(self._space.dim, degree), alphas)
         if len(seen) < PATTERNS:
             seen.append(found)
         return found
