@@ -283,7 +283,7 @@ def _told(operator: SolutionOperator) -> str:
     return f"{len(sides)} parts of {space.told_degrees}, halved up to {depth} times"
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class _Seen:
     """What is seen of an operator: how wrong it is on known solutions, and others inside, (n, B); and on each part,
     (P,), with the decay of the solution that is most wrong there, (P,).
@@ -321,16 +321,18 @@ class _Followed:
         misfit = max((float(np.max(u.misfits)) for u in answers if u.misfits is not None), default=0.0)
         if self._known is not None or self._jumps:
             columns = np.hstack([u.data for u in answers if u.data is not None])
-            return _Seen(0.0, "", misfit, values, *self._wrong(operator, columns))
+            wrong, slope = self._wrong(operator, columns)
+            return _Seen(error=0.0, measured="", misfit=misfit, values=values, wrong=wrong, slope=slope)
         task = self._task
         probes = OnProbes(task.problem, task.frame, task.seed, operator.ansatz, operator.collocated)
         data = probes.data(operator)
         answer = operator.factorisation.answer(data)
         left_out = np.array([name not in self.names for name in probes.unknown], dtype=bool)
-        worst = _relative_by_parts(
+        wrong, slope = _relative_by_parts(
             operator, data, answer, np.append(np.zeros(data.shape[1] - len(left_out), bool), left_out)
         )
-        return _Seen(probes.judged(answer).error, probes.known, misfit, values, *worst)
+        error = probes.judged(answer).error
+        return _Seen(error=error, measured=probes.known, misfit=misfit, values=values, wrong=wrong, slope=slope)
 
     def graded(self, plan: Plan, method: Partition) -> float:
         """What grading leaves of errors, about, where its depth is limited: from level to level it does not change."""
