@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.basics import checks
+from kernop.basics import checks, shelf
 from kernop.basics.codec import ARRAY
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, MemoryLimitError, MissingFunctionError
 from kernop.basics.storage import read, write
@@ -91,9 +91,12 @@ class TestArguments:
         assert len(found) == 2
         assert all("which cannot be read" in line and "Permission denied" in line for line in found)
 
-    def test_a_file_larger_than_the_memory(self, path, monkeypatch):
+    def test_a_file_larger_than_the_memory_and_the_disk(self, path, monkeypatch):
         monkeypatch.setattr(checks, "SMALL", 0)
         monkeypatch.setattr(checks, "available_memory", lambda: 1000)
+        with pytest.raises(MemoryLimitError, match=r"path: got an array of .* in it, which needs .*more memory"):
+            ko.load(path)  # the disk has room for the file, but memory not even for one of its arrays
+        monkeypatch.setattr(shelf, "address_space", lambda: 1000)
         with pytest.raises(MemoryLimitError, match=r"path: got '.*file\.kernop', which needs .*more memory"):
             ko.load(path)
 
