@@ -134,20 +134,20 @@ class _Builder:
         kind = kind_of(self._problem)
         scattered = self._singular | (self._size > LONG * np.min(self._high - self._low, axis=1))
         scattered |= not (isinstance(kind, Kind) and kind.order == 2)
-        for cell in range(len(low)):
+        places = {n: (self._sequence(0, 4 * n.scattered)[: n.scattered], self._unit(n)) for n in set(self._counts)}
+        for cell, counts in enumerate(self._counts):
             a, b = self._mirror.corners(low[cell], high[cell])
-            inside = self._counts[cell].scattered
-            first, unit = self._sequence(0, 4 * inside), self._unit(self._counts[cell])
-            x = a + (first[:inside] if scattered[cell] else unit) * (b - a)
+            drawn, unit = places[counts]
+            x = a + (drawn if scattered[cell] else unit) * (b - a)
             for piece in range(len(self._pieces)):
                 height = heights[piece][cell]
                 if height < -reach[cell] * (1.0 - 1e-9) or (self._space == 3 and not self._spatial):
                     self._part(cell, piece, x, True)
                     break
                 if height < reach[cell]:
-                    found = self._filled(cell, piece, inside)
+                    found = self._filled(cell, piece, counts.scattered)
                     if found is not None:
-                        whole = self._fills(cell, piece, found, first[:inside], x)
+                        whole = self._fills(cell, piece, found, drawn, x)
                         self._part(cell, piece, x if whole else found, whole)
         lost = set(range(len(self._pieces))) - {piece for _, piece in self._owners}
         if lost and self._space > 1:

@@ -46,15 +46,13 @@ class Stack:
         return (self.starts[:, None] + np.arange(m)).ravel()
 
     def coordinates(self, y: FloatArray) -> FloatArray:
-        """Those of them, (P, m, B), among all, (L, B)."""
+        """Theirs, (P, m, B), among those of all parts, (L, B); a copy unless they follow each other."""
         return y[self._place].reshape(len(self.parts), -1, y.shape[1])
 
-    def _put(self, y: FloatArray, first: int, found: FloatArray) -> None:
-        """Write coordinates, from the first on, (P, k, B), among all, (L, B)."""
-        if isinstance(self._place, slice):
-            self.coordinates(y)[:, first : first + found.shape[1]] = found
-        else:
-            y[self.starts[:, None] + np.arange(first, first + found.shape[1])] = found
+    def _put(self, y: FloatArray, mine: FloatArray) -> None:
+        """Write what was changed in a copy of their coordinates."""
+        if not isinstance(self._place, slice):
+            y[self._place] = mine.reshape(-1, y.shape[1])
 
     @cached_property
     def _inside(self) -> tuple[slice | NDArray[np.intp], FloatArray | None]:
@@ -74,7 +72,7 @@ class Stack:
 
     def pull(self, h: FloatArray, y: FloatArray) -> FloatArray:
         """y = Qᵀ (w h), for data h of all parts (N, B), into y of all parts (L, B); what goes out, (P, b, B)."""
-        local, (count, mu) = self.local, self.local.split
+        local, (count, mu), mine = self.local, self.local.split, self.coordinates(y)
         out: FloatArray | None = None
         if local.inner is not None:
             place, root = self._inside
@@ -82,23 +80,26 @@ class Stack:
             bubbles = np.swapaxes(local.inner, -1, -2) @ (self.roots[:, :count] * inside if root is None else inside)
             if root is not None:
                 bubbles *= root
-            self._put(y, 0, bubbles)
+            mine[:, :mu] = bubbles
             out = local.out[..., :mu] @ bubbles
         if self._given:
             others = np.swapaxes(local.q, -1, -2) @ self.weighted(h, count)
-            self._put(y, mu, others)
+            mine[:, mu:] = others
             more = local.out[..., mu:] @ others
             out = more if out is None else np.add(out, more, out=out)
         assert out is not None
+        self._put(y, mine)
         return out
 
     def push(self, incoming: FloatArray, y: FloatArray) -> None:
         """y += C t, for what comes in on all seams (count, B)."""
         _, mu = self.local.split
-        come = self.local.from_trace @ incoming[self.owned]
+        come, mine = self.local.from_trace @ incoming[self.owned], self.coordinates(y)
         if self._given:
-            come += self.coordinates(y)[:, mu:]
-        self._put(y, mu, come)
+            mine[:, mu:] += come
+        else:
+            mine[:, mu:] = come
+        self._put(y, mine)
 
     @property
     def _given(self) -> bool:
