@@ -132,8 +132,41 @@ def leaves() -> None:
     save("parts_leaves", found)
 
 
-def workers(rounds: int = 3) -> None:
-    """One Dask worker and two, of one thread each, in turn: wall time, and processor time here and there.
+def stiff() -> ko.Problem:
+    """Plane elasticity with a stiffness that is different on every part."""
+    square = ko.Box([0, 0], [1, 1])
+    stress = lambda u: wavy * (2.0 * ko.sym(ko.grad(u)) + ko.div(u) * ko.identity(2))
+    return ko.Problem(
+        ko.Equation(lambda u: -ko.div(stress(u)), on=square, name="f"),
+        ko.Dirichlet(on=square.boundary, name="g"),
+        unknowns={"u": 2},
+    )
+
+
+def workers() -> None:
+    """One Dask worker and two, for parts that take little work, and for some that take much."""
+    cases = {
+        "Darcy, 576 parts of degree 19": (darcy(wavy), ko.Partition(cells=24, degree=19, levels=0)),
+        "elasticity, 144 parts of degree 17": (stiff(), ko.Partition(cells=12, degree=17, levels=0)),
+    }
+    found = {name: beside(*case) for name, case in cases.items()}
+    rows = [[name, *(f"{value:.2f}" for value in own[:-1]), "yes" if own[-1] else "no"] for name, own in found.items()]
+    headings = [
+        "",
+        "one worker, s",
+        "two, s",
+        "times faster",
+        "at home, s",
+        "on two workers, s",
+        "at most",
+        "same bits",
+    ]
+    table("Parts on workers; processor time at home and on workers", headings, rows)
+    save("parts_workers", {"headings": headings[1:], **found})
+
+
+def beside(problem: ko.Problem, method: ko.Partition, rounds: int = 3) -> tuple[float, ...]:
+    """One worker and two, of one thread each, in turn: wall time, its ratio, processor time, the ratio by that; bits.
 
     What Dask takes when there is nothing to do is measured too, and taken off the processor time: on a busy machine,
     where all takes long, it would count for much. Two cores cannot be faster than (h + w) / (h + w/2) times one worker,
@@ -142,10 +175,8 @@ def workers(rounds: int = 3) -> None:
     from distributed import Client
     from workers import workers as started
 
-    problem, method = darcy(wavy), ko.Partition(cells=24, degree=19, levels=0)
     here = ko.learn(problem, method=method)
     found: dict[int, list[Spent]] = {1: [], 2: []}
-    fetched: list[tuple[float, float]] = []
     same = True
     for _ in range(rounds):
         for number, spent in found.items():
@@ -154,21 +185,11 @@ def workers(rounds: int = 3) -> None:
                 idle, _ = spending(client, partial(time.sleep, 1.0))
                 own, there = spending(client, partial(ko.learn, problem, method=method, client=client), idle)
                 spent.append(own)
-                fetched.append((fetching(client, direct=True), fetching(client, direct=False)))
                 pairs = zip(here.factorisation.locals, there.factorisation.locals, strict=True)
                 same &= all(np.array_equal(one.q, other.q) for one, other in pairs)
-    middle = {k: np.median(np.array(own), axis=0) for k, own in found.items()}
-    ratio = float(middle[1][0] / middle[2][0])
-    row = [f"{middle[1][0]:.2f}", f"{middle[2][0]:.2f}", f"{ratio:.2f}", "yes" if same else "no"]
-    table("576 parts of degree 19 on workers", ["one worker, s", "two, s", "times faster", "the same bits"], [row])
-    _, home, away = middle[2]
-    most = float((home + away) / (home + away / 2))
-    rows = [[str(k), f"{own[1]:.2f}", f"{own[2]:.2f}"] for k, own in middle.items()]
-    table(f"Processor time, s: {most:.2f} times faster on two cores", ["workers", "at home", "on workers"], rows)
-    ways = [f"{value:.2f}" for value in np.median(fetched, axis=0)]
-    table("420 MB home: processor time there, s", ["from the workers", "through the scheduler"], [ways])
-    figures = {"wall, home, workers, s": found, "times faster": ratio, "by processor time": most, "same bits": same}
-    save("parts_workers", {**figures, "420 MB home, s": fetched})
+    one, two = (np.median(np.array(own), axis=0) for own in found.values())
+    _, home, away = two
+    return (*map(float, (one[0], two[0], one[0] / two[0], home, away, (home + away) / (home + away / 2))), same)
 
 
 #: Seconds of wall time, and of processor time at home and on workers.
@@ -220,6 +241,18 @@ def leaves_like(number: int) -> list[np.ndarray]:
     return [np.full((289, 210), float(number)) for _ in range(72)]
 
 
+def sent() -> None:
+    """Parts that come home from workers of other machines, asked themselves or through the scheduler."""
+    from distributed import Client
+    from workers import workers as started
+
+    with started(1) as cluster, Client(cluster) as client:
+        found = [min(fetching(client, direct) for _ in range(3)) for direct in (True, False)]
+    row = [f"{value:.2f}" for value in found]
+    table("420 MB home: processor time there, s", ["from the workers", "through the scheduler"], [row])
+    save("parts_sent", {"from the workers, s": found[0], "through the scheduler, s": found[1]})
+
+
 def fetching(client: Any, direct: bool) -> float:
     """Processor time at home while 420 MB come home."""
     from distributed import wait
@@ -238,5 +271,6 @@ TABLES = {
     "million_space": million_space,
     "leaves": leaves,
     "workers": workers,
+    "sent": sent,
     "disk": disk,
 }
