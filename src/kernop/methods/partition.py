@@ -19,7 +19,7 @@ from kernop.basics.stored import stored
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.fluxes import Exchange
 from kernop.collocation.functionals import Block, Functionals
-from kernop.collocation.mosaic import Counts, Mosaic
+from kernop.collocation.mosaic import FACES, Counts, Mosaic
 from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination
 from kernop.methods.parts.balancing import balanced, balanced_transposed
@@ -104,13 +104,14 @@ def counts_for(dim: int, degree: int) -> Counts:
     """
     functions = comb(degree + dim, dim)
     traces = 1 if dim == 1 else max(2, round(degree * TRACES[dim - 1] / DEGREES[dim - 1]))
+    room = int(MOST_TRACES * functions) if dim == 2 else None
     return Counts(
         scattered=SCATTERED * functions,
         along=ceil((GAUSS * functions) ** (1.0 / dim)),
         told=max(1, degree - 1),
         traces=traces,
-        whole=max(2, degree - 2),
-        room=int(MOST_TRACES * functions) if dim == 2 else None,
+        whole=max(2, degree - 2, traces if room is None else min(traces, room // FACES)),
+        room=room,
     )
 
 
