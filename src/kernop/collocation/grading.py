@@ -63,10 +63,12 @@ def cells_of(
     domain, times = pieces.whole, times_of(problem)
     low, high = domain.bounds
     places, exponents, rates = singularities(problem, pieces)
-    levels = np.log2(1.0 / target) / rates if depth is None else depth * (min(rates, default=1.0) / rates)
+    # Grading begins from cells of half of the longest side: where they are smaller, less of it is left to do.
+    begun = np.log2(max(2.0, number) / 2.0)
+    levels = np.log2(1.0 / target) / rates - begun if depth is None else depth * (min(rates, default=1.0) / rates)
     if times is not None:
         levels = np.where(exponents < ROUGH, levels if depth is not None else np.minimum(levels, FINEST / rates), 0.0)
-    levels = np.minimum(np.ceil(levels), DEEPEST)
+    levels = np.minimum(np.ceil(levels), DEEPEST if depth is not None else np.floor(DEEPEST - begun))
     marks = [np.array([a, b]) for a, b in zip(low, high, strict=True)]
     if domain.dim != 2:
         marks = [np.append(own, inner) for own, inner in zip(marks, _inner_sides(pieces), strict=True)]

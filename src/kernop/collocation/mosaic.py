@@ -18,6 +18,9 @@ from kernop.geometry import Points
 from kernop.geometry.cells import Cells
 from kernop.geometry.sequences import gauss
 
+#: The faces of a cell in the plane.
+FACES = 4
+
 
 @dataclass(frozen=True, eq=False)
 class Seam:
@@ -88,6 +91,32 @@ class Seams:
         nodes = zip(np.split(self.x, ends), np.split(self.normal, ends), strict=True) if len(self.counts) else ()
         about = zip(*self.sides.T.tolist(), self.degrees.tolist(), strict=True)
         return tuple(Seam(x, n, *own) for (x, n), own in zip(nodes, about, strict=True))
+
+
+@dataclass(kw_only=True, frozen=True)
+class Counts:
+    """How many points and traces a part has, by the degree of its polynomials.
+
+    Arguments:
+        scattered: points of an equation, if it does not fill its cell.
+        along: those of Gauss along each axis, if it does: they tell polynomials apart far better than others.
+        told: points that tell all polynomials of a lower degree than this apart are enough, fewer than those of Gauss,
+            in the plane, if values of one smooth unknown are given on all sides.
+        traces: on its seams are polynomials of a lower degree than this …
+        whole: … or this, in that case, on seams that are sides of two cells that are filled …
+        room: … and on all of its other seams together at most so many; None for any number.
+    """
+
+    scattered: int
+    along: int
+    told: int
+    traces: int
+    whole: int
+    room: int | None = None
+
+    def traces_on(self, seams: int) -> int:
+        """The degree of traces on each of so many seams of a part; sides of the domain leave no more for others."""
+        return self.traces if self.room is None else max(2, min(self.traces, self.room // max(FACES, seams)))
 
 
 @cache
@@ -167,6 +196,12 @@ class Mosaic:
         for part, (cell, _) in enumerate(self.owners.tolist()):
             found[cell].append(part)
         return tuple(map(tuple, found))
+
+    def in_cells(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The largest of the numbers ≥ 0 that the parts of each cell have, (C,)."""
+        found = np.zeros(len(self.cells.leaves), dtype=np.int64)
+        np.maximum.at(found, self.owners[:, 0], values)
+        return found
 
     def locate(self, x: FloatArray) -> NDArray[np.intp]:
         """The part that holds each point x (n, d), or one of its cell: (n,)."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.frozen import frozen
 from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.lasting import times_of
 from kernop.collocation.mirror import Mirror
-from kernop.collocation.mosaic import Mosaic, Seam, Seams, degree_for, scattered_nodes, trace_nodes
+from kernop.collocation.mosaic import Counts, Mosaic, Seam, Seams, degree_for, scattered_nodes, trace_nodes
 from kernop.collocation.partwise import PartwisePoints
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.spatial import CutCells, SeamNodes, along, nodes_between
@@ -53,36 +54,22 @@ class _Line:
     cut: bool = False  # in space: nodes are scattered, and place gives some of them
 
 
-@dataclass(kw_only=True, frozen=True)
-class Counts:
-    """How many points of an equation a part gets, and the degrees of traces.
-
-    Arguments:
-        scattered: points of a part that does not fill its cell.
-        along: points along each axis of one that does: those of Gauss, which tell polynomials apart far better.
-        told: points that tell all polynomials of a lower degree than this apart are enough, fewer than those of Gauss,
-            in the plane, if values of one smooth unknown are given on all sides.
-        traces: traces are polynomials of a lower degree than this …
-        least: … or this, on seams of parts in which u is singular, …
-        whole: … or this, in that case, on seams that are sides of two cells that are filled.
-    """
-
-    scattered: int
-    along: int
-    told: int
-    traces: int
-    least: int
-    whole: int
-
-
-def tiled(problem: Problem, pieces: Pieces, cells: Cells, places: FloatArray, counts: Counts, seed: int) -> Mosaic:
+def tiled(
+    problem: Problem,
+    pieces: Pieces,
+    cells: Cells,
+    singular: NDArray[np.bool_],
+    counts: Sequence[Counts],
+    seed: int,
+) -> Mosaic:
     """A domain cut into parts, with points for every condition of a problem.
 
     Arguments:
         cells: of space; in space and time, of both: each part has all times.
-        places: where u is singular, (k, d).
+        singular: is u singular in a cell? (C,).
+        counts: of points and traces of the parts in each cell, C of them.
     """
-    builder = _Builder(problem, pieces, cells, places=places, counts=counts, seed=seed)
+    builder = _Builder(problem, pieces, cells, singular=singular, counts=counts, seed=seed)
     builder.fill()
     builder.bound()
     builder.sew()
@@ -96,15 +83,26 @@ def _by_values(problem: Problem) -> bool:
     return plain and all(c.op is itself for c in sides)
 
 
+def touched(cells: Cells, places: FloatArray) -> NDArray[np.bool_]:
+    """Which cells touch one of some places (k, d)? (C,)."""
+    return np.array([any(map(leaf.touches, places)) for leaf in cells.leaves])
+
+
 class _Builder:
     """Gathers the points of a mosaic."""
 
     def __init__(
-        self, problem: Problem, pieces: Pieces, cells: Cells, *, places: FloatArray, counts: Counts, seed: int
+        self,
+        problem: Problem,
+        pieces: Pieces,
+        cells: Cells,
+        *,
+        singular: NDArray[np.bool_],
+        counts: Sequence[Counts],
+        seed: int,
     ) -> None:
-        self._problem, self._pieces, self._cells, self._counts = problem, pieces, cells, counts
-        self._singular = np.array([any(map(leaf.touches, places)) for leaf in cells.leaves])
-        self._nodes, _ = trace_nodes(problem.dim - 1, counts.traces)
+        self._problem, self._pieces, self._cells = problem, pieces, cells
+        self._singular, self._counts, self._seed = singular, counts, seed
         self._space, self._times = pieces.dim, times_of(problem)
         self._plane = self._space == 2
         self._low, self._high = cells.low[:, : self._space], cells.high[:, : self._space]
@@ -119,14 +117,15 @@ class _Builder:
         self._whole: list[bool] = []
         self._around: list[list[tuple[FloatArray, FloatArray, FloatArray]]] = []  # nodes, normals, places to look at
         self._seams: list[_Line] = []
-        self._seed, self._sequence = seed, sequence_of(problem.dim, seed)
+        self._sequence = sequence_of(problem.dim, seed)
+
+    def _nodes(self, cell: int) -> FloatArray:
+        """Nodes on sides of parts of a cell, (n, d − 1) in the unit cube."""
+        return trace_nodes(self._problem.dim - 1, self._counts[cell].traces)[0]
 
     def fill(self) -> None:
         """Find the parts, and points inside them."""
-        inside = self._counts.scattered
         low, high = self._cells.low, self._cells.high
-        first = self._sequence(0, 4 * inside)
-        unit = self._unit()
         reach = 0.5 * np.linalg.norm(self._high - self._low, axis=1)
         heights = [self._pieces.height(0.5 * (low + high), piece).tolist() for piece in range(len(self._pieces))]
         # Gauss points crowd at corners, where no polynomial of a part at a singularity satisfies an equation; and in a
@@ -135,18 +134,20 @@ class _Builder:
         kind = kind_of(self._problem)
         scattered = self._singular | (self._size > LONG * np.min(self._high - self._low, axis=1))
         scattered |= not (isinstance(kind, Kind) and kind.order == 2)
-        for cell in range(len(low)):
+        places = {n: (self._sequence(0, 4 * n.scattered)[: n.scattered], self._unit(n)) for n in set(self._counts)}
+        for cell, counts in enumerate(self._counts):
             a, b = self._mirror.corners(low[cell], high[cell])
-            x = a + (first[:inside] if scattered[cell] else unit) * (b - a)
+            drawn, unit = places[counts]
+            x = a + (drawn if scattered[cell] else unit) * (b - a)
             for piece in range(len(self._pieces)):
                 height = heights[piece][cell]
                 if height < -reach[cell] * (1.0 - 1e-9) or (self._space == 3 and not self._spatial):
                     self._part(cell, piece, x, True)
                     break
                 if height < reach[cell]:
-                    found = self._filled(cell, piece, inside)
+                    found = self._filled(cell, piece, counts.scattered)
                     if found is not None:
-                        whole = self._fills(cell, piece, found, first[:inside], x)
+                        whole = self._fills(cell, piece, found, drawn, x)
                         self._part(cell, piece, x if whole else found, whole)
         lost = set(range(len(self._pieces))) - {piece for _, piece in self._owners}
         if lost and self._space > 1:
@@ -155,12 +156,9 @@ class _Builder:
                 ArgumentError, "method", got, "make the cells smaller; or state a ko.Interface, and use ko.Subspace"
             )
 
-    def _unit(self) -> FloatArray:
+    def _unit(self, counts: Counts) -> FloatArray:
         """Points in the unit cell of a part that fills its cell."""
-        if self._by_values:
-            return every_other(self._counts.told)
-        dim = self._problem.dim
-        return gauss((1.0,) * dim, self._counts.along**dim)[0]
+        return every_other(counts.told) if self._by_values else _grid(self._problem.dim, counts.along)
 
     def _fills(self, cell: int, piece: int, found: FloatArray, unit: FloatArray, x: FloatArray) -> bool:
         """Does a piece fill a cell, as far as points that were drawn, and those of a cell that is filled, tell?"""
@@ -204,9 +202,9 @@ class _Builder:
         if not self._plane:
             for face in self._cells.faces:
                 if not face.inner and face.axis < self._space:
-                    x = nodes_between(*self._mirror.corners(face.low, face.high), face.axis, self._nodes)
-                    normal = along(face.axis, x) * (1.0 if face.below >= 0 else -1.0)
                     cell = max(face.below, face.above)
+                    x = nodes_between(*self._mirror.corners(face.low, face.high), face.axis, self._nodes(cell))
+                    normal = along(face.axis, x) * (1.0 if face.below >= 0 else -1.0)
                     self._around[self._numbers[cell, int(self._pieces.which(x[:1])[0])]].append((x, normal, x))
             return
         for line, cell, a, b in self._clipped(self._pieces.whole.boundary.patches):
@@ -221,14 +219,15 @@ class _Builder:
             cells=self._cells,
             numbers=self._numbers,
             whole=self._whole,
-            degree=self._counts.traces,
+            degree=self._counts[0].traces,  # in space all parts have one degree
             seed=self._seed,
         )
 
     def _begin(self, part: int) -> None:
         """Nodes of a part at the first time."""
-        cell = self._cells.leaves[self._owners[part][0]]
-        x = nodes_between(cell.low, cell.high, self._space, self._nodes)
+        number, _ = self._owners[part]
+        cell = self._cells.leaves[number]
+        x = nodes_between(cell.low, cell.high, self._space, self._nodes(number))
         if not self._whole[part]:
             x = self._inner[part][: ceil(INITIAL * len(x))].copy()
             x[:, -1] = cell.low[-1]
@@ -265,17 +264,17 @@ class _Builder:
             return self._pieces.which(x - aside * normal)
 
         extent = float(np.max(np.max(self._high, axis=0) - np.min(self._low, axis=0)))
-        room = min(0.25, NEAR * extent / max(line.reach, 1e-300))
+        room, unit = min(0.25, NEAR * extent / max(line.reach, 1e-300)), self._nodes(cell)
         found: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
         for piece in range(len(self._pieces)):
             if (cell, piece) not in self._numbers:
                 continue
             for c, d in intervals(lambda t, piece=piece: seen(t) == piece) if len(self._pieces) > 1 else [(0.0, 1.0)]:
                 first, last = a + (b - a) * c, a + (b - a) * d
-                t = first + (last - first) * self._nodes[:, 0]
+                t = first + (last - first) * unit[:, 0]
                 seen_at = line.at(t if line.closed else np.clip(t, room, 1.0 - room))
-                nodes = self._risen(*line.at(t), self._nodes)
-                found.append((self._numbers[cell, piece], *nodes, self._risen(*seen_at, self._nodes)[0]))
+                nodes = self._risen(*line.at(t), unit)
+                found.append((self._numbers[cell, piece], *nodes, self._risen(*seen_at, unit)[0]))
         return found
 
     def sew(self) -> None:
@@ -382,7 +381,7 @@ class _Builder:
             seen = {k: [self._inner[k], *(own for own, _, _ in self._around[k])] for k in cut}
             for seam in self._seams:
                 for part in {seam.below, seam.above} & seen.keys():
-                    seen[part].append(seam.place(self._nodes)[0])
+                    seen[part].append(seam.place(self._nodes(self._owners[part][0]))[0])
             for part, own in seen.items():
                 x = np.concatenate(own)
                 a, b = np.min(x, axis=0), np.max(x, axis=0)
@@ -398,7 +397,9 @@ class _Builder:
         normals, places = (np.concatenate([none, *(own[k] for own in around)]) for k in (2, 3))
         rows.add([(part, x) for part, x, _, _ in around], normals, places, self._problem.dim - 1)
         owners = np.array(self._owners, dtype=np.intp)
-        seams = Seams.of([self._sewn(seam, np.abs(high - low)) for seam in self._seams], low.shape[1])
+        several = np.bincount([part for seam in self._seams for part in (seam.below, seam.above)], minlength=count)
+        traces = [self._counts[cell].traces_on(n) for cell, n in zip(owners[:, 0], several.tolist(), strict=True)]
+        seams = Seams.of([self._sewn(seam, np.abs(high - low), traces) for seam in self._seams], low.shape[1])
         singular = self._singular[owners[:, 0]].astype(np.int64)
         points, starts = rows.done()
         return Mosaic(
@@ -412,31 +413,31 @@ class _Builder:
             singular=singular,
         )
 
-    def _sewn(self, seam: _Line, sides: FloatArray) -> Seam:
-        """With nodes. On a line that is short for both parts, polynomials of a lower degree than elsewhere."""
+    def _sewn(self, seam: _Line, sides: FloatArray, traces: Sequence[int]) -> Seam:
+        """With nodes, and with traces that both parts can have, (P,) of them. On a line that is short for both parts,
+        polynomials of a lower degree than elsewhere.
+        """
+        beside = seam.below, seam.above
+        degree = min(traces[own] for own in beside)
         if seam.cut:
-            return self._scattered_seam(seam, sides)
-        degree, filled = self._counts.traces, self._whole[seam.below] and self._whole[seam.above]
+            return self._scattered_seam(seam, sides, degree)
         if self._plane and self._times is None:
             ends, _ = seam.place(np.array([[0.0], [1.0]]))
             span = np.abs(ends[1] - ends[0])  # beside the parts as they are along it: cells may be long and thin
-            most = max(float(np.max(span / sides[own])) for own in (seam.below, seam.above))
-            least = max(float(np.linalg.norm(span) / np.max(sides[own])) for own in (seam.below, seam.above))
-            degree = _told_apart(degree, max(most, least))
-            whole = min(float(np.max(span / sides[own])) for own in (seam.below, seam.above)) > 1.0 - 1e-9
-            if whole and filled and self._by_values:
-                degree = self._counts.whole
-        if any(self._singular[self._owners[part][0]] for part in (seam.below, seam.above)):
-            degree = min(degree, self._counts.least)
+            told = [_told_apart(traces[own], _length(span, sides[own])) for own in beside]
+            degree = min(degree, max(told))
+            whole = min(float(np.max(span / sides[own])) for own in beside) > 1.0 - 1e-9
+            if whole and self._by_values and all(self._whole[own] for own in beside):
+                degree = min(self._counts[self._owners[own][0]].whole for own in beside)
         x, normal = seam.place(trace_nodes(self._problem.dim - 1, degree)[0])
         return Seam(x, normal, seam.below, seam.above, degree)
 
-    def _scattered_seam(self, seam: _Line, sides: FloatArray) -> Seam:
+    def _scattered_seam(self, seam: _Line, sides: FloatArray, most: int) -> Seam:
         """With scattered nodes, for polynomials of a lower degree where it is small for both parts."""
-        x, normal = seam.place(np.empty((scattered_nodes(self._counts.traces), 2)))
+        x, normal = seam.place(np.empty((scattered_nodes(most), 2)))
         span = np.ptp(x, axis=0)
         part = max(float(np.sqrt(np.prod(np.sort(span / sides[own])[1:]))) for own in (seam.below, seam.above))
-        degree = min(_told_apart(self._counts.traces, part), degree_for(len(x)))
+        degree = min(_told_apart(most, part), degree_for(len(x)))
         count = scattered_nodes(degree)
         return Seam(x[:count], normal[:count], seam.below, seam.above, degree)
 
@@ -454,6 +455,17 @@ def _told_apart(degree: int, part: float) -> int:
 def _scattered(sheet: SeamNodes) -> _Line:
     """A seam with nodes of its own, of which the first ones are taken."""
     return _Line(sheet.below, sheet.above, lambda t: (sheet.x[: len(t)], sheet.normal[: len(t)]), cut=True)
+
+
+@cache
+def _grid(dim: int, along: int) -> FloatArray:
+    """So many points of Gauss along each axis of the unit cube."""
+    return frozen(gauss((1.0,) * dim, along**dim)[0])
+
+
+def _length(span: FloatArray, sides: FloatArray) -> float:
+    """How long a line with this span is for a part with these sides, (d,) each."""
+    return max(float(np.max(span / sides)), float(np.linalg.norm(span) / np.max(sides)))
 
 
 def _placing(face: Face, low: FloatArray, high: FloatArray) -> Placing:

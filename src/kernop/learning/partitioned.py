@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 from kernop.basics.checks import check_integer, check_number
 from kernop.basics.errors import ArgumentError, FloatArray, MemoryLimitError, SingularGramError, fail
@@ -20,19 +18,21 @@ from kernop.basics.versions import now
 from kernop.collocation.crossings import strength
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.divisible import pieces_of
-from kernop.collocation.grading import Corners, cells_of, corners_of, least_error
-from kernop.collocation.mosaic import Mosaic
+from kernop.collocation.elliptic import Kind, kind_of
+from kernop.collocation.grading import least_error
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.sampling import interior
 from kernop.collocation.scales import fitted
-from kernop.collocation.tiling import tiled
+from kernop.collocation.tiling import tiled, touched
 from kernop.language.ops import itself
 from kernop.language.problem import Problem
+from kernop.learning.degrees import Rule, expected, largest, slopes, uniform
 from kernop.learning.heldout import OnProbes, plain_data
+from kernop.learning.plan import CARRIED, LEAST, LOWER, SHALLOW, Plan, rings
 from kernop.learning.task import Task
 from kernop.methods import Answer
 from kernop.methods.joining import glued_operator, watched
-from kernop.methods.partition import Partition, PartsFactorisation
+from kernop.methods.partition import Partition, PartsFactorisation, counts_for, held_low
 from kernop.methods.parts.leaves import Known
 from kernop.methods.parts.space import PartsSpace
 from kernop.operators.operator import SolutionOperator
@@ -46,16 +46,13 @@ FIRST, STEPS = 2, 8
 MARK = 0.3
 #: … or this, for the first operator, which is coarser than the second will be.
 COARSE_MARK = 10.0
-#: What is below this part of the worst error of a part may come from there: cells are not halved for it.
-CARRIED = 1e-2
-#: Cells below this part of the extent, nearer to a singularity than this many of their sizes, belong to its grading.
-SMALL, NEAR = 2.0**-5, 2.5
-#: The first operator has polynomials of a degree lower by this, and corners graded for an error larger by this factor.
-LOWER, SHALLOW = 2, 16.0
-#: The factor by which that error grows until there are not too many cells.
-SHALLOWER = 4.0
-#: The error at which grading aims, as a part of the tolerance, and the least one.
-AIM, LEAST = 1e-3, 1e-14
+#: … or what is about this part of it in terms of errors on known solutions, of which bumps have less than parts tell,
+#: and coefficients that are not smooth make more: between these, where degrees are chosen.
+RESOLVED = (0.05, 3.0)
+#: At most so many cells along the longest side to begin with.
+MOST_FIRST = 16
+#: The error at which grading aims, as a part of the tolerance.
+AIM = 1e-3
 #: In a box in space cells without grading leave an error of about 2⁻⁸: so it aims at so many times the tolerance; and
 #: parts are at most so many, because the matrices of the top of the tree grow faster than their number.
 SPACE_AIM, SPACE_MOST = 2.0**8, 512
@@ -93,7 +90,9 @@ def partitioned(
     wanted = GOAL if tol is None else check_number("tol", tol, above=0.0)
     if method.cells is not None and tol is None:
         target = 1.0 if pieces.dim == 3 else max(LEAST, AIM * wanted)
-        return _learned(task, method, pieces, Plan(method.cells, target), stage)
+        return _learned(
+            task, method, pieces, Plan(cells=method.cells, target=target, degrees=_fixed(task, method)), stage
+        )
     cells = FIRST if method.cells is None else method.cells
     most = check_integer("budget", budget, least=1)
     if pieces.dim == 3:
@@ -105,7 +104,11 @@ def partitioned(
 
 def cells_for(problem: Problem, pieces: Pieces, tol: float) -> int:
     """How many cells there are if corners are graded for a tolerance."""
-    return Plan(FIRST, max(LEAST, AIM * tol)).number(problem, pieces, None)
+    return Plan(cells=FIRST, target=max(LEAST, AIM * tol), degrees=uniform(1)).number(problem, pieces, None)
+
+
+def _fixed(task: Task, method: Partition) -> Rule:
+    return uniform(method.degree_for(task.problem.dim))
 
 
 def _learned(
@@ -113,13 +116,17 @@ def _learned(
 ) -> SolutionOperator:
     problem = task.problem
     with stage("sample"):
-        cells, places = cells_of(problem, pieces, plan.cells, plan.target, method.levels, plan.halved)
-        placed = tiled(problem, pieces, cells, places, method.counts_for(problem.dim), task.seed)
+        cells, places = plan.laid(problem, pieces, method.levels)
+        singular = touched(cells, places)
+        degrees = held_low(plan.degrees(cells, singular), singular, problem.dim)
+        counts = [counts_for(problem.dim, degree) for degree in degrees.tolist()]
+        placed = tiled(problem, pieces, cells, singular, counts, task.seed)
     with stage("collocate"):
         ansatz, rows = fitted(problem, placed.points, task.frame, cut=False)
     with stage("factorise") as tick:
         crew = watched(task.crew, tick)
-        factorisation = glued_operator(problem, placed, method, rows, ansatz, known, crew)
+        own = degrees[placed.owners[:, 0]]
+        factorisation = glued_operator(problem, placed, own, method, rows, ansatz, known, crew)
     return SolutionOperator(
         problem=problem,
         points=placed.points,
@@ -147,13 +154,11 @@ def _refined(
     """With cells halved where they are wrong, until what is measured meets the tolerance.
 
     The first operator is coarser in every respect, so that the change to the second tells of degrees and of grading.
+    Where the depth of grading is given, a deeper one is asked in the end what it leaves.
     """
-    degree, _ = method.degrees_for(task.problem.dim)
     follow = _Followed(task, pieces, inputs)
-    coarse = replace(method, degree=max(2, degree - LOWER))
-    aim = SPACE_AIM if pieces.dim == 3 else AIM
-    plan = Plan(cells, min(1.0, max(LEAST, aim * tol))).within(most, task.problem, pieces, method.levels)
-    first = replace(plan, target=min(1.0, SHALLOW * plan.target))
+    plan = _planned(task, method, pieces, cells, tol).within(most, task.problem, pieces, method.levels)
+    first = replace(plan, target=min(1.0, SHALLOW * plan.target), degrees=_coarse(task, method, plan, tol))
     known: Known = {}
     levels, values = list[Level](), list[FloatArray]()
     status: Status = "budget"
@@ -161,7 +166,7 @@ def _refined(
     for step in range(STEPS):
         started = time.perf_counter()
         try:
-            operator = _learned(task, method if step else coarse, pieces, plan if step else first, stage, known)
+            operator = _learned(task, method, pieces, plan if step else first, stage, known)
         except CANNOT:
             if step < 2:
                 raise
@@ -174,14 +179,20 @@ def _refined(
         levels.append(_level(operator, seen, estimates, changes, time.perf_counter() - started))
         stage.say(str(levels[-1]))
         if step and max(seen.error, *_estimates(levels[:-1], changes), seen.wrong.max() / COARSE_MARK) <= tol:
+            if method.levels is not None and np.any(_space(operator).mosaic.singular):
+                deeper = replace(method, levels=method.levels + 1)
+                other = follow(_learned(task, deeper, pieces, plan, stage, known)).values
+                estimates = list(np.maximum(estimates, SAFETY * np.array(_changes(other, seen.values))).tolist())
             status = "met" if max(estimates, default=0.0) <= tol else "stagnated"
             break
         if step and graded > tol:
             break
-        allowed = max((MARK if step else COARSE_MARK) * tol, CARRIED * float(seen.wrong.max()))
-        finer = plan.refined(_space(operator).mosaic, seen.wrong > allowed, step)
+        finer = _finer(plan, operator, seen, tol, step)
         same = method.levels is not None and replace(finer, target=plan.target) == plan  # no change would tell of u
-        if step and (same or finer.number(task.problem, pieces, method.levels) > most):
+        if step and finer.number(task.problem, pieces, method.levels) > most:
+            finer = replace(finer, target=plan.target, halved=plan.halved)
+            same = not plan.varied or not finer.richer(_space(operator))
+        if step and same:
             break
         plan = finer if step else finer.within(most, task.problem, pieces, method.levels)
     assert operator is not None
@@ -198,6 +209,46 @@ def _refined(
         space=_told(operator),
     )
     return replace(operator, report=report)
+
+
+def _varied(task: Task, method: Partition) -> bool:
+    """May degrees differ from part to part? In the plane, for equations of second order, unless one is given, or the
+    depth of grading: then nothing but smaller cells would tell what it leaves.
+    """
+    kind = kind_of(task.problem)
+    second = isinstance(kind, Kind) and kind.order == 2
+    free = method.degree is None and method.levels is None
+    return free and task.problem.dim == 2 and not task.problem.timed and second
+
+
+def _planned(task: Task, method: Partition, pieces: Pieces, cells: int, tol: float) -> Plan:
+    """The cells to begin with, and degrees."""
+    target = min(1.0, max(LEAST, (SPACE_AIM if pieces.dim == 3 else AIM) * tol))
+    if not _varied(task, method):
+        return Plan(cells=cells, target=target, degrees=_fixed(task, method))
+    shortest, longest = float(np.min(task.frame.shortest)), float(np.max(task.frame.high - task.frame.low))
+    fewest = cells
+    while method.cells is None and longest / cells > largest(tol) * shortest and cells < MOST_FIRST:
+        cells *= 2
+    return Plan(cells=cells, target=target, degrees=expected(tol, shortest), varied=True, fewest=fewest)
+
+
+def _coarse(task: Task, method: Partition, plan: Plan, tol: float) -> Rule:
+    """The degrees of the first operator, lower than those that are planned."""
+    if plan.varied:
+        return expected(tol, float(np.min(task.frame.shortest)), LOWER)
+    return uniform(max(2, method.degree_for(task.problem.dim) - LOWER))
+
+
+def _finer(plan: Plan, operator: SolutionOperator, seen: _Seen, tol: float, step: int) -> Plan:
+    """What is planned where parts are more wrong than they may be."""
+    space = _space(operator)
+    if plan.varied:
+        told = seen.error / max(float(seen.wrong.max()), 1e-300)  # the error, as a part of what the worst part tells
+        allowed = tol * (float(np.clip(MARK / told, *RESOLVED)) if told > 0.0 else 1.0)
+        return plan.resolved(space, seen.wrong, seen.slope, allowed, step)
+    allowed = max((MARK if step else COARSE_MARK) * tol, CARRIED * float(seen.wrong.max()))
+    return plan.refined(space.mosaic, seen.wrong > allowed, step)
 
 
 def _level(
@@ -229,83 +280,21 @@ def _told(operator: SolutionOperator) -> str:
     space = _space(operator)
     sides = np.max(space.mosaic.sides[:, : space.mosaic.pieces.dim], axis=1)
     depth = round(float(np.log2(np.max(sides) / np.min(sides))))
-    degree = int(np.max(np.sum(space.degrees, axis=1)))
-    return f"{len(sides)} parts of degree {degree}, halved up to {depth} times"
+    return f"{len(sides)} parts of {space.told_degrees}, halved up to {depth} times"
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Which cells a domain is cut into.
-
-    Arguments:
-        cells: about so many along the longest side.
-        target: the error at which grading aims.
-        halved: cells that are halved because they were wrong.
-    """
-
-    cells: int
-    target: float
-    halved: frozenset[Corners] = frozenset()
-
-    def number(self, problem: Problem, pieces: Pieces, depth: int | None) -> int:
-        """How many cells there are, graded so deeply."""
-        cells, _ = cells_of(problem, pieces, self.cells, self.target, depth, self.halved)
-        return len(cells.low)
-
-    def within(self, most: int, problem: Problem, pieces: Pieces, depth: int | None) -> Plan:
-        """Graded less deeply, or not halved, until there are at most so many cells, if that helps."""
-        if self.number(problem, pieces, depth) <= most or self == Plan(self.cells, 1.0):
-            return self
-        return Plan(self.cells, min(1.0, SHALLOWER * self.target)).within(most, problem, pieces, depth)
-
-    def refined(self, mosaic: Mosaic, wrong: NDArray[np.bool_], step: int) -> Plan:
-        """With cells halved whose parts are wrong, (P,); if none is, with deeper grading, and, without it, all.
-
-        In space cells of different sizes beside each other are no gain: a box is graded to its edges, and any other
-        domain cut into more cells.
-        """
-        if mosaic.pieces.dim == 3 and not mosaic.pieces.boxed:
-            return replace(self, cells=self.cells + ceil(self.cells / 2)) if step or np.any(wrong) else self
-        if mosaic.boxes[0].shape[1] == 3 and np.any(mosaic.singular):  # a box in space that is graded to its edges
-            return replace(self, target=max(LEAST, self.target / SHALLOW)) if step else self
-        if step == 0:
-            return self if not np.any(wrong) else self._halving(mosaic, wrong)
-        if np.any(wrong):
-            return self._halving(mosaic, wrong)
-        if np.any(mosaic.singular):
-            return replace(self, target=max(LEAST, self.target / SHALLOW**2))
-        return self._halving(mosaic, np.ones(len(mosaic.owners), dtype=bool))
-
-    def _halving(self, mosaic: Mosaic, wrong: NDArray[np.bool_]) -> Plan:
-        low, high = mosaic.cells.low, mosaic.cells.high
-        cells = np.unique(mosaic.owners[wrong, 0])
-        return replace(self, halved=self.halved | {corners_of(low[cell], high[cell]) for cell in cells.tolist()})
-
-
-def _rings(mosaic: Mosaic) -> NDArray[np.intp]:
-    """Small cells around singularities: what is wrong there comes from within, and deeper grading mends it."""
-    d = mosaic.pieces.dim
-    low, high = mosaic.cells.low[:, :d], mosaic.cells.high[:, :d]
-    size, middle = np.max(high - low, axis=1), 0.5 * (low + high)
-    tips = middle[np.unique(mosaic.owners[mosaic.singular == 1, 0])]
-    small = np.flatnonzero(
-        size < SMALL * float(np.max(mosaic.cells.corners[0, 1, :d] - mosaic.cells.corners[0, 0, :d]))
-    )
-    if len(tips) == 0 or len(small) == 0:
-        return np.empty(0, dtype=np.intp)
-    far, _ = KDTree(tips).query(middle[small], p=np.inf)
-    return small[far < NEAR * size[small]]
-
-
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class _Seen:
-    """What is seen of an operator: how wrong it is on known solutions, and others inside, (n, B); and on each part."""
+    """What is seen of an operator: how wrong it is on known solutions, and others inside, (n, B); and on each part,
+    (P,), with the decay of the solution that is most wrong there, (P,).
+    """
 
     error: float
     measured: str
     misfit: float
     values: FloatArray
     wrong: FloatArray
+    slope: FloatArray
 
 
 class _Followed:
@@ -332,16 +321,18 @@ class _Followed:
         misfit = max((float(np.max(u.misfits)) for u in answers if u.misfits is not None), default=0.0)
         if self._known is not None or self._jumps:
             columns = np.hstack([u.data for u in answers if u.data is not None])
-            return _Seen(0.0, "", misfit, values, self._wrong(operator, columns))
+            wrong, slope = self._wrong(operator, columns)
+            return _Seen(error=0.0, measured="", misfit=misfit, values=values, wrong=wrong, slope=slope)
         task = self._task
         probes = OnProbes(task.problem, task.frame, task.seed, operator.ansatz, operator.collocated)
         data = probes.data(operator)
         answer = operator.factorisation.answer(data)
         left_out = np.array([name not in self.names for name in probes.unknown], dtype=bool)
-        worst = _relative_by_parts(
+        wrong, slope = _relative_by_parts(
             operator, data, answer, np.append(np.zeros(data.shape[1] - len(left_out), bool), left_out)
         )
-        return _Seen(probes.judged(answer).error, probes.known, misfit, values, worst)
+        error = probes.judged(answer).error
+        return _Seen(error=error, measured=probes.known, misfit=misfit, values=values, wrong=wrong, slope=slope)
 
     def graded(self, plan: Plan, method: Partition) -> float:
         """What grading leaves of errors, about, where its depth is limited: from level to level it does not change."""
@@ -359,7 +350,7 @@ class _Followed:
         fit = tuple(name for name, part in zip(self.names, found.imbalance(h), strict=True) if part < CONTRADICT)
         return self.names if self._jumps and not fit else fit
 
-    def _wrong(self, operator: SolutionOperator, h: FloatArray) -> FloatArray:
+    def _wrong(self, operator: SolutionOperator, h: FloatArray) -> tuple[FloatArray, FloatArray]:
         return _relative_by_parts(operator, h, operator.factorisation.answer(h))
 
 
@@ -383,8 +374,9 @@ def flux_error(problem: Problem, pieces: Pieces, x: FloatArray) -> float:
 
 def _relative_by_parts(
     operator: SolutionOperator, h: FloatArray, answer: Answer, left_out: NDArray[np.bool_] | None = None
-) -> FloatArray:
+) -> tuple[FloatArray, FloatArray]:
     """The largest error of a solution on each part, about, relative to the solution: (P,); 0 beside singularities.
+    And how fast that solution decays there with the degree, (P,).
 
     Arguments:
         left_out: solutions that do not count, (B,).
@@ -392,11 +384,14 @@ def _relative_by_parts(
     wrong = errors_by_parts(operator.factorisation, operator.collocated, answer.u, h)
     assert wrong is not None
     mosaic = _space(operator).mosaic
-    wrong[(mosaic.singular == 1) | np.isin(mosaic.owners[:, 0], _rings(mosaic))] = 0.0
+    wrong[(mosaic.singular == 1) | np.isin(mosaic.owners[:, 0], rings(mosaic))] = 0.0
     x = interior(operator.problem, FEW, 0).x
     size = np.max(np.abs(answer.u.apply(operator.ansatz.evaluations(x))), axis=0)
     size = np.where(size > 0.0, size, np.inf)
-    return np.max(wrong / (size if left_out is None else np.where(left_out, np.inf, size)), axis=1)
+    wrong /= size if left_out is None else np.where(left_out, np.inf, size)
+    which = np.argmax(wrong, axis=1)[:, None]
+    decay = slopes(_space(operator), answer.u.y)
+    return np.take_along_axis(wrong, which, axis=1)[:, 0], np.take_along_axis(decay, which, axis=1)[:, 0]
 
 
 def _flat(values: Any) -> FloatArray:
@@ -409,7 +404,7 @@ def _flat(values: Any) -> FloatArray:
 def _changes(now_: FloatArray, before: FloatArray) -> tuple[float, ...]:
     """How far solutions are from those before, relative, in L2 or L∞."""
     apart, now_ = np.abs(now_ - before), np.abs(now_)
-    pairs = [(norms(apart), norms(now_)), (np.max(np.abs(apart), axis=0), np.max(np.abs(now_), axis=0))]
+    pairs = [(norms(apart), norms(now_)), (np.max(apart, axis=0, initial=0.0), np.max(now_, axis=0, initial=0.0))]
     found = np.max([a / np.where(b > 0.0, b, 1.0) for a, b in pairs], axis=0)
     return tuple(map(float, found))
 

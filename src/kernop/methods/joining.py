@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernop.basics.errors import SingularGramError
 from kernop.basics.progress import Tick
@@ -53,6 +54,7 @@ def ways(problem: Problem, method: Partition, singular: bool) -> tuple[Gluing, .
 def glued_operator(
     problem: Problem,
     placed: Mosaic,
+    degrees: NDArray[np.int64],
     method: Partition,
     rows: Functionals,
     ansatz: Ansatz,
@@ -64,17 +66,18 @@ def glued_operator(
     Where coefficients jump, by factors of any size, a large condition number says nothing against values.
 
     Arguments:
+        degrees: of the polynomials on each part, (P,).
         known: parts that were learned before; others are added.
         crew: who learns the parts, and merges subtrees of them.
     """
     part_rows, counts = rows_of_parts(placed, problem, rows), _counts(problem, placed, rows)
     if not placed.seams:
-        return factorised(placed, method, rows, part_rows, None, ansatz, known, crew, counts)
+        return factorised(placed, degrees, rows, part_rows, None, ansatz, known, crew, counts)
     best = None
     for way in ways(problem, method, bool(np.any(placed.singular))):
         try:
             crossing = exchange(problem, placed, ansatz, way)
-            found = factorised(placed, method, rows, part_rows, crossing, ansatz, known, crew, counts)
+            found = factorised(placed, degrees, rows, part_rows, crossing, ansatz, known, crew, counts)
         except SingularGramError:
             continue
         if found.condition > (GOOD[way] if placed.pieces.parts is None else BAD):

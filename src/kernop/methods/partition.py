@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from math import ceil, comb
 from typing import Literal
 
@@ -19,8 +19,7 @@ from kernop.basics.stored import stored
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.fluxes import Exchange
 from kernop.collocation.functionals import Block, Functionals
-from kernop.collocation.mosaic import Mosaic
-from kernop.collocation.tiling import Counts
+from kernop.collocation.mosaic import FACES, Counts, Mosaic
 from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination
 from kernop.methods.parts.balancing import balanced, balanced_transposed
@@ -28,20 +27,20 @@ from kernop.methods.parts.batches import Stack, batched
 from kernop.methods.parts.crew import Crew, threads
 from kernop.methods.parts.gluing import SINGULAR, Glue, Group, glued, unglued
 from kernop.methods.parts.leaves import Known, Leaves, PartRows
-from kernop.methods.parts.local import BESIDE_SINGULARITIES, Local
-from kernop.methods.parts.skeleton import bubbles
-from kernop.methods.parts.space import PartsSpace
+from kernop.methods.parts.local import Local
+from kernop.methods.parts.space import PartsSpace, by_degree
 from kernop.methods.parts.subtrees import Subtrees
 from kernop.methods.parts.traces import Trace, trace_of
 from kernop.methods.posterior import Posterior
-from kernop.methods.spaces.polynomials import total_degree
 
 #: Degrees of the polynomials on a part, and of the traces on its faces, for d = 1, 2, 3.
 DEGREES, TRACES = (24, 19, 10), (1, 16, 8)
 #: Points for each function, on parts that are cut, and Gauss points on those that are not.
 SCATTERED, GAUSS = 2, 1.3
-#: The traces of a cell with six faces in the plane, as a part of its functions, at most.
-MOST_TRACES = 0.68
+#: The traces on all faces of a cell in the plane, as a part of its functions, at most.
+MOST_TRACES = 0.76
+#: The degree of polynomials on parts in which u is singular: more of them only follow what they cannot resolve.
+BESIDE_SINGULARITIES = 7
 #: What may be exchanged between parts.
 GLUINGS = ("values", "robin", "impedance")
 #: What many columns leave is seen in so many combinations of them, if these leave less than this part of what matters.
@@ -83,29 +82,37 @@ class Partition(Method):
     def derivatives_needed(self, order: int) -> int:
         return order
 
-    def degrees_for(self, dim: int) -> tuple[int, int]:
-        """The degree of polynomials on a part, and the number of degrees of traces."""
-        degree = self.degree or DEGREES[dim - 1]
-        traces = 1 if dim == 1 else max(2, round(degree * TRACES[dim - 1] / DEGREES[dim - 1]))
-        # A cell beside smaller ones has six faces, and must have more functions than they have traces.
-        return degree, min(traces, max(2, int(MOST_TRACES * comb(degree + 2, 2) / 6))) if dim == 2 else traces
-
-    def counts_for(self, dim: int) -> Counts:
-        """How many points of an equation a part gets, and which degrees traces have."""
-        degree, traces = self.degrees_for(dim)
-        _, least = Partition(degree=degree if dim == 3 else min(degree, BESIDE_SINGULARITIES)).degrees_for(dim)
-        functions = comb(degree + dim, dim)
-        return Counts(
-            scattered=SCATTERED * functions,
-            along=ceil((GAUSS * functions) ** (1.0 / dim)),
-            told=max(1, degree - 1),
-            traces=traces,
-            least=least,
-            whole=max(traces, degree - 2),
-        )
+    def degree_for(self, dim: int) -> int:
+        """The degree of polynomials on a part that fills as large a cell as any."""
+        return self.degree or DEGREES[dim - 1]
 
     def factorise(self, setting: Setting) -> Factorisation:
         raise fail(ArgumentError, "method", "a Partition without cells", "use ko.learn(problem, method=ko.Partition())")
+
+
+def held_low(degrees: NDArray[np.int64], singular: NDArray[np.bool_], dim: int) -> NDArray[np.int64]:
+    """Degrees in cells, (C,), low where u is singular. At the edges of a box in space, where u is like r² log r, all
+    polynomials are of use.
+    """
+    return degrees if dim == 3 else np.where(singular, np.minimum(degrees, BESIDE_SINGULARITIES), degrees)
+
+
+@cache
+def counts_for(dim: int, degree: int) -> Counts:
+    """Points and traces of a part with polynomials up to a degree. It must have more functions than its faces have
+    traces, which are six and more beside smaller cells.
+    """
+    functions = comb(degree + dim, dim)
+    traces = 1 if dim == 1 else max(2, round(degree * TRACES[dim - 1] / DEGREES[dim - 1]))
+    room = int(MOST_TRACES * functions) if dim == 2 else None
+    return Counts(
+        scattered=SCATTERED * functions,
+        along=ceil((GAUSS * functions) ** (1.0 / dim)),
+        told=max(1, degree - 1),
+        traces=traces,
+        whole=max(2, degree - 2, traces if room is None else min(traces, room // FACES)),
+        room=room,
+    )
 
 
 @dataclass(kw_only=True, frozen=True, eq=False)
@@ -148,8 +155,7 @@ class PartsFactorisation(Factorisation):
     @cached_property
     def _told(self) -> NDArray[np.bool_]:
         """Parts whose residuals tell of the solution, (P,): at singularities they are large, and no harm is done."""
-        assert isinstance(self.expansion, PartsSpace)
-        smooth = self.expansion.mosaic.singular == 0
+        smooth = self._space.mosaic.singular == 0
         return smooth if np.any(smooth) else np.ones(len(self.locals), dtype=bool)
 
     @cached_property
@@ -164,12 +170,16 @@ class PartsFactorisation(Factorisation):
     def _batches(self) -> list[Stack]:
         """All parts."""
         rows = [own.numbers for own in self.part_rows]
-        return batched(self.locals, rows, self.roots, self.glue.owned)
+        return batched(self.locals, self._space.starts, rows, self.roots, self.glue.owned)
+
+    @property
+    def _space(self) -> PartsSpace:
+        assert isinstance(self.expansion, PartsSpace)
+        return self.expansion
 
     def answer(self, h: FloatArray) -> Answer:
         y, incoming = self._solved(h)
-        u = Combination(self.expansion, y.reshape(-1, h.shape[1]))
-        return Answer(u, self._left(h, y, incoming), self._told_size(h))
+        return Answer(Combination(self.expansion, y), self._left(h, y, incoming), self._told_size(h))
 
     def answer_again(self, h: FloatArray, enough: float) -> Answer:
         """What many columns of data leave is seen in a few random combinations of them, each in units of its size.
@@ -184,7 +194,7 @@ class PartsFactorisation(Factorisation):
         mixed = np.random.default_rng(0).standard_normal((h.shape[1], COMBINED))
         mixed *= np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)[:, None]
         left = self._left(h @ mixed, y @ mixed, incoming @ mixed)
-        u = Combination(self.expansion, y.reshape(-1, h.shape[1]))
+        u = Combination(self.expansion, y)
         if np.max(left) <= SURELY * enough:
             return Answer(u, np.max(left) * size, size, exact=False)
         return Answer(u, self._left(h, y, incoming), size)
@@ -195,7 +205,7 @@ class PartsFactorisation(Factorisation):
         for batch in self._batches:
             told = self._told[batch.parts]
             if np.any(told):
-                left[batch.rows[told]] -= batch.local.seen(y[batch.place])[told]
+                left[batch.rows[told]] -= batch.local.seen(batch.coordinates(y))[told]
         return norms(np.stack([norms(left), norms(self._unbalanced(y, incoming, h))]))
 
     def _told_size(self, h: FloatArray) -> FloatArray:
@@ -232,8 +242,8 @@ class PartsFactorisation(Factorisation):
         return np.concatenate([h[self.integrals], np.zeros((self.glue.sums - len(self.integrals), h.shape[1]))])
 
     def _solved(self, h: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Coordinates y of all parts (P, m, B), and what comes in on seams."""
-        y = np.zeros((len(self.locals), len(self.locals[0].upper), h.shape[1]))
+        """Coordinates y of all parts (L, B), and what comes in on seams."""
+        y = np.zeros((len(self._space), h.shape[1]))
         outgoing = self._with_sums([batch.pull(h, y) for batch in self._batches], y)
         outgoing[0][len(self.locals[0].out) :] -= self._sum_data(h)
         incoming = balanced(self.root, outgoing, self.glue)
@@ -243,15 +253,16 @@ class PartsFactorisation(Factorisation):
 
     def _outgoing(self, y: FloatArray) -> list[FloatArray]:
         """What goes out of each part, (b, B), with its shares of the sums behind."""
-        return self._with_sums([batch.local.out @ y[batch.place] for batch in self._batches], y)
+        return self._with_sums([batch.local.out @ batch.coordinates(y) for batch in self._batches], y)
 
     def _with_sums(self, sent: Sequence[FloatArray], y: FloatArray) -> list[FloatArray]:
         """The same for what goes out of the parts of each batch in their units, (P, b, B), which is lost."""
-        found = [np.empty((0, y.shape[2]))] * len(self.locals)
+        found = [np.empty((0, y.shape[1]))] * len(self.locals)
         for batch, all_ in zip(self._batches, sent, strict=True):
             all_ *= self.strengths[batch.parts, None, None]
             for k, out in zip(batch.parts.tolist(), all_, strict=True):
-                found[k] = np.concatenate([out, self.integrands[k] @ y[k]]) if self.glue.sums else out
+                shares = self.integrands[k] @ y[self._space.span(k)] if self.glue.sums else None
+                found[k] = out if shares is None else np.concatenate([out, shares])
         return found
 
     @cached_property
@@ -300,8 +311,7 @@ class PartsFactorisation(Factorisation):
         return self._told_once * np.stack(found)
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
-        m = len(self.locals[0].upper)
-        pulls = [e[:, k * m : (k + 1) * m].T for k in range(len(self.locals))]
+        pulls = [e[:, self._space.span(k)].T for k in range(len(self.locals))]
         incoming = np.zeros((self.glue.count, len(e)))
         for own, mine, k in zip(self.locals, pulls, self.glue.owned, strict=True):
             incoming[k] += own.from_trace.T @ mine[own.split[1] :]
@@ -333,7 +343,7 @@ class PartsFactorisation(Factorisation):
 
 def factorised(
     mosaic: Mosaic,
-    method: Partition,
+    degrees: NDArray[np.int64],
     functionals: Functionals,
     part_rows: Sequence[PartRows],
     crossing: Exchange | None,
@@ -345,27 +355,34 @@ def factorised(
     """Least squares on every part, and the tree.
 
     Arguments:
+        degrees: of the polynomials on each part, (P,).
         functionals: all N rows; each block belongs to a condition, or to one component of it.
         part_rows: which of them each part has; what no part has are integrals.
         crossing: what crosses the seams; None if there is one part alone.
         ansatz: how the unknowns are made of the components of the space.
-        known: parts of operators that were learned before with the same degree; others are added.
+        known: parts of operators that were learned before; others are added.
         crew: who learns the parts, and merges subtrees of them.
         counts: how much more than others each block of rows counts on its part; empty for alike.
     """
     dim = functionals.dim
-    degree, _ = method.degrees_for(dim)
     traces = [trace_of(seam) for seam in mosaic.seams]
     copies = 2 if crossing is not None and crossing.doubled else 1
-    degrees = total_degree(dim, comb(degree + dim, dim))
-    degrees = degrees[np.argsort(~bubbles(degrees), kind="stable")]  # bubbles come first, see `Local`
-    width = copies * ansatz.width
-    space = PartsSpace(mosaic=mosaic, degrees=degrees, uppers=(), ansatz=ansatz, components=width)
+    width, most = copies * ansatz.width, by_degree(dim, int(np.max(degrees)))
+    space = PartsSpace(mosaic=mosaic, degrees=most, uppers=(), ansatz=ansatz, components=width)
     owned: list[list[tuple[int, int]]] = [[] for _ in part_rows]  # seam, side
     for number, seam in enumerate(mosaic.seams):
         owned[seam.below].append((number, 0))
         owned[seam.above].append((number, 1))
-    leaves = Leaves(space, functionals, part_rows, crossing=crossing, traces=traces, owned=owned, counts=counts)
+    leaves = Leaves(
+        space,
+        functionals,
+        part_rows,
+        degrees=degrees,
+        crossing=crossing,
+        traces=traces,
+        owned=owned,
+        counts=counts,
+    )
     plan, strengths = leaves.planned({} if known is None else known), leaves.strengths
     integrals = _integrals(functionals, part_rows)
     glue = _glue(traces, owned, crossing, copies * len(integrals))
@@ -418,11 +435,11 @@ def _integrands(
 ) -> tuple[FloatArray, ...]:
     """What rows that are integrals make of the functions of each part, for each copy, (s, m)."""
     if len(numbers) == 0:
-        return (np.zeros((0, space.each)),) * len(space.uppers)
+        return tuple(np.zeros((0, len(upper))) for upper in space.uppers)
     rows, shift = functionals.take(numbers), space.components // copies
     twins = [Functionals(tuple(_shifted(b, k * shift) for b in rows.blocks)) for k in range(copies)]
     whole = np.concatenate([space.matrix(own) for own in twins])
-    return tuple(np.split(whole, len(space.uppers), axis=1))
+    return tuple(np.split(whole, space.starts[1:-1], axis=1))
 
 
 def _check_alone(own: Local) -> None:

@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, NumberArray
 from kernop.collocation.batches import StreamPoints
 from kernop.geometry import Points
-from kernop.methods.parts.drawing import draw_parts
+from kernop.methods.parts.drawing import draw_parts, write_degrees
 from kernop.methods.parts.space import PartsSpace
 from kernop.operators.evaluated import scene_of
 from kernop.operators.green import GreenFunction
@@ -72,7 +72,9 @@ def _places(learned: Learned, axis: Any) -> None:
         shown = draw_parts(space, axis, zorder=1.5, alpha=0.7, cmap="viridis_r")  # above the domain
         axis.axis(view)
         axis.figure.colorbar(shown, ax=axis, label="halved", shrink=0.7)
-        axis.set_title(f"{len(space.uppers)} parts of degree {int(np.max(np.sum(space.degrees, axis=1)))}")
+        if np.ptp(space.of_parts):
+            write_degrees(space, axis)
+        axis.set_title(f"{len(space.uppers)} parts of {space.told_degrees}")
 
 
 def unlabelled(axis: Any) -> None:

@@ -40,7 +40,8 @@ class PartsRecord(Factorisation):
         partner: the unknown on the other side of each, (count,); None if both sides share it.
         number: of rows, N.
         integrals: the rows that are integrals over several parts, (k,).
-        integrands: what they, and their copies for imaginary parts, make of the functions of each part, (P, s, m).
+        integrands: what they, and their copies for imaginary parts, make of the functions of each part, (P, s, m),
+            with zeros behind those of parts that have fewer functions than others.
         condition: the worst reciprocal condition number in the tree.
     """
 
@@ -68,7 +69,7 @@ class PartsRecord(Factorisation):
         space = self.expansion
         if not isinstance(space, PartsSpace) or not self.locals or not self.groups:
             raise fail(ArgumentError, "expansion", "one that is not made of parts", REMEDY)
-        parts, width = len(space.uppers), space.each
+        parts, widths = len(space.uppers), np.diff(space.starts).tolist()
         check_shape("which", self.which, parts)
         check_positive("strengths", self.strengths, parts)
         _check_numbers("which", self.which, len(self.locals))
@@ -77,14 +78,14 @@ class PartsRecord(Factorisation):
         _check_numbers("integrals", self.integrals, self.number)
         _check_all("rows, integrals", np.concatenate([self.rows_of.values, self.integrals]), self.number)
         k = len(self.integrals)
-        if self.integrands.shape not in {(parts, k, width), (parts, 2 * k, width)}:
+        if self.integrands.shape not in {(parts, k, max(widths)), (parts, 2 * k, max(widths))}:
             raise fail(ArgumentError, "integrands", f"an array of shape {self.integrands.shape}", REMEDY)
         if self.partner is not None:
             _check_all("partner", self.partner, self.count)
         if {len(self.rows_of), len(self.roots), len(self.unknowns)} != {parts}:
             raise fail(ArgumentError, "rows, roots, unknowns", "those of other parts", REMEDY)
-        sizes = zip(self.which.tolist(), self.rows_of.lengths, self.roots.lengths, self.unknowns.lengths, strict=True)
-        for k, rows, roots, unknowns in sizes:
+        lengths = self.rows_of.lengths, self.roots.lengths, self.unknowns.lengths
+        for k, width, rows, roots, unknowns in zip(self.which.tolist(), widths, *lengths, strict=True):
             own = self.locals[k]
             check_shape("roots", np.empty(roots), int(rows))
             count, mu = own.split
@@ -112,7 +113,7 @@ class PartsRecord(Factorisation):
     def revived(self) -> PartsFactorisation:
         """The factorisation that the stored record describes."""
         children: list[list[Group]] = [[] for _ in self.groups]
-        whole = self.groups[-1]
+        whole, which = self.groups[-1], self.which.tolist()
         for own, parent, below in zip(self.groups, self.parents.tolist(), children, strict=True):
             whole = replace(own, children=tuple(below))
             if parent >= 0:
@@ -121,7 +122,7 @@ class PartsRecord(Factorisation):
             expansion=self.expansion,
             regularization=self.regularization,
             weights=self.weights,
-            locals=tuple(self.locals[k] for k in self.which.tolist()),
+            locals=tuple(self.locals[k] for k in which),
             part_rows=tuple(PartRows((), numbers) for numbers in self.rows_of.arrays),
             roots=self.roots.arrays,
             strengths=self.strengths,
@@ -129,7 +130,9 @@ class PartsRecord(Factorisation):
             glue=Glue(self.unknowns.arrays, self.count, self.partner, self.integrands.shape[1]),
             number=self.number,
             integrals=self.integrals,
-            integrands=tuple(self.integrands),
+            integrands=tuple(
+                own[:, : len(self.locals[k].upper)] for own, k in zip(self.integrands, which, strict=True)
+            ),
             condition=self.condition,
         )
 
@@ -159,9 +162,17 @@ def parts_record(found: PartsFactorisation) -> PartsRecord:
         partner=found.glue.partner,
         number=found.number,
         integrals=found.integrals,
-        integrands=np.stack(found.integrands),
+        integrands=_padded(found.integrands),
         condition=found.condition,
     )
+
+
+def _padded(found: Sequence[FloatArray]) -> FloatArray:
+    """Matrices (s, m) in one array, with zeros behind those that have fewer columns than others."""
+    whole = np.zeros((len(found), len(found[0]), max(own.shape[1] for own in found)))
+    for k, own in enumerate(found):
+        whole[k, :, : own.shape[1]] = own
+    return whole
 
 
 def _in_a_row(root: Group) -> tuple[tuple[Group, ...], NDArray[np.int64]]:

@@ -42,3 +42,15 @@ def test_an_operator_draws_its_parts_and_a_source_inside():
     y = np.array([float(own) for own in axes[-1].get_title().partition("(")[2].rstrip(")").split(",")])
     assert np.hypot(*y) > 0.2  # not at the re-entrant corner, the middle of the box
     pyplot().close(axes[0].figure)
+
+
+def test_degrees_that_differ_are_written_into_parts_large_enough():
+    disk = ko.Ball([0, 0], 1.0)
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=disk), ko.Dirichlet(on=disk.boundary))
+    T = ko.learn(problem, method=ko.Partition(), tol=1e-6)
+    space = T.factorisation.expansion
+    axes = T.plot()
+    assert axes[0].get_title() == f"{len(space.uppers)} parts of {space.told_degrees}"
+    written = sorted(int(own.get_text()) for own in axes[0].texts)
+    assert written == sorted(space.of_parts.tolist())
+    pyplot().close(axes[0].figure)

@@ -24,6 +24,7 @@ class Stack:
     Arguments:
         local: what they do, one for all, or with a leading axis for each.
         parts: their numbers, (P,).
+        starts: where their coordinates begin among all, (P,).
         rows: the numbers of their rows, (P, n).
         roots: √w of them, (P, n, 1).
         owned: the numbers of their unknowns, (P, b).
@@ -31,15 +32,27 @@ class Stack:
 
     local: Local
     parts: NDArray[np.intp]
+    starts: NDArray[np.intp]
     rows: NDArray[np.intp]
     roots: FloatArray
     owned: NDArray[np.intp]
 
     @cached_property
-    def place(self) -> slice | NDArray[np.intp]:
-        """Where they stand among all parts; a slice needs no copies."""
-        first, last = int(self.parts[0]), int(self.parts[-1])
-        return slice(first, last + 1) if last - first == len(self.parts) - 1 else self.parts
+    def _place(self) -> slice | NDArray[np.intp]:
+        """Where their coordinates are among all, (P m,); a slice needs no copies."""
+        m = self.local.out.shape[-1]
+        if np.all(np.diff(self.starts) == m):
+            return slice(int(self.starts[0]), int(self.starts[-1]) + m)
+        return (self.starts[:, None] + np.arange(m)).ravel()
+
+    def coordinates(self, y: FloatArray) -> FloatArray:
+        """Theirs, (P, m, B), among those of all parts, (L, B); a copy unless they follow each other."""
+        return y[self._place].reshape(len(self.parts), -1, y.shape[1])
+
+    def _put(self, y: FloatArray, mine: FloatArray) -> None:
+        """Write what was changed in a copy of their coordinates."""
+        if not isinstance(self._place, slice):
+            y[self._place] = mine.reshape(-1, y.shape[1])
 
     @cached_property
     def _inside(self) -> tuple[slice | NDArray[np.intp], FloatArray | None]:
@@ -58,8 +71,8 @@ class Stack:
         return self.roots[:, start:] * h[self.rows[:, start:]]
 
     def pull(self, h: FloatArray, y: FloatArray) -> FloatArray:
-        """y = Qᵀ (w h), for data h of all parts (N, B), into y of all parts (P, m, B); what goes out, (P, b, B)."""
-        local, (count, mu) = self.local, self.local.split
+        """y = Qᵀ (w h), for data h of all parts (N, B), into y of all parts (L, B); what goes out, (P, b, B)."""
+        local, (count, mu), mine = self.local, self.local.split, self.coordinates(y)
         out: FloatArray | None = None
         if local.inner is not None:
             place, root = self._inside
@@ -67,24 +80,26 @@ class Stack:
             bubbles = np.swapaxes(local.inner, -1, -2) @ (self.roots[:, :count] * inside if root is None else inside)
             if root is not None:
                 bubbles *= root
-            y[self.place, :mu] = bubbles
+            mine[:, :mu] = bubbles
             out = local.out[..., :mu] @ bubbles
         if self._given:
             others = np.swapaxes(local.q, -1, -2) @ self.weighted(h, count)
-            y[self.place, mu:] = others
+            mine[:, mu:] = others
             more = local.out[..., mu:] @ others
             out = more if out is None else np.add(out, more, out=out)
         assert out is not None
+        self._put(y, mine)
         return out
 
     def push(self, incoming: FloatArray, y: FloatArray) -> None:
         """y += C t, for what comes in on all seams (count, B)."""
         _, mu = self.local.split
-        come = self.local.from_trace @ incoming[self.owned]
+        come, mine = self.local.from_trace @ incoming[self.owned], self.coordinates(y)
         if self._given:
-            y[self.place, mu:] += come
+            mine[:, mu:] += come
         else:
-            y[self.place, mu:] = come
+            mine[:, mu:] = come
+        self._put(y, mine)
 
     @property
     def _given(self) -> bool:
@@ -94,6 +109,7 @@ class Stack:
 
 def batched(
     parts: Sequence[Local],
+    starts: NDArray[np.intp],
     rows: Sequence[NDArray[np.intp]],
     roots: Sequence[FloatArray],
     owned: Sequence[NDArray[np.intp]],
@@ -102,6 +118,7 @@ def batched(
 
     Arguments:
         parts: what each does.
+        starts: where the coordinates of each begin among all.
         rows: the numbers of its rows.
         roots: √w of them.
         owned: the numbers of its unknowns.
@@ -120,6 +137,7 @@ def batched(
         return Stack(
             local=stacked([parts[k] for k in numbers]),
             parts=np.array(numbers),
+            starts=starts[numbers],
             rows=np.stack([rows[k] for k in numbers]),
             roots=np.stack([roots[k] for k in numbers])[:, :, None],
             owned=np.stack([owned[k] for k in numbers]),

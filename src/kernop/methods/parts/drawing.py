@@ -1,4 +1,4 @@
-"""A picture of the parts of a space: where they are, how often cells were halved, or any number for each of them."""
+"""A picture of the parts of a space: where they are, how often cells were halved, their degrees, or any numbers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike
 from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, fail
 from kernop.methods.parts.space import PartsSpace
 from kernop.views.extras import needed
+
+#: Degrees are written into parts whose sides are at least this part of the whole, in letters of this size.
+LEGIBLE, LETTERS = 0.06, 6.0
 
 
 def halvings(space: PartsSpace) -> FloatArray:
@@ -42,3 +45,13 @@ def draw_parts(space: PartsSpace, axes: Any, values: ArrayLike | None = None, **
     axes.autoscale()
     axes.set_aspect("equal")
     return boxes
+
+
+def write_degrees(space: PartsSpace, axes: Any) -> None:
+    """Write the degree of its polynomials into each part that is large enough for it to be read."""
+    low, high = space.boxes
+    extent = float(np.max(np.max(high, axis=0) - np.min(low, axis=0)))
+    for k in np.flatnonzero(np.min(high - low, axis=1) >= LEGIBLE * extent).tolist():
+        x, y = (0.5 * (low[k] + high[k])).tolist()
+        shown = {"ha": "center", "va": "center", "fontsize": LETTERS, "zorder": 3, "clip_on": True}
+        axes.text(x, y, str(space.of_parts[k]), **shown)

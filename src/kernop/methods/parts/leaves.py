@@ -18,8 +18,8 @@ from kernop.collocation.functionals import Block, Functionals
 from kernop.language.fields import MultiIndex, Term
 from kernop.methods.parts.local import Leaf, Local
 from kernop.methods.parts.patterns import Basis, LocalRows, Pattern, pattern_of
-from kernop.methods.parts.skeleton import Skeleton, bubbles, skeleton_of
-from kernop.methods.parts.space import PartsSpace
+from kernop.methods.parts.skeleton import Skeleton, bubbles, in_order, skeleton_of
+from kernop.methods.parts.space import PartsSpace, by_degree
 from kernop.methods.parts.subtrees import Fitted
 from kernop.methods.parts.traces import Trace
 
@@ -178,12 +178,13 @@ class Leaves:
         functionals: Functionals,
         part_rows: Sequence[PartRows],
         *,
+        degrees: NDArray[np.int64],
         crossing: Exchange | None,
         traces: Sequence[Trace],
         owned: Sequence[Sequence[tuple[int, int]]],
         counts: Sequence[float] = (),
     ) -> None:
-        self._space, self._crossing, self._traces = space, crossing, traces
+        self._space, self._degrees, self._crossing, self._traces = space, degrees.tolist(), crossing, traces
         self._part_rows, self._owned, self._counts = part_rows, owned, counts
         first, last = space.mosaic.boxes
         self._half, self._middle = 0.5 * (last - first), 0.5 * (last + first)
@@ -191,8 +192,6 @@ class Leaves:
         self._seams = _nodes_of_parts(owned, np.cumsum([0, *(len(own.nodes) for own in traces)]))
         self._scale(functionals)
         self._patterns: dict[tuple[object, ...], list[Pattern]] = {}
-        # In space few functions are bubbles, and traces resolve too little of the others: equations tell more of them.
-        self._bubbles = int(np.sum(bubbles(space.degrees))) if space.dim < 3 else 0
 
     def _scale(self, functionals: Functionals) -> None:
         """All rows in units of their parts."""
@@ -256,13 +255,11 @@ class Leaves:
             singular = int(self._space.mosaic.singular[k])
             kinds = tuple((own.terms, rows.stop - rows.start, kind) for own, rows, kind in pieces)
             traces = tuple(self._traces[seam] for seam, _ in self._owned[k])
-            key = (kinds, tuple(map(len, traces)), int(self._space.degrees.max()), singular)
+            key = (kinds, tuple(map(len, traces)), self._degrees[k], singular)
             alike = known.setdefault(key, Alike())
             number, seen = alike.find(numbers, EQUAL + 32.0 * EPS * float(self._far[k]))
             if not seen:
-                # At the edges of a box in space u is like r² log r: all polynomials are of use there.
-                held = bool(singular) and self._space.dim < 3
-                waiting[k] = alike, self._leaf(k, pieces, traces, held)
+                waiting[k] = alike, self._leaf(k, pieces, traces)
             found.append((alike, number))
         return Waiting(waiting, found)
 
@@ -274,7 +271,8 @@ class Leaves:
 
     def shelf(self, plan: Waiting) -> Shelf | None:
         """Where the matrices of parts that are to be learned stand if they do not fit into memory."""
-        what = f"{len(plan.waiting)} parts of {self._space.each} functions, no two of them alike"
+        most = len(self._space.degrees) * self._space.components
+        what = f"{len(plan.waiting)} parts of {most} functions, no two of them alike"
         remedy = "use fewer cells, a lower degree, a machine with more memory, or let TMPDIR name a folder with room"
         return shelf_for("method", sum(leaf.numbers for _, leaf in plan.waiting.values()), what, remedy)
 
@@ -288,15 +286,15 @@ class Leaves:
         found += [(own, nodes, kind) for kind, all_ in (("into", self._into), ("out", self._out)) for own in all_]
         return found
 
-    def _leaf(
-        self, k: int, pieces: Sequence[tuple[_Scaled, slice, str]], traces: tuple[Trace, ...], singular: bool
-    ) -> Leaf:
+    def _leaf(self, k: int, pieces: Sequence[tuple[_Scaled, slice, str]], traces: tuple[Trace, ...]) -> Leaf:
         crossing = self._crossing
         doubled = crossing is not None and crossing.doubled
         skeleton, rows = None, dict[str, list[LocalRows]]()
-        if self._space.components == 1 and not doubled and not singular:
+        # In space few functions are bubbles, and traces resolve too little of the others: equations tell more of them.
+        plain = self._space.components == 1 and self._space.dim < 3 and not self._space.mosaic.singular[k]
+        if plain and not doubled:
             rows = self._rows(k, pieces, "lobatto")
-            skeleton = self._skeleton(rows["data"], rows["into"], traces)
+            skeleton = _skeleton(rows["data"], rows["into"], traces)
         if skeleton is None:
             rows = self._rows(k, pieces, "legendre")
         return Leaf(
@@ -307,7 +305,6 @@ class Leaves:
             components=self._space.components,
             leading=() if crossing is None else crossing.leading,
             doubled=doubled,
-            singular=singular,
             counts=tuple(self._counts[c] for c, _ in self._part_rows[k].slices) if self._counts else (),
             skeleton=skeleton,
         )
@@ -319,30 +316,19 @@ class Leaves:
         for own, part, kind in pieces:
             table, width = own.table[part], len(own.terms)
             alphas = tuple(sorted({alpha for _, alpha in own.terms}))
-            pattern = self._pattern(table[:, width:], alphas, basis, near)
+            pattern = self._pattern(table[:, width:], self._degrees[k], alphas, basis, near)
             rows[kind].append(LocalRows(own.terms, np.ascontiguousarray(table[:, :width]), pattern, own.starts))
         return rows
 
-    def _skeleton(
-        self, data: Sequence[LocalRows], into: Sequence[LocalRows], traces: tuple[Trace, ...]
-    ) -> Skeleton | None:
-        """What values on faces determine, if nothing else is given there, and enough inside to determine bubbles."""
-        inside = list(takewhile(lambda own: not own.values_alone, data))
-        outside = data[len(inside) :]
-        if not inside or sum(map(len, inside)) < self._bubbles or any(own.starts is not None for own in inside):
-            return None
-        if not all(own.values_alone for own in (*outside, *into)):
-            return None
-        given, taken = (tuple(own.pattern for own in rows) for rows in (outside, into))
-        return skeleton_of(given, taken, traces, self._bubbles)
-
-    def _pattern(self, z: FloatArray, alphas: tuple[MultiIndex, ...], basis: Basis, near: float) -> Pattern:
+    def _pattern(
+        self, z: FloatArray, degree: int, alphas: tuple[MultiIndex, ...], basis: Basis, near: float
+    ) -> Pattern:
         """Places in the unit cell: those of a part before, if they are the same to rounding."""
-        seen = self._patterns.setdefault((alphas, basis, len(z)), [])
+        seen = self._patterns.setdefault((degree, alphas, basis, len(z)), [])
         for pattern in seen:
             if np.max(np.abs(pattern.z - z), initial=0.0) < near:
                 return pattern
-        found = pattern_of(z, self._space.degrees, alphas, basis)
+        found = pattern_of(z, in_order(by_degree(self._space.dim, degree), basis), alphas, basis)
         if len(seen) < PATTERNS:
             seen.append(found)
         return found
@@ -352,6 +338,19 @@ class Leaves:
         slices = zip(self._part_rows[k].slices, weights, strict=True)
         roots = [np.full(part.stop - part.start, 1.0 / (self._sizes[c][k] * w)) for (c, part), w in slices]
         return Built(local, np.concatenate(roots), float(self.strengths[k]))
+
+
+def _skeleton(data: Sequence[LocalRows], into: Sequence[LocalRows], traces: tuple[Trace, ...]) -> Skeleton | None:
+    """What values on faces determine, if nothing else is given there, and enough inside to determine bubbles."""
+    inside = list(takewhile(lambda own: not own.values_alone, data))
+    outside = data[len(inside) :]
+    if not inside or any(own.starts is not None for own in inside):
+        return None
+    count = int(np.sum(bubbles(inside[0].pattern.degrees)))
+    if sum(map(len, inside)) < count or not all(own.values_alone for own in (*outside, *into)):
+        return None
+    given, taken = (tuple(own.pattern for own in rows) for rows in (outside, into))
+    return skeleton_of(given, taken, traces, count)
 
 
 def unit_of(block: Block, half: FloatArray) -> float:

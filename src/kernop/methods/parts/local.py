@@ -15,11 +15,6 @@ from kernop.methods.parts.patterns import LocalRows
 from kernop.methods.parts.skeleton import Skeleton
 from kernop.methods.parts.traces import Trace
 
-#: The degree of polynomials on parts in which u is singular: more of them only follow what they cannot resolve.
-BESIDE_SINGULARITIES = 7
-#: By so much coefficients of others are held down there, in units of weighted rows.
-HELD = 1e3
-
 
 @stored("local", by_value=False)
 @dataclass(kw_only=True, frozen=True, eq=False)
@@ -96,7 +91,6 @@ class Leaf:
         components: the number c of components, each of which has the polynomials.
         leading: those by which conditions are weighted; empty for all.
         doubled: has each component a second one, c/2 behind it, for which the conditions hold with data 0?
-        singular: is u singular there?
         counts: how much more than others each of ``data`` counts; empty for alike.
         skeleton: what values on its faces determine, if these are all that is given there.
     """
@@ -108,7 +102,6 @@ class Leaf:
     components: int
     leading: tuple[int, ...] = ()
     doubled: bool = False
-    singular: bool = False
     counts: tuple[float, ...] = ()
     skeleton: Skeleton | None = None
 
@@ -141,20 +134,16 @@ def learned(leaf: Leaf) -> tuple[Local, list[float]]:
 
 
 def _by_least_squares(leaf: Leaf) -> tuple[Local, list[float]]:
-    degrees = leaf.data[0].pattern.degrees
-    m = len(degrees)
-    high = np.flatnonzero(np.sum(degrees, axis=1) > BESIDE_SINGULARITIES) if leaf.singular else np.arange(0)
-    held = np.concatenate([high + k * m for k in range(leaf.components)])
+    m = len(leaf.data[0].pattern.degrees)
     data = _ends(leaf.data, 0)
     twins = _ends(leaf.data if leaf.doubled else (), data[-1])
-    taken = _ends(leaf.into, twins[-1] + len(held))
+    taken = _ends(leaf.into, twins[-1])
     whole = np.zeros((m * leaf.components, taken[-1]))  # transposed, so that it is in Fortran's order for LAPACK
     counted = zip(leaf.data, _slices(data), leaf.counts or (1.0,) * len(leaf.data), strict=True)
     weights = [_placed(rows, whole[:, part], leaf.leading, count) for rows, part, count in counted]
     for rows, part, weight in zip(leaf.data if leaf.doubled else (), _slices(twins), weights, strict=False):
         rows.fill(whole[:, part], leaf.components // 2)
         whole[:, part] /= weight
-    whole[held, twins[-1] + np.arange(len(held))] = HELD
     for rows, part in zip(leaf.into, _slices(taken), strict=True):
         rows.fill(whole[:, part])
     size = float(np.linalg.norm(whole[:, taken[0] :])) or 1.0

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from itertools import pairwise
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
+from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS, right_solve_upper, solve_upper
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import PLAIN, Ansatz
@@ -18,11 +21,20 @@ from kernop.collocation.functionals import Block, Functionals, evaluations
 from kernop.collocation.mosaic import Mosaic
 from kernop.methods.expansion import Expansion, Order
 from kernop.methods.parts.patterns import BASES, Basis, LocalRows, Pattern
+from kernop.methods.parts.skeleton import in_order
+from kernop.methods.spaces.polynomials import total_degree
 
 #: Points whose functions are held at a time.
 STRIP = 2048
 #: Rounding errors up to this part of u on a part count as none.
 HARMLESS = 2e-13
+
+
+@cache
+def by_degree(dim: int, degree: int) -> NDArray[np.int64]:
+    """Multi-indices of polynomials up to a total degree, (m, d): those of a lower one come first."""
+    found = total_degree(dim, comb(degree + dim, dim))
+    return frozen(found[np.argsort(np.sum(found, axis=1), kind="stable")])
 
 
 @stored("polynomials on parts", by_value=False)
@@ -32,11 +44,12 @@ class PartsSpace(Expansion):
 
     Arguments:
         mosaic: where the parts are.
-        degrees: multi-indices of the polynomials, (m, d), the same for all parts.
-        uppers: R of each part, (m c, m c).
+        degrees: multi-indices of polynomials, (m, d); a part has the first m_p of them.
+        uppers: R of each part, (m_p c, m_p c).
         ansatz: how the unknowns are made of the functions.
         components: the number c of components, each of which has the polynomials.
-        bubbly: 1 for parts whose polynomials are products of Lobatto's functions, (P,), else 0; None for none of them.
+        bubbly: 1 for parts whose polynomials are products of Lobatto's functions, bubbles first, (P,), else 0; None for
+            none of them.
     """
 
     mosaic: Mosaic
@@ -46,10 +59,28 @@ class PartsSpace(Expansion):
     components: int = 1
     bubbly: NDArray[np.int64] | None = None
 
-    @property
-    def each(self) -> int:
-        """The number of functions of a part."""
-        return len(self.degrees) * self.components
+    @cached_property
+    def starts(self) -> NDArray[np.intp]:
+        """Where the functions of each part begin among all, and the last ones end, (P + 1,)."""
+        return np.cumsum([0, *map(len, self.uppers)])
+
+    @cached_property
+    def of_parts(self) -> NDArray[np.int64]:
+        """The degree of the polynomials of each part, (P,)."""
+        highest = np.maximum.accumulate(np.sum(self.degrees, axis=1))
+        return highest[np.diff(self.starts) // self.components - 1]
+
+    def span(self, part: int) -> slice:
+        """The functions of a part among all."""
+        return slice(int(self.starts[part]), int(self.starts[part + 1]))
+
+    def polynomials(self, part: int) -> tuple[NDArray[np.int64], Basis]:
+        """Multi-indices of the polynomials of a part, (m_p, d), in its order, and of which functions they are products.
+
+        Among bubbles, which come first where there are any, those of a lower degree do, as among all elsewhere.
+        """
+        basis = BASES[0 if self.bubbly is None else int(self.bubbly[part])]
+        return in_order(self.degrees[: len(self.uppers[part]) // self.components], basis), basis
 
     def check(self) -> None:
         check_shape("degrees", self.degrees, None, self.mosaic.cells.corners.shape[2])
@@ -58,13 +89,19 @@ class PartsSpace(Expansion):
         check_shape("uppers", np.empty(len(self.uppers)), len(self.mosaic.owners))
         if self.bubbly is not None:
             check_shape("bubbly", self.bubbly, len(self.uppers))
+        totals = np.sum(self.degrees, axis=1)
         for upper in self.uppers:
-            check_shape("uppers", upper, self.each, self.each)
+            own, rest = divmod(len(upper), self.components)
+            check_shape("uppers", upper, len(upper), len(upper))
+            # All polynomials, in any order, or those up to a degree, which come first.
+            whole = own == len(totals) or (0 < own < len(totals) and np.max(totals[:own]) < np.min(totals[own:]))
+            if rest or not whole:
+                raise fail(ArgumentError, "uppers", f"a triangle of {len(upper)} rows", REMEDY)
             if not np.all(np.diagonal(upper)):
                 raise fail(ArgumentError, "uppers", "a triangle with a zero on its diagonal", REMEDY)
 
     def __len__(self) -> int:
-        return len(self.uppers) * self.each
+        return int(self.starts[-1])
 
     @property
     def dim(self) -> int:
@@ -75,31 +112,31 @@ class PartsSpace(Expansion):
         return np.minimum(*self.mosaic.boxes), np.maximum(*self.mosaic.boxes)
 
     def __repr__(self) -> str:
-        return f"Polynomials(degree {int(np.max(self.degrees.sum(axis=1)))}) on {len(self.uppers)} parts"
+        return f"Polynomials({self.told_degrees}) on {len(self.uppers)} parts"
+
+    @property
+    def told_degrees(self) -> str:
+        """The degrees in words."""
+        least, most = int(np.min(self.of_parts)), int(np.max(self.of_parts))
+        return f"degree {most}" if least == most else f"degrees {least} to {most}"
 
     def with_ansatz(self, ansatz: Ansatz) -> PartsSpace:
         return replace(self, ansatz=ansatz)
 
     def _by_parts(self, block: Block, where: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], int, FloatArray]]:
         """Points of a block, the part in which they lie, and what is made there of its Φ, (points, m)."""
-        bubbly = np.zeros(len(self.uppers), dtype=bool) if self.bubbly is None else self.bubbly == 1
-        for basis, mine in zip(BASES, (~bubbly, bubbly), strict=True):
-            rows = np.flatnonzero(mine[where])
-            yield from self._in_basis(block, where, rows[np.argsort(where[rows], kind="stable")], basis)
-
-    def _in_basis(
-        self, block: Block, where: NDArray[np.intp], order: NDArray[np.intp], basis: Basis
-    ) -> Iterator[tuple[NDArray[np.intp], int, FloatArray]]:
-        """The same for some points, part after part, whose polynomials are products of the same functions."""
+        sizes = np.diff(self.starts) // self.components
+        kinds = 2 * sizes if self.bubbly is None else 2 * sizes + self.bubbly
+        order = np.lexsort((where, kinds[where]))
         one, other = self.mosaic.boxes
         alphas = tuple(sorted(set(block.alphas)))
-        for start in range(0, len(order), STRIP):
-            rows = order[start : start + STRIP]
+        for rows in _strips(order, kinds[where]):
             place = where[rows]
             half = 0.5 * (other - one)[place]
             powers = np.stack([np.prod(half ** np.array(alpha), axis=1) for alpha in block.alphas], axis=1)
-            pattern = Pattern((block.x[rows] - 0.5 * (other + one)[place]) / half, self.degrees, alphas, basis)
-            whole = np.empty((self.each, len(rows)))
+            degrees, basis = self.polynomials(int(place[0]))
+            pattern = Pattern((block.x[rows] - 0.5 * (other + one)[place]) / half, degrees, alphas, basis)
+            whole = np.empty((len(degrees) * self.components, len(rows)))
             LocalRows(block.terms, block.coefficients[rows] / powers, pattern).fill(whole)
             first = np.flatnonzero(np.diff(place, prepend=-1)).tolist()
             for a, b in pairwise([*first, len(rows)]):
@@ -107,13 +144,12 @@ class PartsSpace(Expansion):
 
     def matrix(self, left: Functionals, *, order: Order = "C", out: FloatArray | None = None) -> FloatArray:
         found = np.empty((len(left), len(self)), order=order) if out is None else out
-        m = self.each
         for rows, block in left:
             target = np.zeros((len(block), len(self)))
             row_of = block.repeated(np.arange(len(block), dtype=np.float64)).astype(np.intp)
             for own, part, there in self._by_parts(block.pointwise, self.mosaic.locate(block.x)):
                 functions = right_solve_upper(self.uppers[part], there)
-                np.add.at(target[:, part * m : (part + 1) * m], row_of[own], functions)
+                np.add.at(target[:, self.span(part)], row_of[own], functions)
             found[rows] = target
         return found
 
@@ -129,9 +165,9 @@ class PartsSpace(Expansion):
         Φ (R⁻¹ y) is cheap, and exact to rounding where the coefficients R⁻¹ y are moderate, as on all parts that fill
         their boxes; where they are not, (Φ R⁻¹) y.
         """
-        m, found = self.each, np.empty((len(block.x), y.shape[1]))
+        found = np.empty((len(block.x), y.shape[1]))
         for own, part, there in self._by_parts(block, where):
-            mine, upper = y[part * m : (part + 1) * m], self.uppers[part]
+            mine, upper = y[self.span(part)], self.uppers[part]
             coefficients = solve_upper(upper, mine)
             values = there @ coefficients
             rounding = EPS * np.max(np.abs(there) @ np.max(np.abs(coefficients), axis=1))
@@ -161,3 +197,14 @@ class PartsSpace(Expansion):
     @property
     def signature(self) -> tuple[str, tuple[FloatArray, ...]]:
         return repr(self), self.boxes
+
+
+def _strips(order: NDArray[np.intp], kinds: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    """Points in an order in which those whose parts have the same polynomials follow each other, a few at a time.
+
+    Arguments:
+        kinds: of the polynomials at each point, (n,).
+    """
+    ends = np.flatnonzero(np.diff(kinds[order])) + 1
+    for same in np.split(order, ends):
+        yield from (same[start : start + STRIP] for start in range(0, len(same), STRIP))

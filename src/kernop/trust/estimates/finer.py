@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, SingularGramError
 from kernop.basics.frozen import Kept
@@ -12,15 +13,16 @@ from kernop.collocation.ansatz import Ansatz, collocate
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.grading import deepened
 from kernop.collocation.mosaic import Mosaic
-from kernop.collocation.tiling import tiled
+from kernop.collocation.tiling import tiled, touched
+from kernop.geometry.cells import Cells
 from kernop.language.problem import Problem
 from kernop.methods import Factorisation
 from kernop.methods.joining import glued_operator
-from kernop.methods.partition import Partition, PartsFactorisation
+from kernop.methods.partition import Partition, PartsFactorisation, counts_for, held_low
 from kernop.methods.parts.space import PartsSpace
 
-#: Cells at singularities are halved so often more; if there are none, polynomials have a degree higher by so much, for
-#: d = 1, 2, 3 (degrees above 20 are unstable in cells that are graded to a corner).
+#: Polynomials have a degree higher by so much, for d = 1, 2, 3; cells at singularities are halved so often more, and
+#: then no degree is above the highest before (above 20 they are unstable in cells that are graded to a corner).
 HIGHER, DEEPER = (2, 2, 1), 2
 
 
@@ -48,13 +50,30 @@ def finer_parts(problem: Problem, factorisation: Factorisation, ansatz: Ansatz, 
 
 
 def _made(problem: Problem, space: PartsSpace, ansatz: Ansatz, seed: int) -> FinerParts | None:
-    mosaic, degree = space.mosaic, int(np.max(np.sum(space.degrees, axis=1)))
+    mosaic = space.mosaic
     singular = np.unique(mosaic.owners[mosaic.singular == 1, 0])
-    method = Partition(degree=degree if len(singular) else degree + HIGHER[problem.dim - 1])
     try:
         cells, places = deepened(problem, mosaic.pieces, mosaic.cells, singular, DEEPER)
-        placed = tiled(problem, mosaic.pieces, cells, places, method.counts_for(problem.dim), seed)
+        touching = touched(cells, places)
+        degrees = held_low(_higher(space, cells, HIGHER[problem.dim - 1]), touching, problem.dim)
+        counts = [counts_for(problem.dim, own) for own in degrees.tolist()]
+        placed = tiled(problem, mosaic.pieces, cells, touching, counts, seed)
         rows = collocate(problem, placed.points, ansatz)
-        return FinerParts(placed, rows, glued_operator(problem, placed, method, rows, ansatz))
+        own = degrees[placed.owners[:, 0]]
+        return FinerParts(placed, rows, glued_operator(problem, placed, own, Partition(), rows, ansatz))
     except (ArgumentError, SingularGramError):
         return None
+
+
+def _higher(space: PartsSpace, cells: Cells, more: int) -> NDArray[np.int64]:
+    """The degrees in finer cells: those of the cells that hold them, and more; at singularities those of the parts
+    beside.
+    """
+    mosaic, found = space.mosaic, space.of_parts.copy()
+    below, above = mosaic.sewn.sides.T
+    for one, other in ((below, above), (above, below)):
+        at_tip = mosaic.singular[one] == 1
+        np.maximum.at(found, one[at_tip], space.of_parts[other[at_tip]])
+    where = mosaic.cells.locate(0.5 * (cells.low + cells.high))
+    most = int(np.max(space.of_parts)) + (0 if np.any(mosaic.singular) else more)
+    return np.minimum(mosaic.in_cells(found)[where] + more, most)

@@ -36,7 +36,7 @@ def errors_by_parts(found: Factorisation, rows: Functionals, u: Combination, h: 
     worst = np.zeros((len(mosaic.owners), h.shape[1]))
     parts = zip(found.locals, found.part_rows, found.roots, half, strict=True)
     for k, (own, places, roots, sides) in enumerate(parts):
-        y = u.y[k * space.each : (k + 1) * space.each]
+        y = u.y[space.span(k)]
         residual, start = np.abs(h[places.numbers] - own.seen(y) / roots[:, None]), 0
         for number, part in () if mosaic.singular[k] else _slices(places.numbers, rows):
             block, stop = rows.blocks[number][part], start + part.stop - part.start
