@@ -7,7 +7,7 @@ import kernop as ko
 from kernop.collocation.ansatz import PLAIN, collocate
 from kernop.collocation.divisible import pieces_of
 from kernop.collocation.tiling import tiled
-from kernop.learning.degrees import HIGHEST, LOWEST, expected, slopes, uniform, wanted
+from kernop.learning.degrees import HIGHEST, LOWEST, expected, same_degree, slopes, wanted
 from kernop.learning.plan import Plan
 from kernop.methods.joining import glued_operator
 from kernop.methods.partition import counts_for
@@ -62,7 +62,7 @@ def test_seams_have_no_more_traces_than_the_poorer_part(learned):
 def test_condensed_parts_of_different_degrees_are_as_right_as_the_poorest(mixed, within):
     """sin(3x + 2y) on 3 × 3 cells; with one degree, 9 and 12, the errors are 6e-9 and 1e-12."""
     problem, pieces = poisson(SQUARE), pieces_of(poisson(SQUARE))
-    cells, _ = Plan(cells=3, target=1.0, degrees=uniform(1)).laid(problem, pieces, 0)
+    cells, _ = Plan(cells=3, target=1.0, degrees=same_degree(1)).laid(problem, pieces, 0)
     degrees = np.resize(mixed, len(cells.low))
     counts = [counts_for(2, own) for own in degrees.tolist()]
     placed = tiled(problem, pieces, cells, np.zeros(len(degrees), dtype=bool), counts, 0)
@@ -121,7 +121,7 @@ def test_degrees_are_raised_where_solutions_decay_fast_and_cells_are_halved_wher
 
 def test_first_degrees_grow_with_the_digits_and_fall_towards_singularities():
     problem = poisson(SQUARE)
-    cells, places = Plan(cells=2, target=1e-9, degrees=uniform(1)).laid(problem, pieces_of(problem), None)
+    cells, places = Plan(cells=2, target=1e-9, degrees=same_degree(1)).laid(problem, pieces_of(problem), None)
     tips = np.array([any(map(leaf.touches, places)) for leaf in cells.leaves])
     few, many = (expected(tol, 1.0)(cells, tips) for tol in (1e-3, 1e-8))
     assert np.all(few <= many)

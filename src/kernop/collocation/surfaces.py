@@ -17,7 +17,7 @@ from kernop.geometry.sequences import halton
 LOOKS, LEAST = 2**15, 2**8
 
 #: Which of points with normals, (n, 3) each, count? (n,).
-Counts = Callable[[FloatArray, FloatArray], NDArray[np.bool_]]
+Relevant = Callable[[FloatArray, FloatArray], NDArray[np.bool_]]
 
 
 class PatchedSurface:
@@ -35,24 +35,26 @@ class PatchedSurface:
         t = t if patch.keeps is None else t[patch.keeps(t)]
         return (t, *_placed(patch, t))
 
-    def within(self, low: FloatArray, high: FloatArray, number: int, counts: Counts) -> tuple[FloatArray, FloatArray]:
+    def within(
+        self, low: FloatArray, high: FloatArray, number: int, relevant: Relevant
+    ) -> tuple[FloatArray, FloatArray]:
         """About so many points in a box that count, and normals, (n, 3) each: as many by area on each patch."""
         room = 1e-6 * (high - low)
         hits: list[tuple[Patch, FloatArray, float]] = []
         for patch, (t, x, normal) in self._seen:
             near = np.all((x >= low - room) & (x <= high + room), axis=1)
             if np.any(near):
-                near[near] = counts(x[near], normal[near])
+                near[near] = relevant(x[near], normal[near])
             if np.any(near):
                 hits.append((patch, t[near], patch.measure * float(np.mean(near))))
         found = [(np.empty((0, 3)), np.empty((0, 3)))]
         for patch, t, area in hits:
             share = int(np.ceil(number * area / sum(own for _, _, own in hits)))
-            found.append(self._filled(patch, t, share, counts))
+            found.append(self._filled(patch, t, share, relevant))
         x, normal = zip(*found, strict=True)
         return np.concatenate(x), np.concatenate(normal)
 
-    def _filled(self, patch: Patch, seen: FloatArray, number: int, counts: Counts) -> tuple[FloatArray, FloatArray]:
+    def _filled(self, patch: Patch, seen: FloatArray, number: int, relevant: Relevant) -> tuple[FloatArray, FloatArray]:
         """So many points of a patch that count, found around parameters (n, 2) at which they do."""
         if len(seen) >= number:
             return _placed(patch, seen[:number])
@@ -62,7 +64,7 @@ class PatchedSurface:
         def holds(t: FloatArray) -> NDArray[np.bool_]:
             kept = np.ones(len(t), dtype=bool) if patch.keeps is None else patch.keeps(t)
             if np.any(kept):
-                kept[kept] = counts(*_placed(patch, t[kept]))
+                kept[kept] = relevant(*_placed(patch, t[kept]))
             return kept
 
         return _placed(patch, sought(holds, box, (np.zeros(2), np.ones(2)), number, self._sequence))

@@ -35,15 +35,15 @@ HALVED = 0.75
 SLOWEST = 0.15
 
 #: The degrees in cells, (C,), in some of which u is singular, (C,).
-Rule = Callable[[Cells, NDArray[np.bool_]], NDArray[np.int64]]
+DegreeRule = Callable[[Cells, NDArray[np.bool_]], NDArray[np.int64]]
 
 
-def uniform(degree: int) -> Rule:
+def same_degree(degree: int) -> DegreeRule:
     """The same degree in all cells."""
     return lambda cells, singular: np.full(len(singular), degree)
 
 
-def expected(tol: float, shortest: float, lower: int = 0) -> Rule:
+def expected(tol: float, shortest: float, lower: int = 0) -> DegreeRule:
     """The degrees that bumps, and powers of the distance from singularities, need for a tolerance, less a number."""
     digits = max(1.0, float(np.log10(1.0 / tol)))
 
@@ -61,7 +61,7 @@ def expected(tol: float, shortest: float, lower: int = 0) -> Rule:
     return rule
 
 
-def largest(tol: float) -> float:
+def largest_cell(tol: float) -> float:
     """The size of cells, as a part of the shortest side, in which bumps do not need too high a degree."""
     digits = max(1.0, float(np.log10(1.0 / tol)))
     return QUARTER * max(1.0, HIGHEST / (BUMPS[0] + BUMPS[1] * digits)) ** (1.0 / POWERS[1])
@@ -83,7 +83,7 @@ class Chosen:
     same: NDArray[np.int64]
     finer: NDArray[np.int64]
     tips: NDArray[np.bool_]
-    otherwise: Rule
+    otherwise: DegreeRule
 
     def __call__(self, cells: Cells, singular: NDArray[np.bool_]) -> NDArray[np.int64]:
         where = self.cells.locate(0.5 * (cells.low + cells.high))

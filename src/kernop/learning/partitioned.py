@@ -26,7 +26,7 @@ from kernop.collocation.scales import fitted
 from kernop.collocation.tiling import tiled, touched
 from kernop.language.ops import itself
 from kernop.language.problem import Problem
-from kernop.learning.degrees import Rule, expected, largest, slopes, uniform
+from kernop.learning.degrees import DegreeRule, expected, largest_cell, same_degree, slopes
 from kernop.learning.heldout import OnProbes, plain_data
 from kernop.learning.plan import CARRIED, LEAST, LOWER, SHALLOW, Plan, rings
 from kernop.learning.task import Task
@@ -104,11 +104,11 @@ def partitioned(
 
 def cells_for(problem: Problem, pieces: Pieces, tol: float) -> int:
     """How many cells there are if corners are graded for a tolerance."""
-    return Plan(cells=FIRST, target=max(LEAST, AIM * tol), degrees=uniform(1)).number(problem, pieces, None)
+    return Plan(cells=FIRST, target=max(LEAST, AIM * tol), degrees=same_degree(1)).number(problem, pieces, None)
 
 
-def _fixed(task: Task, method: Partition) -> Rule:
-    return uniform(method.degree_for(task.problem.dim))
+def _fixed(task: Task, method: Partition) -> DegreeRule:
+    return same_degree(method.degree_for(task.problem.dim))
 
 
 def _learned(
@@ -228,16 +228,16 @@ def _planned(task: Task, method: Partition, pieces: Pieces, cells: int, tol: flo
         return Plan(cells=cells, target=target, degrees=_fixed(task, method))
     shortest, longest = float(np.min(task.frame.shortest)), float(np.max(task.frame.high - task.frame.low))
     fewest = cells
-    while method.cells is None and longest / cells > largest(tol) * shortest and cells < MOST_FIRST:
+    while method.cells is None and longest / cells > largest_cell(tol) * shortest and cells < MOST_FIRST:
         cells *= 2
     return Plan(cells=cells, target=target, degrees=expected(tol, shortest), varied=True, fewest=fewest)
 
 
-def _coarse(task: Task, method: Partition, plan: Plan, tol: float) -> Rule:
+def _coarse(task: Task, method: Partition, plan: Plan, tol: float) -> DegreeRule:
     """The degrees of the first operator, lower than those that are planned."""
     if plan.varied:
         return expected(tol, float(np.min(task.frame.shortest)), LOWER)
-    return uniform(max(2, method.degree_for(task.problem.dim) - LOWER))
+    return same_degree(max(2, method.degree_for(task.problem.dim) - LOWER))
 
 
 def _finer(plan: Plan, operator: SolutionOperator, seen: _Seen, tol: float, step: int) -> Plan:

@@ -15,7 +15,7 @@ from kernop.collocation.mosaic import Mosaic
 from kernop.collocation.pieces import Pieces
 from kernop.geometry.cells import Cells
 from kernop.language.problem import Problem
-from kernop.learning.degrees import HIGHEST, Chosen, Rule, wanted
+from kernop.learning.degrees import HIGHEST, Chosen, DegreeRule, wanted
 from kernop.methods.parts.space import PartsSpace
 
 #: The first operator has polynomials of a degree lower by this, and corners graded for an error larger by this factor.
@@ -46,7 +46,7 @@ class Plan:
 
     cells: int
     target: float
-    degrees: Rule = field(compare=False)
+    degrees: DegreeRule = field(compare=False)
     varied: bool = False
     halved: frozenset[Corners] = frozenset()
     fewest: int | None = None

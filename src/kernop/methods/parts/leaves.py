@@ -17,8 +17,8 @@ from kernop.collocation.fluxes import Exchange
 from kernop.collocation.functionals import Block, Functionals
 from kernop.language.fields import MultiIndex, Term
 from kernop.methods.parts.local import Leaf, Local
-from kernop.methods.parts.patterns import Basis, LocalRows, Pattern, pattern_of
-from kernop.methods.parts.skeleton import Skeleton, bubbles, in_order, skeleton_of
+from kernop.methods.parts.patterns import Family, LocalRows, Pattern, pattern_of
+from kernop.methods.parts.skeleton import Skeleton, bubbles, ordered_for, skeleton_of
 from kernop.methods.parts.space import PartsSpace, by_degree
 from kernop.methods.parts.subtrees import Fitted
 from kernop.methods.parts.traces import Trace
@@ -309,7 +309,7 @@ class Leaves:
             skeleton=skeleton,
         )
 
-    def _rows(self, k: int, pieces: Sequence[tuple[_Scaled, slice, str]], basis: Basis) -> dict[str, list[LocalRows]]:
+    def _rows(self, k: int, pieces: Sequence[tuple[_Scaled, slice, str]], basis: Family) -> dict[str, list[LocalRows]]:
         """The functionals of a part by their kinds."""
         near = 8.0 * EPS * (1.0 + float(self._far[k]))
         rows: dict[str, list[LocalRows]] = {"data": [], "into": [], "out": []}
@@ -321,14 +321,14 @@ class Leaves:
         return rows
 
     def _pattern(
-        self, z: FloatArray, degree: int, alphas: tuple[MultiIndex, ...], basis: Basis, near: float
+        self, z: FloatArray, degree: int, alphas: tuple[MultiIndex, ...], basis: Family, near: float
     ) -> Pattern:
         """Places in the unit cell: those of a part before, if they are the same to rounding."""
         seen = self._patterns.setdefault((degree, alphas, basis, len(z)), [])
         for pattern in seen:
             if np.max(np.abs(pattern.z - z), initial=0.0) < near:
                 return pattern
-        found = pattern_of(z, in_order(by_degree(self._space.dim, degree), basis), alphas, basis)
+        found = pattern_of(z, ordered_for(by_degree(self._space.dim, degree), basis), alphas, basis)
         if len(seen) < PATTERNS:
             seen.append(found)
         return found

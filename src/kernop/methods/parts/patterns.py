@@ -14,8 +14,8 @@ from kernop.language.fields import MultiIndex, Term
 from kernop.methods.spaces.polynomials import legendre, lobatto
 
 #: Products of which functions the polynomials of a part are.
-Basis = Literal["legendre", "lobatto"]
-BASES: tuple[Basis, Basis] = ("legendre", "lobatto")
+Family = Literal["legendre", "lobatto"]
+BASES: tuple[Family, Family] = ("legendre", "lobatto")
 #: So many patterns are remembered, if they have at most so many numbers.
 RECENT, MUCH = 48, 2**18
 
@@ -34,7 +34,7 @@ class Pattern:
     z: FloatArray
     degrees: NDArray[np.int64]
     alphas: tuple[MultiIndex, ...]
-    basis: Basis
+    basis: Family
 
     def __reduce__(self) -> tuple[type[Pattern], tuple[object, ...]]:
         """Without what is computed from it: that is much larger."""
@@ -56,12 +56,12 @@ class Pattern:
 
 
 @lru_cache(maxsize=RECENT)
-def _recent(z: bytes, degrees: bytes, dim: int, alphas: tuple[MultiIndex, ...], basis: Basis) -> Pattern:
+def _recent(z: bytes, degrees: bytes, dim: int, alphas: tuple[MultiIndex, ...], basis: Family) -> Pattern:
     places = np.frombuffer(z).reshape(-1, dim)
     return Pattern(places, np.frombuffer(degrees, dtype=np.int64).reshape(-1, dim), alphas, basis)
 
 
-def pattern_of(z: FloatArray, degrees: NDArray[np.int64], alphas: tuple[MultiIndex, ...], basis: Basis) -> Pattern:
+def pattern_of(z: FloatArray, degrees: NDArray[np.int64], alphas: tuple[MultiIndex, ...], basis: Family) -> Pattern:
     """A pattern, the same as before for the same places: problems on the same cells, learned one after another, share
     what is computed from it, unless that is much."""
     if len(z) * len(degrees) * len(alphas) > MUCH:

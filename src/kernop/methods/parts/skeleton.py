@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import orthonormal
-from kernop.methods.parts.patterns import RECENT, Basis, Pattern
+from kernop.methods.parts.patterns import RECENT, Family, Pattern
 from kernop.methods.parts.traces import Trace
 
 #: Bubbles that are smaller than this at all places on faces vanish there.
@@ -41,7 +41,7 @@ def bubbles(degrees: NDArray[np.int64]) -> NDArray[np.bool_]:
     return np.all(degrees >= 2, axis=1)
 
 
-def in_order(degrees: NDArray[np.int64], basis: Basis) -> NDArray[np.int64]:
+def ordered_for(degrees: NDArray[np.int64], basis: Family) -> NDArray[np.int64]:
     """The same polynomials (m, d) as a part of this basis has them: bubbles come first, see `Local`."""
     return degrees if basis == "legendre" else degrees[np.argsort(~bubbles(degrees), kind="stable")]
 

@@ -20,8 +20,8 @@ from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Block, Functionals, evaluations
 from kernop.collocation.mosaic import Mosaic
 from kernop.methods.expansion import Expansion, Order
-from kernop.methods.parts.patterns import BASES, Basis, LocalRows, Pattern
-from kernop.methods.parts.skeleton import in_order
+from kernop.methods.parts.patterns import BASES, Family, LocalRows, Pattern
+from kernop.methods.parts.skeleton import ordered_for
 from kernop.methods.spaces.polynomials import total_degree
 
 #: Points whose functions are held at a time.
@@ -74,13 +74,13 @@ class PartsSpace(Expansion):
         """The functions of a part among all."""
         return slice(int(self.starts[part]), int(self.starts[part + 1]))
 
-    def polynomials(self, part: int) -> tuple[NDArray[np.int64], Basis]:
+    def polynomials(self, part: int) -> tuple[NDArray[np.int64], Family]:
         """Multi-indices of the polynomials of a part, (m_p, d), in its order, and of which functions they are products.
 
         Among bubbles, which come first where there are any, those of a lower degree do, as among all elsewhere.
         """
         basis = BASES[0 if self.bubbly is None else int(self.bubbly[part])]
-        return in_order(self.degrees[: len(self.uppers[part]) // self.components], basis), basis
+        return ordered_for(self.degrees[: len(self.uppers[part]) // self.components], basis), basis
 
     def check(self) -> None:
         check_shape("degrees", self.degrees, None, self.mosaic.cells.corners.shape[2])
