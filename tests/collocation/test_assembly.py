@@ -194,6 +194,29 @@ def test_three_compiled_functions_serve_every_number_of_points():
     assert compiled_functions() == before
 
 
+def test_a_small_tile_and_its_transpose_are_compiled_once():
+    left, right = functionals([(40, SLOPE), (600, EVALUATION)]), functionals([(50, LAPLACE)], seed=10)
+    there = cross(KERNEL, left, right)
+    before = compiled_functions()
+    back = cross(KERNEL, right, left)
+    assert compiled_functions() == before
+    np.testing.assert_array_equal(back, there.T)
+
+
+@pytest.mark.parametrize(
+    ("count", "kernel"),
+    [(40, lambda eta: ko.Matern(4.5, eta)), (600, ko.Gaussian), (40, lambda eta: 2.0 * ko.Gaussian(eta) + KERNEL)],
+    ids=["matern", "gaussian", "sum"],
+)
+def test_one_lengthscale_and_one_for_each_axis_are_compiled_once(count, kernel):
+    f = functionals([(count, LAPLACE)])
+    one = gram(kernel(0.7), f, remedy=REMEDY)
+    before = compiled_functions()
+    each = gram(kernel([0.7, 0.7]), f, remedy=REMEDY)
+    assert compiled_functions() == before
+    np.testing.assert_array_equal(np.tril(one), np.tril(each))
+
+
 @pytest.mark.parametrize(("sizes", "tiles"), [([(1100, SLOPE)], 6), ([(40, SLOPE), (600, LAPLACE), (3, SLOPE)], 10)])
 def test_only_one_triangle_is_computed(monkeypatch, sizes, tiles):
     """Of n strips, n (n + 1) / 2 tiles."""

@@ -1,14 +1,15 @@
 """Assembly of generalised Gram matrices P_i^(1) Q_j^(2) K, by tiles of a fixed shape.
 
 Blocks of functionals are padded to whole tiles, so that one compiled function serves every number of points, the
-working memory beyond the result is a few tiles, and only one triangle of a symmetric matrix is computed.
+working memory beyond the result is a few tiles, and only one triangle of a symmetric matrix is computed. A small tile
+and its transpose come from one compiled function, and so do a kernel with one lengthscale and with one for each axis.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import jax
 import numpy as np
@@ -20,15 +21,25 @@ from kernop.basics.precision import eagerly
 from kernop.basics.progress import Tick
 from kernop.collocation.functionals import Block, Functionals
 from kernop.kernels import Kernel
-from kernop.kernels.derivatives import diagonal, pairwise, plain_pairwise
+from kernop.kernels.derivatives import diagonal, pairwise, plain_diagonal, plain_pairwise
 from kernop.language.fields import MultiIndex
 
 #: Tile sides: for a point or two and nothing else, for a few, and for many. Every side more is one more function to
 #: compile for each pair of operators: a few rows among others, as the ends of an interval, have none of their own.
 TINY, SMALL, LARGE = 8, 64, 512
+#: Rows of which the norms are computed at once in NumPy.
+MANY = 8192
 
-#: Rows, columns and values of a finished tile; None for zeros.
-Tile = tuple[slice, slice, Any]
+
+class Tile(NamedTuple):
+    """Rows, columns and values of a finished tile, None for zeros; with ``turned``, of its transpose."""
+
+    rows: slice
+    cols: slice
+    values: Any
+    turned: bool
+
+
 #: The multi-indices of one component of the unknowns in a block, and their coefficients along a strip, (A, side).
 Part = dict[int, tuple[tuple[MultiIndex, ...], Any]]
 
@@ -37,7 +48,7 @@ class _Strips:
     """A block cut into strips of equal length, padded by functionals that are zero; component by component."""
 
     def __init__(self, block: Block, start: int, least: int = SMALL) -> None:
-        n = len(block)
+        n, self.dim = block.x.shape
         self.side = next(side for side in (least, SMALL, LARGE) if n <= side or side == LARGE)
         # JAX takes a few numbers faster than we could give it an array of its own.
         held = np.ascontiguousarray if n <= SMALL else _held
@@ -75,18 +86,33 @@ def _tiles(kernel: Kernel, left: list[_Strips], right: list[_Strips], *, upper: 
     """
     waiting: deque[Tile] = deque()
     for above in left:
+        spread = kernel.spread(above.dim)
         for rows, x, phi in above.parts:
             for beside in right:
                 for cols, y, psi in beside.parts:
                     if upper and cols.stop <= rows.start:
                         continue
-                    waiting.append((rows, cols, _tile(kernel, x, phi, y, psi)))
+                    if _turned(above.side, phi, beside.side, psi):
+                        waiting.append(Tile(rows, cols, _values(spread, y, psi, x, phi), turned=True))
+                    else:
+                        waiting.append(Tile(rows, cols, _values(spread, x, phi, y, psi), turned=False))
                     if len(waiting) > 1:
                         yield waiting.popleft()
     yield from waiting
 
 
-def _tile(kernel: Kernel, x: object, phi: Part, y: object, psi: Part) -> Any:
+def _turned(side: int, phi: Part, other: int, psi: Part) -> bool:
+    """Is the transpose of a tile computed? Of two tiles that are each other's, one is, and compiled once for both.
+
+    The rows are the shorter side, or come first by their multi-indices. Tiles of the largest side stay as they are:
+    to turn one takes as long as a third of its entries.
+    """
+    if side == other == LARGE:
+        return False
+    return (side, [alphas for alphas, _ in phi.values()]) > (other, [alphas for alphas, _ in psi.values()])
+
+
+def _values(kernel: Kernel, x: object, phi: Part, y: object, psi: Part) -> Any:
     """Σ_k P_i^(1) Q_j^(2) K over the components that both sides have; components are independent of each other."""
     values = None
     for k, (alphas, coefficients) in phi.items():
@@ -97,9 +123,11 @@ def _tile(kernel: Kernel, x: object, phi: Part, y: object, psi: Part) -> Any:
 
 
 def _trimmed(tile: Tile) -> FloatArray:
-    rows, cols, values = tile
-    shape = (rows.stop - rows.start, cols.stop - cols.start)
-    return np.zeros(shape) if values is None else np.asarray(values)[: shape[0], : shape[1]]
+    shape = (tile.rows.stop - tile.rows.start, tile.cols.stop - tile.cols.start)
+    if tile.values is None:
+        return np.zeros(shape)
+    values = np.asarray(tile.values)
+    return (values.T if tile.turned else values)[: shape[0], : shape[1]]
 
 
 def gram(kernel: Kernel, functionals: Functionals, *, remedy: str, tick: Tick | None = None) -> FloatArray:
@@ -112,11 +140,10 @@ def gram(kernel: Kernel, functionals: Functionals, *, remedy: str, tick: Tick | 
     with eagerly():
         strips = _strips(functionals)
         for tile in _tiles(kernel, strips, strips, upper=True):
-            rows, cols, _ = tile
-            matrix[rows, cols] = _trimmed(tile)
+            matrix[tile.rows, tile.cols] = _trimmed(tile)
             if tick is not None:
                 # The part of the triangle above this row that is done.
-                tick(1.0 - (1.0 - rows.stop / n) ** 2)
+                tick(1.0 - (1.0 - tile.rows.stop / n) ** 2)
     return matrix.T  # the upper triangle by rows is the lower one by columns
 
 
@@ -148,8 +175,7 @@ def cross(
         return out
     with eagerly():
         for tile in _tiles(kernel, _strips(left), _strips(right), upper=False):
-            rows, cols, _ = tile
-            out[rows, cols] = _trimmed(tile)
+            out[tile.rows, tile.cols] = _trimmed(tile)
     return out
 
 
@@ -171,23 +197,34 @@ def apply(kernel: Kernel, left: Functionals, right: Functionals, c: FloatArray) 
     result = np.zeros((len(left), c.shape[1]))
     with eagerly():
         for tile in _tiles(kernel, _strips(left), _strips(right), upper=False):
-            rows, cols, values = tile
-            if values is not None:
-                result[rows] += _trimmed(tile) @ c[cols]
+            if tile.values is not None:
+                result[tile.rows] += _trimmed(tile) @ c[tile.cols]
     return result
 
 
 def squared_norms(kernel: Kernel, functionals: Functionals) -> FloatArray:
-    """The diagonal P_i^(1) P_i^(2) K of the Gram matrix, (N,)."""
+    """The diagonal P_i^(1) P_i^(2) K of the Gram matrix, (N,): in NumPy if the kernel can, which needs no compiling."""
     if functionals.summed:
         return np.concatenate([_own_norms(kernel, block) for block in functionals.blocks])
+    if kernel.in_numpy:
+        pieces = (block[i : i + MANY] for block in functionals.blocks for i in range(0, len(block), MANY))
+        return np.concatenate([_diagonal_of(kernel, piece) for piece in pieces])
     with eagerly():
         parts: list[FloatArray] = []
         for strips in _strips(functionals):
+            spread = kernel.spread(strips.dim)
             for rows, x, phi in strips.parts:
-                values = sum(diagonal(kernel, x, own, alphas) for alphas, own in phi.values())
+                values = sum(diagonal(spread, x, own, alphas) for alphas, own in phi.values())
                 parts.append(np.asarray(values)[: rows.stop - rows.start])
     return np.concatenate(parts)
+
+
+def _diagonal_of(kernel: Kernel, block: Block) -> FloatArray:
+    """The squared norms of the rows of a block in NumPy."""
+    x, phi, values = block.x.T, block.coefficients.T, np.zeros(len(block))
+    for own in block.components.values():
+        values += plain_diagonal(kernel, x, phi[own], tuple(block.terms[j][1] for j in own))
+    return values
 
 
 def _own_norms(kernel: Kernel, block: Block) -> FloatArray:

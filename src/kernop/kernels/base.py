@@ -14,6 +14,7 @@ import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
+from copy import copy
 from functools import reduce
 from itertools import product
 from typing import Any, ClassVar
@@ -61,6 +62,10 @@ class Kernel(ABC):
     @abstractmethod
     def check_dim(self, dim: int) -> None:
         """Raise unless the kernel can be used in ``dim`` dimensions."""
+
+    def spread(self, dim: int) -> Kernel:
+        """The same kernel with a lengthscale for each axis where one serves all: what is compiled then serves both."""
+        return self
 
     def smoother(self, order: int) -> str:
         """What to use instead when ``order`` derivatives are needed."""
@@ -132,6 +137,13 @@ def _unflatten(cls: type[Kernel], aux: tuple[tuple[str, Any], ...], children: It
     return kernel
 
 
+def changed(kernel: Kernel, fields: dict[str, Any]) -> Kernel:
+    """A kernel with other values of some of its attributes, which are not checked again."""
+    other = copy(kernel)
+    vars(other).update(fields)
+    return other
+
+
 def check_lengthscale(value: object) -> FloatArray:
     """A positive number, or one for each axis."""
     lengths = check_array("lengthscale", value, remedy="give a positive number, or one for each axis")
@@ -200,6 +212,9 @@ class Composite(Kernel):
     @property
     def smoothness(self) -> float:
         return min(part.smoothness for part in self._parts)
+
+    def spread(self, dim: int) -> Kernel:
+        return changed(self, {k: v.spread(dim) for k, v in vars(self).items() if isinstance(v, Kernel)})
 
     def smoother(self, order: int) -> str:
         return min(self._parts, key=lambda part: part.smoothness).smoother(order)

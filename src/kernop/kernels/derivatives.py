@@ -51,11 +51,11 @@ def plain_pairwise(kernel: Kernel, x: Any, phi: Any, alphas: Alphas, y: Any, psi
     return _combine(kernel, [*x[:, :, None]], [*phi[:, :, None]], alphas, [*y[:, None, :]], [*psi[:, None, :]], betas)
 
 
-#: The same, compiled.
-pairwise = partial(jax.jit, static_argnums=(3, 6))(plain_pairwise)
-
-
-@partial(jax.jit, static_argnums=(3,))
-def diagonal(kernel: Kernel, x: Array, phi: Array, alphas: Alphas) -> Array:
+def plain_diagonal(kernel: Kernel, x: Any, phi: Any, alphas: Alphas) -> Any:
     """P_i^(1) P_i^(2) K(x_i, x_i), the squared RKHS norm of each functional, for x (d, n) and phi (A, n): (n,)."""
     return _combine(kernel, [*x], [*phi], alphas, [*x], [*phi], alphas)
+
+
+#: The same, compiled.
+pairwise = partial(jax.jit, static_argnums=(3, 6))(plain_pairwise)
+diagonal = partial(jax.jit, static_argnums=(3,))(plain_diagonal)

@@ -15,7 +15,7 @@ from jax import Array
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.stored import Numbers
-from kernop.kernels.base import Coordinates, Kernel, Partials, check_axes, check_lengthscale
+from kernop.kernels.base import Coordinates, Kernel, Partials, changed, check_axes, check_lengthscale
 from kernop.language.fields import MultiIndex
 
 #: What multiplies an array; a plain 1 costs nothing.
@@ -40,6 +40,11 @@ class Radial(Kernel):
 
     def check_dim(self, dim: int) -> None:
         check_axes(self.lengthscale, dim)
+
+    def spread(self, dim: int) -> Kernel:
+        if np.ndim(self.lengthscale) == 1:
+            return self
+        return changed(self, {"lengthscale": np.full(dim, self.lengthscale)})
 
     def scaled(self, z: Coordinates) -> tuple[list[Array], list[Scalar]]:
         """z / lengthscale and 1 / lengthscale, axis by axis."""
