@@ -44,6 +44,20 @@ def test_points_lie_where_they_are_found():
     assert np.all((x >= cells.low[own] - 1e-12) & (x <= cells.high[own] + 1e-12))
 
 
+@pytest.mark.parametrize("depth", [0, 3])
+def test_points_beside_a_hole_lie_in_leaves_that_touch_them(depth):
+    """The larger cells that hold points of the rim of a hole have no leaves in it, and those that they have are far."""
+    lines = [np.arange(6.0)] * 2
+    inside = lambda low, high: not (np.all(low >= 1.0) and np.all(high <= 3.0))
+    cells = Cells.of(tree(lines, inside, lambda low, high, level: level < depth and bool(np.all(low >= 3.0))))
+    along = np.linspace(1.0, 3.0, 41)
+    x = np.concatenate(
+        [np.stack(pair, 1) for end in (1.0, 3.0) for pair in ((along, 0 * along + end), (0 * along + end, along))]
+    )
+    own = cells.locate(x)
+    assert np.all((x >= cells.low[own]) & (x <= cells.high[own]))
+
+
 def test_in_three_dimensions():
     lines = [np.array([0.0, 0.5, 1.0])] * 3
     cells = Cells.of(tree(lines, lambda low, high: True, lambda low, high, level: level < 1 and bool(np.all(low == 0))))

@@ -257,6 +257,11 @@ class Cells:
         """The leaf that holds each point x (n, d), or is nearest to it: (n,)."""
         found = np.full(len(x), -1, dtype=np.intp)
         _descend(self.root, x, np.arange(len(x)), found)
+        # A cell that was cut may hold a point of which none of its leaves is near: those in holes of a domain are left
+        # out, and beside them the nearest leaf may be one of another cell.
+        lost = np.flatnonzero(_beyond(self.low[found], self.high[found], x) > 0.0)
+        for rows in np.array_split(lost, len(lost) * len(self.low) // PAIRS + 1):
+            found[rows] = np.argmin(_beyond(self.low, self.high, x[rows, None]), axis=1)
         return found
 
     @cached_property
@@ -300,11 +305,13 @@ def _descend(cell: Cell, x: FloatArray, rows: IntArray, found: IntArray) -> None
     if not cell.children:
         found[rows] = cell.number
         return
-    outside = np.stack(
-        [np.max(np.maximum(c.low - x[rows], x[rows] - c.high), axis=1, initial=-np.inf) for c in cell.children]
-    )
-    nearest = np.argmin(np.maximum(outside, 0.0), axis=0)
+    nearest = np.argmin([_beyond(c.low, c.high, x[rows]) for c in cell.children], axis=0)
     for k, child in enumerate(cell.children):
         own = rows[nearest == k]
         if len(own):
             _descend(child, x, own, found)
+
+
+def _beyond(low: FloatArray, high: FloatArray, x: FloatArray) -> FloatArray:
+    """How far points x (…, d) are outside of boxes, along the axis where that is most: (…,); 0 inside."""
+    return np.max(np.maximum(low - x, x - high), axis=-1, initial=0.0)
