@@ -312,7 +312,10 @@ def test_an_ill_posed_problem_adds_what_its_conditions_hardly_see():
 
 @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_an_estimate_is_the_correction_with_a_margin_and_a_constant_times_what_it_leaves():
-    """1.5 ‖ê‖ + C ‖r − P ê‖ for the residual r at the test points and the correction ê of the richer operator."""
+    """1.5 ‖ê‖ + C ‖r − P ê‖ for the residual r at the test points and the correction ê of the richer operator.
+
+    On the boundary, where u is prescribed, the error is known: it is the residual.
+    """
     operator = ko.learn(PROBLEM, points=300, method=ko.Subspace(60))
     u = operator(lambda x: jnp.sin(9.0 * x[..., 0] * x[..., 1]), 1.0)
     found, known = u.error_estimate(covering=None, search=None), stability.from_fresh_points(operator)
@@ -324,7 +327,9 @@ def test_an_estimate_is_the_correction_with_a_margin_and_a_constant_times_what_i
     inside = np.sqrt(np.mean(values[: known.places.within] ** 2))
     assert known.constants[0] * left > 1e-3 * found.l2
     assert found.l2 == pytest.approx(1.5 * inside + known.constants[0] * left, rel=1e-6)
-    assert found.linf == pytest.approx(1.5 * np.max(np.abs(values)) + known.constants[1] * left, rel=1e-6)
+    most = max(np.max(np.abs(values[: known.places.within])), np.max(np.abs(residuals[known.functionals.slices[1]])))
+    assert most < 0.999 * np.max(np.abs(values))  # ê is too large at the corners
+    assert found.linf == pytest.approx(1.5 * most + known.constants[1, 0] * left, rel=1e-6)
 
 
 def test_complex_data_for_a_solution_of_real_data_are_refused():

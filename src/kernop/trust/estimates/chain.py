@@ -113,15 +113,16 @@ def chain_estimate(
     steps = repetition.steps
     if known.at_tests is not None:
         knowledge: ErrorsFromResiduals = from_fresh_points(operator)
-        residuals, correction, left = _marched_errors(operator, slab, knowledge, steps, u, known.at_tests)
+        residuals, whole, correction, left = _marched_errors(operator, slab, knowledge, steps, u, known.at_tests)
         found = correction.apply(knowledge.places.functionals)
-        size = knowledge.places.sizes(u.apply(knowledge.places.functionals) + found)
-        guess, rest = knowledge.places.sizes(found), knowledge.constants[..., None] * left
+        values = u.apply(knowledge.places.functionals) + found
+        size = knowledge.sized(values, u.apply(knowledge.functionals) + whole)
+        guess, rest = knowledge.sized(found, whole), knowledge.constants[..., None] * left
     else:
         knowledge = from_left_out(operator)
         residuals = knowledge.residuals(u, known.at_points)
         left = rms(knowledge.roots * residuals)
-        errors = knowledge.errors(residuals, u.apply(knowledge.places.functionals), known.at_points)
+        errors = knowledge.errors(u, residuals, known.at_points, None)
         size, guess, rest = errors.solution, errors.correction, SAFETY * errors.guess
     rest = rest + _handed_on(left, _gains(operator, slab, knowledge, repetition), steps)
     missed, more = _unseen(operator, knowledge, residuals, u, known, steps, None if paired else search)
@@ -131,8 +132,8 @@ def chain_estimate(
 
 def _marched_errors(
     operator: Learned, slab: Slab, knowledge: ErrorsFromResiduals, steps: int, u: Combination, data: FloatArray
-) -> tuple[FloatArray, Combination, FloatArray]:
-    """Residuals (n, columns), ê in all slabs, and what it leaves of the residuals, (columns,)."""
+) -> tuple[FloatArray, FloatArray, Combination, FloatArray]:
+    """Residuals, and the same with what ê hands on, (n, columns); ê in all slabs, and what it leaves, (columns,)."""
     rows, frame = slab.rows(knowledge.functionals), frame_of(operator.problem)
     final = slab.handed(operator.test_points, operator.ansatz)
     step = _richer.of(knowledge.answers, lambda: step_map(knowledge.answers, knowledge.functionals, rows, final, frame))
@@ -142,8 +143,9 @@ def _marched_errors(
     correction = knowledge.answers.answer(whole.reshape(len(data), -1)).u
     whole = np.array(residuals)
     whole[rows] += states  # what was taken out of the states between slabs counts as left over
-    left = whole.reshape(len(data), -1) - correction.apply(knowledge.functionals)
-    return residuals.reshape(len(data), -1), correction, rms(knowledge.roots * left)
+    whole = whole.reshape(len(data), -1)
+    left = whole - correction.apply(knowledge.functionals)
+    return residuals.reshape(len(data), -1), whole, correction, rms(knowledge.roots * left)
 
 
 def _open_states(operator: Learned, slab: Slab, knowledge: ErrorsFromResiduals) -> tuple[FloatArray, FloatArray]:

@@ -225,13 +225,14 @@ def error_estimate(
     told(0.05, "a richer operator")
     knowledge, residuals, h = _residuals(operator, u, known)
     told(0.6, "what the points do not see")
-    errors = knowledge.errors(residuals, u.apply(knowledge.places.functionals), h)
+    own, at = operator.factorisation, known.at_points
+    wrong = None if at is None else errors_by_parts(own, operator.collocated, u, at)
+    errors = knowledge.errors(u, residuals, h, wrong)
     looked = {} if search is None or paired else look(operator.problem, u, known.functions, search)
     missed, more = unseen(operator, knowledge, residuals, looked)
     total, size, correction = SAFETY * (errors.guess + more) + errors.rest, errors.solution, errors.correction
-    total = with_doubts(total, size, operator, knowledge, residuals) + u.gaps()[:, None]
-    if known.at_points is not None:
-        total = total + errors_by_leaks(operator.factorisation, known.at_points)
+    total = with_doubts(total, size, operator, knowledge, residuals)
+    total = total if at is None else total + errors_by_leaks(own, at)
     if paired:
         total, size, correction = (np.hypot(*np.split(values, 2, axis=-1)) for values in (total, size, correction))
     blocks = zip(operator.problem.names, knowledge.functionals.slices, strict=True)
@@ -245,7 +246,7 @@ def error_estimate(
         why_no_bound=why,
         unseen=missed,
         concentrated=errors.peaks,
-        parts=_by_parts(operator, u, known, single, paired),
+        parts=None if wrong is None else _of_parts(wrong, single, paired),
     )
 
 
@@ -270,13 +271,8 @@ def figures_of(
     }
 
 
-def _by_parts(operator: Learned, u: Combination, known: KnownData, single: bool, paired: bool) -> FloatArray | None:
-    if known.at_points is None:
-        return None
-    found = errors_by_parts(operator.factorisation, operator.collocated, u, known.at_points)
-    if found is None:
-        return None
-    found = np.hypot(*np.split(found, 2, axis=1)) if paired else found
+def _of_parts(wrong: FloatArray, single: bool, paired: bool) -> FloatArray:
+    found = np.hypot(*np.split(wrong, 2, axis=1)) if paired else wrong
     return found[:, 0] if single else found
 
 

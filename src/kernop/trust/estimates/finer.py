@@ -21,9 +21,10 @@ from kernop.methods.joining import glued_operator
 from kernop.methods.partition import Partition, PartsFactorisation, counts_for, held_low
 from kernop.methods.parts.space import PartsSpace
 
-#: Polynomials have a degree higher by so much, for d = 1, 2, 3; cells at singularities are halved so often more, and
-#: then no degree is above the highest before (above 20 they are unstable in cells that are graded to a corner).
+#: Polynomials have a degree higher by so much, for d = 1, 2, 3; cells at singularities are halved so often more.
 HIGHER, DEEPER = (2, 2, 1), 2
+#: Polynomials of higher degrees are unstable in cells that are graded to a corner.
+STABLE = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,5 +76,6 @@ def _higher(space: PartsSpace, cells: Cells, more: int) -> NDArray[np.int64]:
         at_tip = mosaic.singular[one] == 1
         np.maximum.at(found, one[at_tip], space.of_parts[other[at_tip]])
     where = mosaic.cells.locate(0.5 * (cells.low + cells.high))
-    most = int(np.max(space.of_parts)) + (0 if np.any(mosaic.singular) else more)
+    top = int(np.max(space.of_parts))
+    most = max(top, min(top + more, STABLE)) if np.any(mosaic.singular) else top + more
     return np.minimum(mosaic.in_cells(found)[where] + more, most)

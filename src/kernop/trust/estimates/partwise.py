@@ -49,6 +49,14 @@ def errors_by_parts(found: Factorisation, rows: Functionals, u: Combination, h: 
     return worst
 
 
+def mean_and_most(found: Factorisation, wrong: FloatArray) -> FloatArray:
+    """Errors on the parts of an operator (P, B) as errors on the domain, in the mean and at most: (2, B)."""
+    space = found.expansion
+    assert isinstance(space, PartsSpace)
+    volumes = np.prod(space.mosaic.sides, axis=1)
+    return np.stack([np.sqrt(volumes / np.sum(volumes) @ np.square(wrong)), np.max(wrong, axis=0)])
+
+
 def errors_by_leaks(found: Factorisation, h: FloatArray) -> FloatArray:
     """How wrong solutions are for data h (N, B), about, because fluxes do not balance on seams, (B,); 0 without parts.
 

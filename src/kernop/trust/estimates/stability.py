@@ -10,7 +10,7 @@ coarser operator T″ is asked too, and ‖ê − T″ r‖ counts, if it is lar
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -21,7 +21,7 @@ from scipy.spatial import KDTree
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
-from kernop.collocation.functionals import Functionals, Layout
+from kernop.collocation.functionals import Block, Functionals, Layout
 from kernop.collocation.holes import holes_of
 from kernop.collocation.probes import Probes, applied, probes_of, resolving
 from kernop.collocation.sampling import can_be_fresh, sample, top_dimension
@@ -35,7 +35,7 @@ from kernop.methods.weights import repeated
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.concentration import Concentrated, concentrated, tails, where_concentrated
 from kernop.trust.estimates.finer import FinerParts, finer_parts
-from kernop.trust.estimates.partwise import SHARE, errors_by_parts
+from kernop.trust.estimates.partwise import SHARE, errors_by_parts, mean_and_most
 from kernop.trust.estimates.residuals import leave_one_out
 
 #: Where the residuals were computed.
@@ -51,6 +51,8 @@ COARSER = 0.25
 SCALES = 10
 #: Points inside at which errors are compared.
 PLACES = 2000
+#: Cells at a singularity r^α are halved twice more, which leaves 2^(−4α) of its error: so much for α = ½.
+SINGULAR = 0.25
 #: Of the fresh points: no seed that a user is likely to give to `learn`.
 SEED = 604_189
 #: The part of the probes whose ratio of error and residual is at most the constant.
@@ -66,8 +68,9 @@ class Errors:
     """What is known of the errors of B solutions; all are sizes (2, U, B), see `Places.sizes`.
 
     Arguments:
-        guess: ‖ê‖, or more if residuals are concentrated; without ê, what a stability constant says of ‖e‖.
-        rest: what a stability constant says of ‖e − ê‖; 0 without ê.
+        guess: ‖ê‖, or more if residuals are concentrated; without ê, what a stability constant says of ‖e‖. Where
+            u is prescribed, ê is not asked: e is the residual there.
+        rest: what a stability constant says of ‖e − ê‖, and jumps of û that no residual shows.
         correction: ‖ê‖; 0 without it.
         solution: ‖û + ê‖, which is as near to ‖u‖ as we can tell; ‖û‖ without ê.
         peaks: residuals that are concentrated.
@@ -84,23 +87,27 @@ class Errors:
 class Places:
     """Where functions are compared: ``within`` points inside, uniform by measure, then points of the boundaries.
 
-    The functionals are all components of all unknowns there; ``owners`` tells the unknown of each block.
+    The functionals are all components of all unknowns there; ``owners`` tells the unknown of each block. The first
+    ``free`` points are those where u is not prescribed.
     """
 
     functionals: Functionals
     within: int
     owners: tuple[int, ...]
+    free: int
 
-    def sizes(self, values: FloatArray) -> FloatArray:
+    def sizes(self, values: FloatArray, free: bool = False) -> FloatArray:
         """The sizes of B functions with these values (rows, B) at the places, for each of U unknowns: (2, U, B).
 
-        First the root mean square over the domain, then the largest modulus there and on boundaries; the modulus of a
-        vector or a complex number is that of all its parts.
+        First the root mean square over the domain, then the largest modulus there and on boundaries, or on those
+        boundaries alone where u is not prescribed; the modulus of a vector or a complex number is that of all its
+        parts.
         """
         parts = values.reshape(len(self.owners), -1, values.shape[1])
         own = [parts[[k for k, owner in enumerate(self.owners) if owner == u]] for u in range(1 + max(self.owners))]
         moduli = [np.abs(part[0]) if len(part) == 1 else np.linalg.norm(part, axis=0) for part in own]
-        return np.stack([[rms(modulus[: self.within]) for modulus in moduli], [np.max(m, axis=0) for m in moduli]])
+        last = self.free if free else None
+        return np.stack([[rms(m[: self.within]) for m in moduli], [np.max(m[:last], axis=0) for m in moduli]])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -187,7 +194,9 @@ class ErrorsFromResiduals(ABC):
     constants: FloatArray
 
     def __init__(self, operator: Learned, functionals: Functionals, answers: Factorisation) -> None:
-        self.functionals, self.answers, self.places = functionals, answers, _comparison_places(operator)
+        self.functionals, self.answers = functionals, answers
+        self._prescribed = _prescribing(operator, functionals)
+        self.places = _comparison_places(operator, [operator.problem.conditions[k].on for k in self._prescribed])
         self.roots = np.sqrt(repeated(answers.weights, functionals))[:, None]
 
     def residuals(self, u: Combination, h: FloatArray) -> FloatArray:
@@ -195,8 +204,22 @@ class ErrorsFromResiduals(ABC):
         return h - u.apply(self.functionals)
 
     @abstractmethod
-    def errors(self, residuals: FloatArray, found: FloatArray, h: FloatArray) -> Errors:
-        """The errors of solutions û with values ``found`` at the places, (m, B), these residuals and data h, (n, B)."""
+    def errors(self, u: Combination, residuals: FloatArray, h: FloatArray, wrong: FloatArray | None) -> Errors:
+        """The errors of solutions û with these residuals, for data h at the points, (n, B).
+
+        Arguments:
+            wrong: for an operator made of parts, about how wrong û is on each of them, (P, B); see `errors_by_parts`.
+        """
+
+    def sized(self, values: FloatArray, prescribed: FloatArray) -> FloatArray:
+        """The sizes (2, U, B) of functions with these values at the places, (m, B), of which conditions that prescribe
+        u tell the values there: those of the conditions at the points are ``prescribed``, (n, B).
+        """
+        found = self.places.sizes(values, free=True)
+        for k in self._prescribed:
+            rows, (block,) = self.functionals.slices[k], self.functionals.conditions[k].blocks
+            found[1] = np.maximum(found[1], np.max(np.abs(prescribed[rows] / block.coefficients), axis=0))
+        return found
 
 
 class Fresh(ErrorsFromResiduals):
@@ -217,20 +240,21 @@ class Fresh(ErrorsFromResiduals):
         probes, u = probed(operator, functionals)
         truth = applied(probes, self.places.functionals) - u.apply(self.places.functionals)
         guess, left = self._split(self.residuals(u, applied(probes, functionals)))
-        self.constants = _upper(self.places.sizes(truth - guess), rms(self.roots * left))
+        self.constants = _upper(self.places.sizes(truth - guess, free=True), rms(self.roots * left))
         self._usual = np.max(tails(functionals, left), axis=1)
         frozen(vars(self))
 
-    def errors(self, residuals: FloatArray, found: FloatArray, h: FloatArray) -> Errors:
+    def errors(self, u: Combination, residuals: FloatArray, h: FloatArray, wrong: FloatArray | None) -> Errors:
         guess, left = self._split(residuals)
-        correction = self.places.sizes(guess)
-        rest = self.constants[..., None] * rms(self.roots * left)
-        solution = self.places.sizes(found + guess)
+        correction = self.sized(guess, residuals)
+        rest = self.constants[..., None] * rms(self.roots * left) + u.gaps()[:, None]
+        solution = self.sized(u.apply(self.places.functionals) + guess, h)
         flags = concentrated(self.functionals, left, self._usual)
         if not flags.any():
             return Errors(correction, rest, correction, solution)
         other = self._coarser.answer(residuals).u.apply(self.places.functionals)
-        doubted = np.where(flags.any(axis=0), np.maximum(correction, self.places.sizes(guess - other)), correction)
+        further = np.maximum(correction, self.places.sizes(guess - other, free=True))
+        doubted = np.where(flags.any(axis=0), further, correction)
         peaks = where_concentrated(self.functionals, left, flags, self._names)
         return Errors(doubted, rest, correction, solution, peaks)
 
@@ -245,7 +269,8 @@ class FreshParts(ErrorsFromResiduals):
     """Errors of an operator made of parts, by a finer one: ê = T' h − û.
 
     At a corner, or where coefficients jump, no smooth space answers residuals, and û itself jumps a little from part to
-    part, which residuals do not tell. What T' leaves over is turned into an error part by part.
+    part, which residuals do not tell. What T' leaves over is an error part by part, in the worst case; how far these
+    parts are from the worst case is measured by ê. Jumps at a corner are too narrow for the places, and count in L∞.
     """
 
     kind = "fresh points"
@@ -254,18 +279,21 @@ class FreshParts(ErrorsFromResiduals):
         super().__init__(operator, finer.rows, finer.factorisation)
         self.centres = len(finer.factorisation.expansion)
         self.constants = np.full((2, len(operator.problem.unknowns.names)), SHARE)
-        volumes = np.prod(finer.mosaic.sides, axis=1)
-        self._shares = volumes / np.sum(volumes)
+        self._before = operator.factorisation
+        self._slowest = SINGULAR if np.any(finer.mosaic.singular) else 0.0
         frozen(vars(self))
 
-    def errors(self, residuals: FloatArray, found: FloatArray, h: FloatArray) -> Errors:
+    def errors(self, u: Combination, residuals: FloatArray, h: FloatArray, wrong: FloatArray | None) -> Errors:
         better = self.answers.answer(h).u
         values = better.apply(self.places.functionals)
-        correction = self.places.sizes(values - found)
+        correction = self.sized(values - u.apply(self.places.functionals), residuals)
         left = errors_by_parts(self.answers, self.functionals, better, h)
         assert left is not None
-        rest = np.stack([np.sqrt(self._shares @ left**2), np.max(left, axis=0)])[:, None]
-        return Errors(correction, rest, correction, self.places.sizes(values))
+        after = mean_and_most(self.answers, left)
+        before = np.zeros_like(after) if wrong is None else mean_and_most(self._before, wrong)
+        rest = saturated(correction, before[:, None], after[:, None], self._slowest)
+        correction[1] = np.maximum(correction[1], u.gaps()[1])
+        return Errors(correction, rest, correction, self.sized(values, h))
 
 
 class LeftOut(ErrorsFromResiduals):
@@ -292,13 +320,14 @@ class LeftOut(ErrorsFromResiduals):
     def residuals(self, u: Combination, h: FloatArray) -> FloatArray:
         return self._leave_one_out(u, h)
 
-    def errors(self, residuals: FloatArray, found: FloatArray, h: FloatArray) -> Errors:
-        size, solution = rms(self.roots * residuals), self.places.sizes(found)
+    def errors(self, u: Combination, residuals: FloatArray, h: FloatArray, wrong: FloatArray | None) -> Errors:
+        size, solution = rms(self.roots * residuals), self.places.sizes(u.apply(self.places.functionals))
         with np.errstate(divide="ignore", invalid="ignore"):
             apart = np.log(self._relative[:, :, None]) - np.nan_to_num(np.log(size / solution[0]))[:, None, :]
         nearest = np.argsort(np.abs(apart), axis=1)[None, :, : max(1, round(SIMILAR * apart.shape[1]))]
         constant = np.max(np.take_along_axis(self._ratios[..., None], nearest, axis=2), axis=2)  # (2, U, B)
-        return Errors(UNLIKE * constant * size, np.zeros_like(solution), np.zeros_like(solution), solution)
+        rest = np.zeros_like(solution) + u.gaps()[:, None]
+        return Errors(UNLIKE * constant * size, rest, np.zeros_like(solution), solution)
 
 
 _fresh: Kept[Factorisation, ErrorsFromResiduals] = Kept()
@@ -335,19 +364,38 @@ def probed(operator: Learned, functionals: Functionals) -> tuple[Probes, Combina
     return probes, operator.factorisation.answer(applied(probes, operator.collocated)).u
 
 
-def _comparison_places(operator: Learned) -> Places:
-    """Points inside and on the boundaries; those of a cloud, and between them, if there are no others."""
+def _prescribing(operator: Learned, functionals: Functionals) -> list[int]:
+    """The numbers of the conditions φ u = h that prescribe the one real unknown: there e is the residual over φ."""
+    ansatz = operator.ansatz
+    if ansatz.count > 1 or ansatz.envelope is not None or ansatz.scales:
+        return []
+    found = enumerate(own.blocks for own in functionals.conditions)
+    return [k for k, blocks in found if len(blocks) == 1 and blocks[0].order == 0 and _pointwise(blocks[0])]
+
+
+def _pointwise(block: Block) -> bool:
+    """Has every row one point, and a coefficient that is not 0?"""
+    return block.starts is None and block.coefficients.shape[1] == 1 and bool(np.all(block.coefficients))
+
+
+def _comparison_places(operator: Learned, prescribed: Sequence[Region]) -> Places:
+    """Points inside and on the boundaries, first of those where u is not prescribed; those of a cloud, and between
+    them, if there are no others.
+    """
     top = top_dimension(operator.problem)
     regions = list({id(c.on): c.on for c in operator.problem.conditions if not c.integral}.values())
     inner = [region for region in regions if region.intrinsic_dim == top]
-    rims = [region for region in regions if region.intrinsic_dim < top]
+    known = {id(region) for region in prescribed}
+    rims = sorted((region for region in regions if region.intrinsic_dim < top), key=lambda own: id(own) in known)
     counts = [*shares(PLACES, [region.measure for region in inner]), *[PLACES // 4] * len(rims)]
     clouds = [region.points.x for region in inner if isinstance(region, CloudRegion)]
     among = np.concatenate([*clouds, np.empty((0, operator.problem.dim))])
     drawn = [_sampled(region, count, among) for region, count in zip(inner + rims, counts, strict=True)]
     found = operator.ansatz.evaluations(np.concatenate(drawn))
     owners = [index for index, (_, size) in enumerate(operator.ansatz.unknowns.sizes) for _ in range(size)]
-    return Places(found, sum(map(len, drawn[: len(inner)])), tuple(owners * (len(found.blocks) // len(owners))))
+    within = sum(map(len, drawn[: len(inner)]))
+    free = within + sum(len(x) for x, rim in zip(drawn[len(inner) :], rims, strict=True) if id(rim) not in known)
+    return Places(found, within, tuple(owners * (len(found.blocks) // len(owners))), free)
 
 
 def _sampled(region: Region, count: int, among: FloatArray) -> FloatArray:
@@ -362,6 +410,18 @@ def _sampled(region: Region, count: int, among: FloatArray) -> FloatArray:
     x = region.points.x[np.random.default_rng(SEED).permutation(len(region.points))[:count]]
     near = np.asarray(KDTree(among).query(x, k=min(len(among), 1 + 2 * x.shape[1]))[1]).reshape(len(x), -1)[:, -1]
     return np.concatenate([x, 0.5 * (x + among[near])])
+
+
+def saturated(correction: FloatArray, before: FloatArray, after: FloatArray, slowest: float) -> FloatArray:
+    """‖e − ê‖ for ‖ê‖ = ``correction``, where e and e − ê would be ``before`` and ``after`` in the worst case.
+
+    If both are as far from it, ‖e − ê‖ = q ‖e‖ with q = after / before, so that ‖e‖ ≤ ‖ê‖ / (1 − q). It is not less
+    than for q = ``slowest``, and otherwise not more than ``after``.
+    """
+    fell = np.maximum(before - after, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.where(correction < fell, correction / fell, 1.0) * after
+    return np.maximum(found, slowest / (1.0 - slowest) * correction)
 
 
 def _upper(missed: FloatArray, left: FloatArray) -> FloatArray:
