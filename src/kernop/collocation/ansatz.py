@@ -160,12 +160,13 @@ class Ansatz:
         vector = len(own) > 1 if of is not None else self.unknowns.components is not None
         return self.split(x, [{(k, zero): values} for k in own], vector)
 
-    def gradients(self, x: FloatArray, k: int) -> Functionals | None:
-        """∂u_k/∂x_j for all coordinates j, as a vector; None if an envelope asks for the product rule."""
+    def gradients(self, x: FloatArray, *components: int) -> Functionals | None:
+        """∂u_k/∂x_j for some components k and all coordinates j, as a vector; None if an envelope asks for the product
+        rule."""
         if self.envelope is not None:
             return None
-        ones, d = np.ones(len(x)), x.shape[1]
-        return self.split(x, [{(k, tuple(int(i == j) for i in range(d))): ones} for j in range(d)], True)
+        ones, axes = np.ones(len(x)), np.eye(x.shape[1], dtype=int).tolist()
+        return self.split(x, [{(k, tuple(axis)): ones} for k in components for axis in axes], True)
 
     def split(self, x: FloatArray, tables: list[Any], vector: bool) -> Functionals:
         """Tables of coefficients of the u_k as real functionals of the v_k, one table for each component of P u."""

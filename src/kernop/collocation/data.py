@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from numpy.typing import ArrayLike
 
 from kernop.basics.checks import as_array, check_array, check_choice, check_coordinates, check_scalar
 from kernop.basics.errors import (
@@ -28,8 +29,12 @@ from kernop.collocation.functionals import Layout
 from kernop.geometry import Points
 from kernop.geometry.points import points_at
 from kernop.language.conditions import Condition
-from kernop.language.functions import evaluate_at
+from kernop.language.functions import Function, evaluate_at
 from kernop.language.problem import Problem
+
+#: What a user gives as the data of one condition, and one input: data by the names of conditions.
+InputValue = Function | ArrayLike
+Input = Mapping[str, InputValue]
 
 
 def named_inputs(

@@ -13,13 +13,10 @@ from kernop.basics.checks import check_array
 from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, ShapeError, fail
 from kernop.collocation.ansatz import PLAIN, Ansatz, condition_functionals, condition_layouts
 from kernop.collocation.batches import chain
-from kernop.collocation.data import checked_values, concrete, known_everywhere, split_pairs, values_at
+from kernop.collocation.data import Input, checked_values, concrete, known_everywhere, split_pairs, values_at
 from kernop.collocation.functionals import Functionals, Layout, together
 from kernop.collocation.stream import Batch, Stream
 from kernop.geometry import Points
-
-#: One input: for each name a function, a number, or values at all points.
-Input = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +179,7 @@ class StreamedRows:
         """Functions are looked at where a few batches have points; where they have none, at a point of the region."""
         width, paired = None, False
         for condition, layout in zip(self.stream.problem.conditions, self.layouts, strict=True):
-            value = given.get(condition.name, condition.data)
+            value: Any = given.get(condition.name, condition.data)
             if known_everywhere(condition, value, layout):
                 found = (batch[condition.name] for batch in self.stream.sampled() if condition.name in batch)
                 value = values_at(condition, value, next(found, None) or condition.on.sample(1), layout)
@@ -197,7 +194,8 @@ class StreamedRows:
         width = columns.width or 1
         for condition, layout in zip(self.stream.problem.conditions, self.layouts, strict=True):
             if condition.name in batch:
-                points, value = batch[condition.name], given.get(condition.name, condition.data)
+                points: Points = batch[condition.name]
+                value: Any = given.get(condition.name, condition.data)
                 if not known_everywhere(condition, value, layout):
                     value = self._cut(condition.name, value, len(points), k)
                 values = layout.rows(concrete(condition.name, values_at(condition, value, points, layout)))

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import norms
-from kernop.collocation.ansatz import PLAIN, Ansatz, condition_functionals
-from kernop.collocation.data import concrete, inputs_in_advance, split_pairs, values_at
-from kernop.collocation.functionals import Functionals, together
+from kernop.collocation.ansatz import PLAIN, Ansatz, collocate
+from kernop.collocation.data import Input, all_values, concrete, inputs_in_advance, real_columns
+from kernop.collocation.functionals import Functionals, Layout
 from kernop.collocation.lasting import at_time
 from kernop.collocation.probes import Bumps, Probes, applied, oscillations, probes_of
 from kernop.collocation.sampling import between, held_out, interior, top_dimension
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
-from kernop.language.conditions import Condition
 from kernop.language.problem import Problem
-from kernop.methods import Answer
+from kernop.methods import Answer, Combination
 from kernop.operators.operator import SolutionOperator
-from kernop.operators.solution import Solution
 
 #: Points at which residuals and errors are measured, all conditions together.
 HELD_OUT = 1200
@@ -132,38 +130,32 @@ class OnProbes:
 class OnInputs:
     """Relative residuals of the user's inputs, at points of each condition that the operator did not learn from.
 
-    For each condition k, rms(P_k û − h_k) / scale_k with scale_k = max(rms h_k, Σ_α rms φ_α · rms û / unit^α): the
-    data, or what the operator makes of a field as large as û that varies over one unit. The worst condition of the
-    worst input counts.
+    The worst condition of the worst input counts; see `relative_residuals`.
     """
 
     known = ""
 
-    def __init__(self, problem: Problem, frame: Frame, inputs: Any, seed: int = 0, ansatz: Ansatz = PLAIN) -> None:
-        self._inputs = inputs_in_advance(problem, inputs)
+    def __init__(
+        self, problem: Problem, frame: Frame, inputs: Sequence[object], seed: int = 0, ansatz: Ansatz = PLAIN
+    ) -> None:
+        self._inputs, self._units = inputs_in_advance(problem, inputs), frame.units
         self.unknown = tuple(f"input {k}" for k in range(len(self._inputs)))
         each = HELD_OUT // len(problem.conditions)
-        self._held = [_held(c, held_out(c, each, seed + 1), frame, ansatz, self._inputs) for c in problem.conditions]
+        points = {c.name: held_out(c, each, seed + 1) for c in problem.conditions}
+        self._rows = collocate(problem, points, ansatz)
+        self._targets = columns_of(problem, self._inputs, points, self._rows.layouts)
+        self._weights = [np.full((len(own), 1), 1.0 / len(own)) for own in self._rows.conditions]
         self._inside = ansatz.evaluations(interior(problem, HELD_OUT // 2, seed + 1).x)
 
     def __call__(self, operator: SolutionOperator) -> Findings:
-        solutions = [operator.answer(given) for given in self._inputs]
-        values = [solution.function.apply(self._inside) for solution in solutions]
-        residuals = [self._worst(k, solution, _rms(values[k])) for k, solution in enumerate(solutions)]
-        misfits = [float(np.max(solution.misfits)) for solution in solutions if solution.misfits is not None]
-        score = _geometric(np.asarray(residuals))
-        return Findings(max(residuals), score, max(misfits, default=0.0), np.hstack(values))
-
-    def _worst(self, k: int, solution: Solution, size: FloatArray) -> float:
-        """The largest relative residual of input k, whose solution has this rms."""
-        worst = 0.0
-        for held in self._held:
-            target = split_pairs(held.targets[k]) if solution.paired else np.real(held.targets[k])
-            error = _rms(solution.function.apply(held.functionals) - target)
-            scale = np.maximum(_rms(target), held.scale * size)
-            ratio = np.max(error / np.where(scale > 0.0, scale, 1.0))
-            worst = max(worst, float(ratio) if np.isfinite(ratio) else np.inf)
-        return worst
+        data = columns_of(operator.problem, self._inputs, operator.points, operator.layouts)
+        answer = operator.factorisation.answer(np.hstack(data))
+        values, targets = answer.u.apply(self._inside), np.hstack(self._targets)
+        squares = relative_residuals(answer.u, self._rows, targets, self._weights, _rms(values), self._units)
+        worst = np.max([np.sqrt(np.sum(own, axis=0)) for own in squares], axis=0)
+        ends = np.cumsum([own.shape[1] for own in data])[:-1]  # the columns of each input
+        each = np.array([np.max(own) for own in np.split(np.nan_to_num(worst, nan=np.inf), ends)])
+        return Findings(float(np.max(each)), _geometric(each), float(np.max(answer.misfit)), values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,24 +216,39 @@ def _after_rest(value: Any, frame: Frame, x: Any) -> FloatArray:
     return s**4 * (value(x) if callable(value) else value)
 
 
-@dataclass(frozen=True, eq=False)
-class _Held:
-    """A condition at held-out points, and the data of each input there, as rows (n, B)."""
-
-    functionals: Functionals
-    scale: float  # what the operator makes of a field of size 1 that varies over one unit
-    targets: list[NDArray[Any]]
+def columns_of(
+    problem: Problem, inputs: Sequence[Input], points: Mapping[str, Points], layouts: Sequence[Layout]
+) -> list[FloatArray]:
+    """The data of each input at points as rows, real and imaginary parts apart, (N, B)."""
+    return [real_columns(concrete("inputs", all_values(problem, own, points, layouts))) for own in inputs]
 
 
-def _held(condition: Condition, points: Points, frame: Frame, ansatz: Ansatz, inputs: list[dict[str, Any]]) -> _Held:
-    rows = condition_functionals(condition, points, ansatz)
-    (layout,) = rows.layouts
-    values = [values_at(condition, given.get(condition.name, condition.data), points, layout) for given in inputs]
-    targets = [layout.rows(concrete(condition.name, own)) for own in values]
-    return _Held(rows, unit_size(rows, frame.units), [own.reshape(len(own), -1) for own in targets])
+def relative_residuals(
+    u: Combination,
+    rows: Functionals,
+    targets: FloatArray,
+    weights: Sequence[FloatArray],
+    size: FloatArray,
+    units: FloatArray,
+) -> list[FloatArray]:
+    """For each condition k the relative squares w_i |P_i û − h_i|² / s_k² of B inputs, (n, B).
+
+    s_k = max(rms h_k, Σ_α rms φ_α · rms û / unit^α) is the size of the data, or what the operator makes of a field as
+    large as û that varies over one unit.
+
+    Arguments:
+        rows, targets: the conditions at some points, and the data there, (N, B).
+        weights: w_i of each condition, (n, 1), with which sums of squares are mean squares.
+        size: rms û, (B,).
+    """
+    found, relative = u.apply(rows) - targets, list[FloatArray]()
+    for own, part, w in zip(rows.slices, rows.conditions, weights, strict=True):
+        scale = np.maximum(np.sqrt(np.sum(w * targets[own] ** 2, axis=0)), _unit_size(part, units) * size)
+        relative.append(w * np.square(found[own] / np.where(scale > 0.0, scale, 1.0)))
+    return relative
 
 
-def unit_size(rows: Functionals, units: FloatArray) -> float:
+def _unit_size(rows: Functionals, units: FloatArray) -> float:
     """What an operator makes of a field of size 1 that varies over one unit."""
     steps = [np.prod(units ** np.asarray(block.alphas), axis=1) for block in rows.blocks]
     sizes = [np.sum(_rms(block.coefficients) / step) for block, step in zip(rows.blocks, steps, strict=True)]
@@ -252,7 +259,7 @@ def _plain_rows(problem: Problem, seed: int, ansatz: Ansatz) -> Functionals:
     """The conditions at a few points, without an envelope."""
     plain = replace(ansatz, envelope=None)
     points = {c.name: held_out(c, HELD_OUT // 8, seed) for c in problem.conditions}
-    return together([condition_functionals(c, points[c.name], plain) for c in problem.conditions])
+    return collocate(problem, points, plain)
 
 
 def _relative(error: FloatArray, truth: FloatArray, parts: int) -> FloatArray:

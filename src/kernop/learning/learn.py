@@ -10,8 +10,7 @@ from typing import Any
 from kernop.basics.checks import check_integer, check_kind, check_number
 from kernop.basics.errors import AccuracyWarning, ArgumentError, IllPosedWarning, JumpWarning, describe, fail
 from kernop.basics.progress import Stages
-from kernop.collocation.data import inputs_in_advance
-from kernop.collocation.rows import Input
+from kernop.collocation.data import Input, inputs_in_advance
 from kernop.collocation.sampling import sample
 from kernop.collocation.scales import condition_sizes, fitted
 from kernop.collocation.units import frame_of

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from kernop.basics.errors import FloatArray
 from kernop.collocation.ansatz import collocate
-from kernop.collocation.data import all_values, concrete, real_columns
+from kernop.collocation.data import Input
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.sampling import QUADRATURE, between
 from kernop.collocation.units import frame_of
@@ -20,7 +19,7 @@ from kernop.geometry.points import concatenate
 from kernop.geometry.sequences import halton
 from kernop.language.conditions import Condition
 from kernop.language.problem import Problem
-from kernop.learning.heldout import Findings, unit_size
+from kernop.learning.heldout import Findings, columns_of, relative_residuals
 from kernop.methods.spaces import Layers
 from kernop.operators.operator import SolutionOperator
 
@@ -135,43 +134,30 @@ class Residuals:
         return float(total**2 / np.sum(self.squares**2 / self.shares)) if total > 0.0 else 1.0
 
 
-def residuals(
-    operator: SolutionOperator, inputs: list[dict[str, Any]], fresh: Strata, inside: Functionals
-) -> Residuals:
-    """For each condition k the relative residual is rms(P_k û − h_k) / s_k, where s_k is the size of the data.
-
-    s_k = max(rms h_k, Σ_α rms φ_α · rms û / unit^α): the data, or what the operator makes of a field as large as û that
-    varies over one unit. Root mean squares are those over the regions, whatever the density of the points.
-    """
-    problem, layouts, units = operator.problem, operator.layouts, frame_of(operator.problem).units
-    answer = operator.factorisation.answer(_columns(problem, inputs, operator.points, layouts))
-    rows = collocate(problem, fresh.points, operator.ansatz)
-    targets = _columns(problem, inputs, fresh.points, layouts)
-    found, values = answer.u.apply(rows) - targets, answer.u.apply(inside)
-    size = np.sqrt(np.mean(np.square(values), axis=0))
-    worst, x, squares, shares = 0.0, list[FloatArray](), list[FloatArray](), list[FloatArray]()
-    for condition, own, part in zip(problem.conditions, rows.slices, rows.conditions, strict=True):
-        share = fresh.shares[condition.name]
-        w = np.tile(share, len(part.blocks))[:, None] / np.sum(share)
-        scale = np.maximum(np.sqrt(np.sum(w * targets[own] ** 2, axis=0)), unit_size(part, units) * size)
-        relative = w * np.square(found[own] / np.where(scale > 0.0, scale, 1.0))
-        ratio = float(np.sqrt(np.max(np.sum(relative, axis=0))))
-        worst = max(worst, ratio if np.isfinite(ratio) else np.inf)
-        if not condition.integral:
-            x.append(fresh.points[condition.name].x)
-            shares.append(share / np.sum(share))
-            squares.append(np.sum(relative.reshape(len(part.blocks), len(share), -1), axis=(0, 2)))
-    misfit = float(np.max(answer.misfit))
+def residuals(operator: SolutionOperator, inputs: Sequence[Input], fresh: Strata, inside: Functionals) -> Residuals:
+    """Relative residuals as root mean squares over the regions, whatever the density of the points."""
+    problem, layouts = operator.problem, operator.layouts
+    answer = operator.factorisation.answer(np.hstack(columns_of(problem, inputs, operator.points, layouts)))
+    rows, values = collocate(problem, fresh.points, operator.ansatz), answer.u.apply(inside)
+    targets = np.hstack(columns_of(problem, inputs, fresh.points, layouts))
+    size, units = np.sqrt(np.mean(np.square(values), axis=0)), frame_of(problem).units
+    shares = {name: share / np.sum(share) for name, share in fresh.shares.items()}
+    parts = [
+        (condition.name, len(own.blocks)) for condition, own in zip(problem.conditions, rows.conditions, strict=True)
+    ]
+    weights = [np.tile(shares[name], count)[:, None] for name, count in parts]
+    relative = relative_residuals(answer.u, rows, targets, weights, size, units)
+    worst = np.array([np.sqrt(np.max(np.sum(own, axis=0))) for own in relative])
+    squares = {
+        name: own.reshape(parts[name], len(shares[name]), -1).sum(axis=(0, 2))
+        for name, own in zip(parts, relative, strict=True)
+        if not problem[name].integral
+    }
     return Residuals(
-        error=worst,
-        x=np.concatenate(x),
-        squares=np.concatenate(squares),
-        shares=np.concatenate(shares),
+        error=float(np.max(np.where(np.isfinite(worst), worst, np.inf))),
+        x=np.concatenate([fresh.points[name].x for name in squares]),
+        squares=np.concatenate(list(squares.values())),
+        shares=np.concatenate([shares[name] for name in squares]),
         values=values,
-        misfit=misfit,
+        misfit=float(np.max(answer.misfit)),
     )
-
-
-def _columns(problem: Problem, inputs: list[dict[str, Any]], points: Mapping[str, Points], layouts: Any) -> FloatArray:
-    """The data of all inputs at points, real and imaginary parts apart, (N, B)."""
-    return np.hstack([real_columns(concrete("inputs", all_values(problem, own, points, layouts))) for own in inputs])

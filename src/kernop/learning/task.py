@@ -14,10 +14,11 @@ from kernop.basics.progress import Stages
 from kernop.basics.versions import now
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.batches import StreamPoints, check_whole, stream
+from kernop.collocation.data import Input
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.holes import holes_of
 from kernop.collocation.parts import parts_of
-from kernop.collocation.rows import Input, StreamedRows
+from kernop.collocation.rows import StreamedRows
 from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, top_dimension
 from kernop.collocation.scales import fitted
 from kernop.collocation.units import Frame

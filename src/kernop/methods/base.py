@@ -93,7 +93,7 @@ class Answer:
         residual, size = (np.hypot(*np.split(values, 2)) for values in (self.residual, self.size))
         return Answer(self.u, residual, size)
 
-    def column(self, columns: slice) -> Answer:
+    def column(self, columns: slice | IntArray) -> Answer:
         """The answer for some of the B columns of data."""
         u = replace(self.u, y=self.u.y[:, columns])
         return Answer(u, self.residual[columns], self.size[columns])

@@ -12,15 +12,14 @@ import numpy as np
 
 from kernop.basics.errors import AccuracyWarning, NumberArray
 from kernop.collocation.batches import StreamPoints
-from kernop.collocation.data import all_values, concrete, listed_inputs, named_inputs
-from kernop.collocation.rows import Input, StreamedRows
+from kernop.collocation.data import Input, InputValue, all_values, concrete, listed_inputs, named_inputs
+from kernop.collocation.rows import StreamedRows
 from kernop.kernels import Kernel
 from kernop.methods import Answer, Method, Partition
 from kernop.operators.between import left_between
 from kernop.operators.march import MarchedSolution, march
 from kernop.operators.readings import doubts
 from kernop.operators.report import Report
-from kernop.operators.shapes import InputValue
 from kernop.operators.solution import Solution, answered, solution_of
 from kernop.trust.estimates import Learned
 

@@ -3,38 +3,75 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Self, overload
 
 import numpy as np
 
 from kernop.basics.checks import check_kind, check_scalar
-from kernop.basics.errors import ArgumentError, FloatArray, InputNameError, ShapeError, describe, fail
-from kernop.collocation.ansatz import Ansatz
-from kernop.collocation.data import flattened, reshaped
+from kernop.basics.errors import (
+    ArgumentError,
+    FloatArray,
+    InputNameError,
+    IntArray,
+    NumberArray,
+    ShapeError,
+    describe,
+    fail,
+)
+from kernop.collocation.ansatz import Ansatz, Tabulated
+from kernop.collocation.data import Input, InputValue, flattened, reshaped
 from kernop.collocation.functionals import Functionals
+from kernop.collocation.slabs import Later
 from kernop.geometry import Points
-from kernop.language.ops import itself
+from kernop.geometry.points import points_at
+from kernop.language.calculus import grad
+from kernop.language.ops import flattened_rows, itself, matrix_shape
 from kernop.language.problem import Problem
 from kernop.language.unknowns import Operator
 from kernop.methods import Combination
-from kernop.operators.shapes import InputValue, PointsLike, blanked, values_of
-from kernop.operators.snapshot import Snapshot
+from kernop.operators.shapes import PointsLike, Values, blanked, by_unknown, values_of
+from kernop.operators.snapshot import Differentiable
 from kernop.views import pictures
 from kernop.views.html import html_table
 from kernop.views.scene import Scene, scene
 from kernop.views.sight import Sight
-from kernop.views.viewed import Viewed
-
-One = TypeVar("One")
 
 _FACTOR = "give a number, real or complex"
 
 
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Points at which u is one combination of the functions of its space: all of them, or those of one slab of time.
+
+    Arguments:
+        function: the combination.
+        points: n points, in the time of u.
+        own: the same points in the time of the function, which is earlier by …
+        shift: … this.
+        rows: the numbers of the points among all at which u is asked for, (n,); None: these are all.
+    """
+
+    function: Combination
+    points: Points
+    own: Points
+    shift: float = 0.0
+    rows: IntArray | None = None
+
+    def applied(self, op: Operator, ansatz: Ansatz, of: str | None) -> Functionals:
+        """(P u)(x_i) as functionals of the function: coefficients of P are taken at the points, u at their own."""
+        if self.shift == 0.0 or isinstance(op, Tabulated):
+            return ansatz.functionals(op, self.own, of=of)
+        if ansatz.envelope is not None:
+            ansatz = replace(ansatz, envelope=Later(ansatz.envelope, -self.shift))
+        rows = ansatz.functionals(op, self.points, of=of)
+        return replace(rows, blocks=tuple(replace(block, x=self.own.x) for block in rows.blocks))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluated(Viewed, Generic[One]):
+class Evaluated(Differentiable):
     """A function u of x, or B of them, with its derivatives; of several unknowns, each is one by its name.
 
     Attributes:
@@ -42,7 +79,7 @@ class Evaluated(Viewed, Generic[One]):
         function: u as a combination of the functions of a space.
         single: is it one input, or a batch?
         paired: was a real operator given complex data? Then the functions are real parts, followed by imaginary parts.
-        left: what least squares left of the data, relative, (B,); None if it is not known yet.
+        left: the relative least-squares residual of the data, (B,); None if it is not known yet.
         sizes: the norm ‖√W h‖ of the data, (B,); None if it is not known.
     """
 
@@ -65,11 +102,11 @@ class Evaluated(Viewed, Generic[One]):
 
     @cached_property
     def misfits(self) -> FloatArray | None:
-        """What least squares left of the data, relative, (B,); None if it is not known."""
+        """The relative least-squares residual of the data, (B,); None if it is not known."""
         return self.left
 
     def within(self, promise: float) -> bool:
-        """Is no more left of the data than this part, as far as it is known?"""
+        """Is the relative residual of the data at most this, as far as it is known?"""
         return self.left is None or float(np.fmax.reduce(self.left, initial=0.0)) <= promise
 
     @property
@@ -83,17 +120,13 @@ class Evaluated(Viewed, Generic[One]):
             return None
         return float(self.misfits[0]) if self.single else self.misfits
 
-    @abstractmethod
-    def _unknown(self, name: str) -> One:
-        """The solution of one unknown."""
-
     @overload
-    def __getitem__(self, name: str) -> One: ...
+    def __getitem__(self, name: str) -> OneUnknown: ...
 
     @overload
     def __getitem__(self, name: int) -> Self: ...
 
-    def __getitem__(self, name: str | int) -> One | Self:
+    def __getitem__(self, name: str | int) -> OneUnknown | Self:
         """The solution of one unknown, by name; or of one input of a batch, by number."""
         if isinstance(name, int | np.integer) and not isinstance(name, bool):
             if self.single or not -self.width <= name < self.width:
@@ -104,47 +137,40 @@ class Evaluated(Viewed, Generic[One]):
         if name not in self.problem.unknowns.names:
             known = ", ".join(self.problem.unknowns.names)
             raise fail(InputNameError, "u", f"the unknown {describe(name)}", f"the unknowns are {known}")
-        return self._unknown(name)
+        return OneUnknown(self, name)
 
-    def __getattr__(self, name: str) -> One:
+    def __getattr__(self, name: str) -> OneUnknown:
         if not name.startswith("_") and name in self.problem.unknowns.slices:
-            return self._unknown(name)
+            return OneUnknown(self, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def scene(self) -> Scene:
         """Where u is defined, as pictures and tables see it."""
         return scene_of(self.problem)
 
-    def sight(self, name: str) -> Sight:
-        """One unknown as a function on the domain."""
-        alone = self.problem.unknowns.single is not None
+    def sight(self, name: str | None) -> Sight:
+        """One unknown as a function on the domain; None: all of them, of which operators are taken by their names."""
 
-        def evaluate(op: Any, points: Points, outside: str) -> Any:
-            if op is None and alone:
-                return self(points, outside=outside)
+        def evaluate(op: Operator | None, points: Points, outside: str) -> NumberArray:
             return self.apply(itself if op is None else op, points, outside=outside, of=name)
 
-        return Sight(name, self.scene(), evaluate, self.single, lambda: [own.sight(name) for own in self._inputs()])
+        def picks() -> list[Sight]:
+            return [self.pick(number).sight(name) for number in range(self.width)]
+
+        return Sight(name or ", ".join(self.problem.unknowns.names), self.scene(), evaluate, self.single, picks)
+
+    def _sights(self) -> tuple[Sight, ...]:
+        return tuple(map(self.sight, self.problem.unknowns.names))
 
     def _whole(self) -> Sight:
-        return Sight(
-            ", ".join(self.problem.unknowns.names),
-            self.scene(),
-            lambda op, points, outside: self.apply(op, points, outside=outside),
-            self.single,
-            lambda: [own._whole() for own in self._inputs()],
-        )
-
-    def _inputs(self) -> list[Self]:
-        """The solution of each input of a batch."""
-        return [self.pick(number) for number in range(self.width)]
+        return self.sight(None)
 
     @abstractmethod
     def pick(self, number: int) -> Self:
         """The solution of one input of a batch."""
 
     @abstractmethod
-    def combined(self, terms: Sequence[tuple[complex, Any]]) -> Self:
+    def combined(self, terms: Sequence[tuple[complex, Evaluated]]) -> Self:
         """Σ a_i u_i for solutions of the same operator: the solution of the combined data."""
 
     def __add__(self, other: object) -> Self:
@@ -180,26 +206,15 @@ class Evaluated(Viewed, Generic[One]):
             raise fail(ShapeError, "u + v", f"batches of {self.width} and {other.width}", "add batches of one size")
         return other
 
-    def _sights(self) -> tuple[Sight, ...]:
-        return tuple(map(self.sight, self.problem.unknowns.names))
-
-    def at(self, t: float) -> Snapshot:
-        """u(·, t) on a SpaceTime: a function of x (…, d − 1), which can be drawn, integrated and handed on."""
-        return Snapshot(self, self._sights(), self._whole(), t)
-
-    def __call__(self, x: PointsLike, *, outside: str = "raise") -> Any:
+    def __call__(self, x: PointsLike, *, outside: str = "raise") -> Values:
         """u(x) for x of shape (M, d): (M,), or (M, B); (M, k) or (M, k, B) for an unknown with k components.
 
         x may also be one point, (d,), or have more axes, (…, d), which the values then have in place of M; on a line
         plain numbers will do. With several unknowns it is a named tuple with an entry for each: ``s(x).u``.
         ``outside`` says what to do with points outside the domain: "raise", "nan", or "extrapolate".
         """
-        flat, shape = flattened("x", x, self.problem.dim)
-        return reshaped(self._valued(flat, outside), shape)
-
-    @abstractmethod
-    def _valued(self, x: PointsLike, outside: str) -> Any:
-        """u(x) for x of shape (M, d)."""
+        ansatz, unknowns = self.ansatz, self.problem.unknowns
+        return self._read(x, outside, lambda piece: ansatz.evaluations(piece.own.x), lambda v: by_unknown(v, unknowns))
 
     def grad(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """The derivatives of u along all coordinates: (M, d), or (M, d, B). On a SpaceTime the last is ∂u/∂t.
@@ -213,12 +228,15 @@ class Evaluated(Viewed, Generic[One]):
 
     def gradient(self, name: str, x: PointsLike, outside: str) -> FloatArray:
         """The derivatives of one unknown along all coordinates, as `grad` gives them."""
-        flat, shape = flattened("x", x, self.problem.dim)
-        return reshaped(self._derived(name, flat, outside), shape)
+        ansatz, unknowns, dim = self.ansatz, self.problem.unknowns, self.problem.dim
+        components = range(unknowns.total)[unknowns.slices[name]]
+        shape = (dim,) if len(components) == 1 else (len(components), dim)
+        every = flattened_rows(lambda u: grad(u, axes=range(dim)))
 
-    @abstractmethod
-    def _derived(self, name: str, x: PointsLike, outside: str) -> FloatArray:
-        """The derivatives of one unknown for x of shape (M, d)."""
+        def derivatives(piece: Piece) -> Functionals:
+            return ansatz.gradients(piece.own.x, *components) or piece.applied(every, ansatz, name)
+
+        return self._read(x, outside, derivatives, lambda found: found.reshape(len(found), *shape, *found.shape[2:]))
 
     def apply(self, op: Operator, x: PointsLike, *, outside: str = "raise", of: str | None = None) -> FloatArray:
         """(P u)(x) for any linear operator P; give `Points` with normals where P needs them. x is as for u(x).
@@ -227,14 +245,50 @@ class Evaluated(Viewed, Generic[One]):
         (M,), (M, k) of a vector field, (M, k, l) of a matrix field such as a stress; with a last axis B for B inputs.
         On slabs of time, coefficients are functions of the time of all slabs.
         """
-        flat, shape = flattened("x", x, self.problem.dim)
-        return reshaped(self._applied(op, flat, outside, of), shape)
+        place = points_at(np.zeros((1, self.problem.dim)), self.problem.timed)
+        known = isinstance(op, Tabulated)
+        matrix = None if known else matrix_shape(op, place, self.problem.unknowns, of=of)
+        flat = op if matrix is None else flattened_rows(op)
+
+        def shaped(found: NumberArray) -> NumberArray:
+            return found if matrix is None else found.reshape(len(found), *matrix, *found.shape[2:])
+
+        return self._read(x, outside, lambda piece: piece.applied(flat, self.ansatz, of), shaped)
 
     @abstractmethod
-    def _applied(self, op: Operator, x: PointsLike, outside: str, of: str | None) -> FloatArray:
-        """(P u)(x) for x of shape (M, d)."""
+    def _pieces(self, x: PointsLike, outside: str) -> list[Piece]:
+        """Points x (M, d), checked, and u there."""
 
-    def _added(self, values: tuple[InputValue, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+    def _read(
+        self,
+        x: PointsLike,
+        outside: str,
+        functionals: Callable[[Piece], Functionals],
+        shaped: Callable[[NumberArray], Values],
+    ) -> Any:
+        """The values of functionals of u at x (…, d), as the user sees them.
+
+        Arguments:
+            functionals: those of one operator at the points of a piece.
+            shaped: gives their values, (M, …), the shape that is asked for.
+        """
+        flat, shape = flattened("x", x, self.problem.dim)
+        pieces = self._pieces(flat, outside)
+        found = shaped(joined(pieces, [self._evaluated(own.function, functionals(own)) for own in pieces]))
+        if outside == "nan":
+            found = blanked(found, joined(pieces, [self.problem.contains(own.own.x) for own in pieces]))
+        return reshaped(found, shape)
+
+    def _evaluated(self, function: Combination, rows: Functionals) -> NumberArray:
+        """The values of the functionals of one operator for u, or for u in one slab."""
+        return values_of(function.apply(rows), rows.layouts[0], single=self.single, paired=self.paired)
+
+    def std(self, x: PointsLike, op: Operator | None = None) -> Values:
+        """The posterior standard deviation of ``op(u)`` at x, where it is known: see `Solution.std`."""
+        remedy = "ask one slab, u.slabs[k].std(x), in the time of T"
+        raise fail(ArgumentError, "u.std", "a solution over slabs of time", remedy)
+
+    def _added(self, values: tuple[InputValue, ...], named: Input) -> dict[str, InputValue]:
         """Some of the inputs of T by name, in the order of the problem or by name, each once."""
         names = self.problem.inputs
         added = {**dict(zip(names, values, strict=False)), **named}
@@ -242,14 +296,6 @@ class Evaluated(Viewed, Generic[One]):
             got = f"{len(values)} values and the names {list(named)}"
             raise fail(InputNameError, "error_estimate", got, f"give some of ({', '.join(names)}), each once")
         return added
-
-    def _evaluated(self, function: Combination, rows: Functionals) -> Any:
-        """What the functionals of one operator say of u, or of u in one slab, as the user sees it."""
-        return values_of(function.apply(rows), rows.layouts[0], single=self.single, paired=self.paired)
-
-    def _blank(self, values: object, points: Points, outside: str) -> Any:
-        """NaN where points are not inside, if that is what to do with points outside."""
-        return blanked(values, self.problem.contains(points.x)) if outside == "nan" else values
 
     def _repr_html_(self) -> str:
         name, _, rest = repr(self).partition("(")
@@ -266,6 +312,12 @@ class Evaluated(Viewed, Generic[One]):
         return f"{type(self).__name__}({what}; {', '.join((*number, *parts, *left))})"
 
 
+def joined(pieces: Sequence[Piece], values: Sequence[NumberArray]) -> NumberArray:
+    """Values at all points, in their order, from those at the points of each piece."""
+    rows = [own.rows for own in pieces if own.rows is not None]
+    return np.concatenate(values)[np.argsort(np.concatenate(rows))] if len(rows) > 1 else values[0]
+
+
 def scene_of(problem: Problem) -> Scene:
     """The regions of full dimension on which conditions are stated."""
     regions = [condition.on for condition in problem.conditions]
@@ -274,10 +326,10 @@ def scene_of(problem: Problem) -> Scene:
 
 
 @dataclass(frozen=True, eq=False)
-class OneUnknown(Viewed):
+class OneUnknown(Differentiable):
     """One unknown of several: a function of x with its derivatives."""
 
-    solution: Evaluated[Any]
+    solution: Evaluated
     name: str
 
     def _sights(self) -> tuple[Sight, ...]:
@@ -286,10 +338,6 @@ class OneUnknown(Viewed):
     def error_sights(self) -> list[tuple[Sight, str]]:
         names = self.solution.problem.unknowns.names
         return [own for name, own in zip(names, self.solution.error_sights(), strict=True) if name == self.name]
-
-    def at(self, t: float) -> Snapshot:
-        """The same at one time, a function of x (…, d − 1); see `Evaluated.at`."""
-        return Snapshot(self, self._sights(), self._whole(), t)
 
     def __call__(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """u(x) for x of shape (…, d): (…) or (…, k), and with a last axis B for B inputs."""
@@ -302,6 +350,11 @@ class OneUnknown(Viewed):
     def apply(self, op: Operator, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """(P u)(x) for any linear operator P of this unknown."""
         return self.solution.apply(op, x, outside=outside, of=self.name)
+
+    def std(self, x: PointsLike) -> FloatArray:
+        """The posterior standard deviation at x; see `Solution.std`."""
+        found = self.solution.std(x)
+        return getattr(found, self.name) if self.solution.problem.unknowns.single is None else found
 
     def __repr__(self) -> str:
         return f"{self.name!r} of {self.solution!r}"

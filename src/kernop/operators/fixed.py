@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,9 +12,9 @@ import numpy as np
 from kernop.basics.errors import FloatArray
 from kernop.basics.frozen import frozen
 from kernop.basics.precision import float64
-from kernop.collocation.data import all_values, named_inputs
+from kernop.collocation.data import InputValue, all_values, named_inputs
 from kernop.collocation.functionals import Functionals, Layout
-from kernop.operators.shapes import InputValue, by_unknown, values_of
+from kernop.operators.shapes import Values, by_unknown, values_of
 from kernop.trust.estimates import Learned
 
 
@@ -45,7 +44,7 @@ class FixedOperator:
         """The kernel basis at x, (M, N), with a row for each part of each value."""
         return reduce(np.matmul, self.matrices)
 
-    def __call__(self, *values: InputValue, **named: InputValue) -> Any:
+    def __call__(self, *values: InputValue, **named: InputValue) -> Values:
         """(M,), or (M, B) for B inputs; NumPy for NumPy inputs, JAX for JAX inputs."""
         learned, problem = self.learned, self.learned.problem
         rows = all_values(problem, named_inputs(problem, values, named), learned.points, learned.layouts)

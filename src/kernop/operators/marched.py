@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from kernop.basics.checks import check_integer
-from kernop.basics.errors import ArgumentError, FloatArray, IntArray, NumberArray, OutsideDomainError, ShapeError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, OutsideDomainError, ShapeError, fail
 from kernop.basics.progress import Stages
-from kernop.collocation.ansatz import Tabulated
-from kernop.collocation.data import known_everywhere, some_places
-from kernop.collocation.functionals import Functionals
+from kernop.collocation.data import Input, InputValue, known_everywhere, some_places
+from kernop.collocation.rows import Columns
 from kernop.collocation.sampling import can_be_fresh
 from kernop.collocation.slabs import Later, Slab, by_slab, data_of_slabs, slab_numbers
 from kernop.geometry import Points, SpaceTime
-from kernop.language.unknowns import Operator
+from kernop.language.conditions import Condition
+from kernop.language.functions import Function
+from kernop.methods import Answer
 from kernop.methods.repeated import Repetition
 from kernop.methods.walking import Walk
-from kernop.operators.combining import Picked, combined_slabs
-from kernop.operators.evaluated import Evaluated, OneUnknown
-from kernop.operators.shapes import by_unknown
-from kernop.operators.solution import Solution
+from kernop.operators.combining import combined_slabs, picked
+from kernop.operators.evaluated import Evaluated, Piece, joined
+from kernop.operators.shapes import PointsLike, values_of
+from kernop.operators.solution import Solution, solution_of
 from kernop.trust.estimates import Learned
 from kernop.trust.estimates.chain import ChainData, ChainEstimate, chain_estimate
 from kernop.views.scene import Scene, scene
 
 
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """What a solution hands on: P u(x, t1) for x at the beginning of the next slab, P the operator of a condition."""
+
+    slab: Slab
+    condition: Condition
+    before: Solution
+
+    def __call__(self, x: FloatArray) -> NumberArray:
+        """Its values at x (n, d), whatever their time: (n,), or as the data of the condition are."""
+        places = np.asarray(x, dtype=np.float64)
+        return self.at(Points(places, self.condition.on.normals(places), True))
+
+    def at(self, points: Points) -> NumberArray:
+        """Its values at points; of an integral, the one value."""
+        u, rows = self.before, self.slab.at_end(self.condition, points, self.before.ansatz)
+        return values_of(u.function.apply(rows), rows.layouts[0], single=u.single, paired=u.paired)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class MarchedSolution(Evaluated[OneUnknown]):
+class MarchedSolution(Evaluated):
     """A solution over slabs of time, one after the other: a function of x = (…, t) with its derivatives.
 
     The slabs are [t0 + kτ, t0 + (k + 1)τ], k < steps, where T was learned on [t0, t0 + τ]. Where two meet, the later
@@ -39,27 +58,65 @@ class MarchedSolution(Evaluated[OneUnknown]):
 
     Attributes:
         problem: that of a slab.
-        slabs: the solution of each, in the time of T: from t0 to t0 + τ.
         slab: the problem of one, and what is handed on.
         repetition: the map that is repeated.
         given: what `march` was given, by name.
         data: what T was given in all slabs at its points, (N, steps · B).
-        function: u in all slabs; the columns are those of the first, then of the second, ….
-        left: what least squares left of the data on the worst slab, relative to the largest data, (B,).
+        answer: what T made of them; the columns are those of the first slab, then of the second, ….
+        function: u in all slabs, with these columns.
+        left: the residual of the data on the worst slab, relative to the largest data, (B,).
         sizes: the norm ‖√W h‖ of the largest data, (B,).
     """
 
-    slabs: tuple[Solution, ...]
     slab: Slab
     repetition: Repetition | Walk
-    given: Mapping[str, Any]
+    given: Input
     learned: Learned
     data: FloatArray
+    answer: Answer
+
+    @staticmethod
+    def of(
+        learned: Learned, slab: Slab, repetition: Repetition | Walk, given: Input, data: FloatArray, *, columns: Columns
+    ) -> MarchedSolution:
+        """The solution for data of all slabs at the points of T, with what is handed on."""
+        answer = learned.factorisation.answer_again(data, 0.0)  # as T has it, where there is one slab
+        parts = [values.reshape(repetition.steps, -1) for values in (answer.residual, answer.size)]
+        moduli = [np.hypot(*np.split(own, 2, axis=1)) if columns.paired else own for own in parts]
+        residual, sizes = (own.max(axis=0) for own in moduli)
+        return MarchedSolution(
+            problem=learned.problem,
+            slab=slab,
+            repetition=repetition,
+            given=given,
+            learned=learned,
+            data=data,
+            answer=answer,
+            function=answer.u,
+            left=np.divide(residual, sizes, out=np.zeros_like(sizes), where=sizes > 0.0),
+            sizes=sizes,
+            single=columns.width is None,
+            paired=columns.paired,
+        )
+
+    @cached_property
+    def slabs(self) -> tuple[Solution, ...]:
+        """The solution of each slab, in the time of T, from t0 to t0 + τ; later ones know what is handed on to them."""
+        learned, found = self.learned, list[Solution]()
+        columns = Columns(None if self.single else self.width, self.paired)
+        inputs = by_slab(self.slab, self.given, learned.points, learned.named_layouts, self.steps)
+        for k, own in enumerate(inputs):
+            part, given = slice(k * columns.count, (k + 1) * columns.count), dict(own)
+            for condition in self.slab.conditions if found else ():
+                handed = Handed(self.slab, condition, found[-1])
+                given[condition.name] = handed.at(learned.points[condition.name]) if condition.integral else handed
+            found.append(solution_of(learned, self.answer.column(part), columns, given, self.data[:, part]))
+        return tuple(found)
 
     @property
     def steps(self) -> int:
         """The number of slabs of time."""
-        return len(self.slabs)
+        return self.repetition.steps
 
     @property
     def times(self) -> tuple[float, float]:
@@ -69,7 +126,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
     @property
     def width(self) -> int:
         """The number B of inputs."""
-        return self.slabs[0].width
+        return self.data.shape[1] // (self.steps * (2 if self.paired else 1))
 
     @property
     def spectral_radius(self) -> float:
@@ -94,47 +151,30 @@ class MarchedSolution(Evaluated[OneUnknown]):
         return float(np.max(self.repetition.powers))
 
     def pick(self, number: int) -> MarchedSolution:
-        every = self.width * (2 if self.paired else 1)
-        own = [number, number + self.width] if self.paired else [number]
-        columns = [k * every + column for k in range(self.steps) for column in own]
-        slabs, given = tuple(slab.pick(number) for slab in self.slabs), dict(self.given)
-        for name, h in self.given.items():  # arrays have an axis for the slabs
-            axes = self.learned.named_layouts[name].ndim + (0 if callable(h) else 1)
-            given[name] = (
-                Picked(h, number, axes) if callable(h) else np.asarray(h)[..., number] if np.ndim(h) > axes else h
-            )
+        own = number + self.width * np.arange(self.steps * (2 if self.paired else 1))
+        answer = self.answer.column(own)
+        sliced = [name for name in self.problem.names if name not in self.slab.initial]
         return replace(
             self,
-            slabs=slabs,
-            given=given,
+            given=picked(self.learned, self.given, number, sliced),
             single=True,
-            data=self.data[:, columns],
-            function=replace(self.function, y=self.function.y[:, columns]),
+            data=self.data[:, own],
+            answer=answer,
+            function=answer.u,
             left=None if self.left is None else self.left[[number]],
             sizes=None if self.sizes is None else self.sizes[[number]],
         )
 
-    def combined(self, terms: Sequence[tuple[complex, Any]]) -> MarchedSolution:
-        if any(isinstance(a, complex) for a, _ in terms) or len({(u.steps, u.paired, u.single) for _, u in terms}) > 1:
+    def combined(self, terms: Sequence[tuple[complex, Evaluated]]) -> MarchedSolution:
+        own = [(a, u) for a, u in terms if isinstance(u, MarchedSolution)]
+        if any(isinstance(a, complex) for a, _ in own) or len({(u.steps, u.paired, u.single) for _, u in own}) > 1:
             got = "slabs that differ in number or kind, or a complex factor"
             raise fail(ArgumentError, "u + v", got, "march with the combined data: T.march(steps, …)")
-        factors = [float(np.real(a)) for a, _ in terms]
         fixed = {condition.name: condition.data for condition in self.problem.conditions}
-        return replace(
-            self,
-            slabs=tuple(
-                own[0].combined(list(zip(factors, own, strict=True)))
-                for own in zip(*(u.slabs for _, u in terms), strict=True)
-            ),
-            given=combined_slabs(self.learned, [(a, {**fixed, **u.given}) for a, u in terms]),
-            data=sum(a * u.data for a, (_, u) in zip(factors, terms, strict=True)),
-            function=replace(self.function, y=sum(a * u.function.y for a, (_, u) in zip(factors, terms, strict=True))),
-            left=None,
-            sizes=None,
-        )
-
-    def _unknown(self, name: str) -> OneUnknown:
-        return OneUnknown(self, name)
+        given = combined_slabs(self.learned, [(a, {**fixed, **u.given}) for a, u in own])
+        data = np.sum([float(np.real(a)) * u.data for a, u in own], axis=0)
+        columns = Columns(None if self.single else self.width, self.paired)
+        return MarchedSolution.of(self.learned, self.slab, self.repetition, given, data, columns=columns)
 
     def __repr__(self) -> str:
         first, last = self.times
@@ -154,39 +194,25 @@ class MarchedSolution(Evaluated[OneUnknown]):
             raise fail(ArgumentError, "u", got, "look at u.slabs[k], each in the time of T")
         return scene(wholes)
 
-    def _valued(self, x: object, outside: str) -> Any:
-        _, own, numbers = self._places(x, outside)
-        rows = self.ansatz.evaluations(own.x)
+    def _pieces(self, x: PointsLike, outside: str) -> list[Piece]:
+        """Points outside the domain are in the nearest slab."""
+        points = some_places(self.problem, x, outside)
+        numbers, times, inside = slab_numbers(points.x[:, -1], self.slab, self.steps)
+        own = replace(points, x=np.column_stack([points.x[:, :-1], times]))
+        if outside == "raise":
+            beyond = ~(inside & self.problem.contains(own.x))
+            if np.any(beyond):
+                first, last = self.times
+                got = f"{int(beyond.sum())} of {len(points)} points outside, the first at {points.x[np.argmax(beyond)]}"
+                remedy = f"give points of the domain, with times from {first:g} to {last:g}, or outside='nan'"
+                raise fail(OutsideDomainError, "x", got, remedy)
+        each = {k: np.flatnonzero(numbers == k) for k in np.unique(numbers).tolist()}
+        return [
+            Piece(self.slabs[k].function, points[rows], own[rows], k * self.slab.duration, rows)
+            for k, rows in each.items()
+        ]
 
-        def at(k: int, chosen: IntArray) -> Any:
-            here = Functionals(tuple(block[chosen] for block in rows.blocks), rows.layouts)
-            return self._evaluated(self.slabs[k].function, here)
-
-        found = self._each(numbers, at)
-        return self._blank(by_unknown(found, self.problem.unknowns), own, outside)
-
-    def _derived(self, name: str, x: object, outside: str) -> FloatArray:
-        _, own, numbers = self._places(x, outside)
-        found = self._each(numbers, lambda k, rows: self.slabs[k].gradient(name, own[rows], "extrapolate"))
-        return self._blank(found, own, outside)
-
-    def _applied(self, op: Operator, x: object, outside: str, of: str | None) -> FloatArray:
-        points, own, numbers = self._places(x, outside)
-        found = self._each(numbers, lambda k, rows: self._applied_in(op, of, points[rows], own[rows], k))
-        return self._blank(found, own, outside)
-
-    def _applied_in(self, op: Operator, of: str | None, points: Points, own: Points, k: int) -> Any:
-        """P u at points of one slab: coefficients there, u in the time of the slab."""
-        if isinstance(op, Tabulated):
-            return self.slabs[k].apply(op, own, outside="extrapolate", of=of)
-        ansatz = self.ansatz
-        if ansatz.envelope is not None:
-            ansatz = replace(ansatz, envelope=Later(ansatz.envelope, -k * self.slab.duration))
-        rows = ansatz.functionals(op, points, of=of)
-        blocks = tuple(replace(block, x=own.x) for block in rows.blocks)
-        return self._evaluated(self.slabs[k].function, Functionals(blocks, rows.layouts))
-
-    def residual(self, name: str, points: Any, data: Any = None) -> FloatArray:
+    def residual(self, name: str, points: PointsLike, data: InputValue | None = None) -> NumberArray:
         """(P_k u − h_k) at points of condition ``name``, in the time of all slabs: (n,), or (n, B).
 
         As `Solution.residual`; points of a condition at the initial time are those of the first slab. The points of an
@@ -195,21 +221,20 @@ class MarchedSolution(Evaluated[OneUnknown]):
         condition = self.problem[name]
         if name in self.slab.initial:
             return self.slabs[0].residual(name, points, data)
-        _, own, numbers = self._places(points, "raise")
-        if condition.integral and len(set(numbers.tolist())) > 1:
+        pieces = self._pieces(points, "raise")
+        if condition.integral and len(pieces) > 1:
             raise fail(ArgumentError, "points", "those of several slabs for an integral", "ask for one slab at a time")
 
-        def at(k: int, rows: IntArray) -> Any:
-            h = data
-            if callable(data):
-                h = Later(data, k * self.slab.duration)
-            elif np.shape(data)[:1] == (len(own),) and not condition.integral:
-                h = np.asarray(data)[rows]
-            return self.slabs[k].residual(name, own[rows], h)
+        count = sum(len(piece.own) for piece in pieces)
+        each = not callable(data) and data is not None and np.shape(data)[:1] == (count,)
 
-        return self._each(numbers, at)
+        def left(piece: Piece) -> NumberArray:
+            h = Later(data, piece.shift) if callable(data) else np.asarray(data)[piece.rows] if each else data
+            return self.slabs[round(piece.shift / self.slab.duration)].residual(name, piece.own, h)
 
-    def error_estimate(self, *values: object, search: int | None = None, **named: object) -> ChainEstimate:
+        return joined(pieces, list(map(left, pieces)))
+
+    def error_estimate(self, *values: InputValue, search: int | None = None, **named: InputValue) -> ChainEstimate:
         """How wrong u is on all slabs together, and on each: what each adds, and what the following make of it.
 
         Arguments:
@@ -232,7 +257,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
         """What `error_estimate` says and how the map grows, for a person: ``print(u.report())``."""
         return f"{self.error_estimate()}\nThe map of one slab: {self._map()}."
 
-    def _known(self, values: tuple[Any, ...], named: dict[str, Any]) -> ChainData:
+    def _known(self, values: tuple[InputValue, ...], named: Input) -> ChainData:
         """Where the data of all conditions are known."""
         added = self._added(values, named)
         layouts = self.learned.named_layouts
@@ -243,7 +268,7 @@ class MarchedSolution(Evaluated[OneUnknown]):
             if name not in added and not known_everywhere(self.problem[name], whole[name], layouts[name])
         ]
         tests = None
-        functions: Sequence[Mapping[str, Any]] = [{}] * self.steps
+        functions: Sequence[Mapping[str, Function]] = [{}] * self.steps
         if not arrays and (added or can_be_fresh(self.problem)):
             points = self.learned.test_points
             inputs = by_slab(self.slab, whole, points, layouts, self.steps)
@@ -257,33 +282,3 @@ class MarchedSolution(Evaluated[OneUnknown]):
             tests = np.broadcast_to(columns, (*columns.shape[:2], self.data.shape[1] // self.steps))
             tests = tests.reshape(len(columns), -1)
         return ChainData(self.data, tests, functions)
-
-    def _places(self, x: Any, outside: str) -> tuple[Points, Points, IntArray]:
-        """Points in the time of all slabs, in the time of their own, and the numbers of their slabs, (M,).
-
-        Points outside the domain have the number of the nearest slab.
-        """
-        points = some_places(self.problem, x, outside)
-        numbers, times, inside = slab_numbers(points.x[:, -1], self.slab, self.steps)
-        own = replace(points, x=np.column_stack([points.x[:, :-1], times]))
-        if outside == "raise":
-            beyond = ~(inside & self.problem.contains(own.x))
-            if np.any(beyond):
-                first, last = self.times
-                got = f"{int(beyond.sum())} of {len(points)} points outside, the first at {points.x[np.argmax(beyond)]}"
-                remedy = f"give points of the domain, with times from {first:g} to {last:g}, or outside='nan'"
-                raise fail(OutsideDomainError, "x", got, remedy)
-        return points, own, numbers
-
-    def _each(self, numbers: IntArray, at: Callable[[int, IntArray], Any]) -> Any:
-        """Values at all points, from those of each slab: ``at`` takes its number, and those of its points."""
-        found: NumberArray | None = None
-        for k in np.unique(numbers).tolist():
-            rows = np.flatnonzero(numbers == k)
-            values = at(k, rows)
-            if found is None:
-                found = np.empty((len(numbers), *values.shape[1:]), dtype=values.dtype)
-            if len(values) != len(rows):  # an integral, which is one value
-                return values
-            found[rows] = values
-        return found

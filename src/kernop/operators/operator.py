@@ -30,7 +30,7 @@ from kernop.basics.versions import now, versions
 from kernop.collocation.ansatz import collocate, functionals_of, places_of
 from kernop.collocation.batches import StreamPoints
 from kernop.collocation.changes import added, new_points, removed
-from kernop.collocation.data import named_inputs, places, real_columns
+from kernop.collocation.data import InputValue, named_inputs, places, real_columns
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.rows import StreamedRows
 from kernop.geometry import Points
@@ -45,7 +45,7 @@ from kernop.operators.fixed import FixedOperator, fixed
 from kernop.operators.green import GreenFunction, green_function, opened
 from kernop.operators.looks import plot_operator, unlabelled
 from kernop.operators.partitions import parts_record
-from kernop.operators.shapes import InputValue, PointsLike, by_unknown, deviations
+from kernop.operators.shapes import PointsLike, Values, by_unknown, deviations
 from kernop.operators.streams import stream_record
 from kernop.trust.evidence import Evidence, evidence
 from kernop.views.html import html_table
@@ -91,7 +91,7 @@ class SolutionOperator(Answering):
         points = places(self.problem, x, outside)
         return fixed(self, points.x, functionals_of(op, points, self.ansatz), op is None)
 
-    def basis(self, x: PointsLike) -> Any:
+    def basis(self, x: PointsLike) -> Values:
         """The kernel basis ψ at x: (M, N), so that u(x) = ψ h: column i is the answer to data 1 at point i, else 0.
 
         A column of an interior point is no Green's function: T sees the data at its N points as a function, so the
@@ -137,7 +137,7 @@ class SolutionOperator(Answering):
             )
         return G
 
-    def std(self, x: PointsLike, op: Operator | None = None) -> Any:
+    def std(self, x: PointsLike, op: Operator | None = None) -> Values:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,).
 
         It is that of the Gaussian process with prior covariance K and independent noise of variance λN / w_k in the
@@ -170,7 +170,7 @@ class SolutionOperator(Answering):
         op: Operator | None = None,
         seed: int = 0,
         **named: InputValue,
-    ) -> Any:
+    ) -> Values:
         """Draws from the posterior of ``op(u)`` at x given these inputs: (M, number), or (M, B, number) for B inputs.
 
         Their mean is T(…)(x), their covariance `covariance`. Draws for several inputs are independent.

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernop.basics.errors import BoolArray, FloatArray
+from kernop.basics.errors import BoolArray, FloatArray, NumberArray
 from kernop.collocation.functionals import Layout
 from kernop.geometry import Points
-from kernop.language.functions import Function
 from kernop.language.unknowns import Unknowns
 
-#: What a user gives as points, and as the data of one condition.
+#: What a user gives as points.
 PointsLike = ArrayLike | Points
-InputValue = Function | ArrayLike
+#: What a user gets: an array, or of several unknowns a named tuple with an array for each.
+Values = Any
 
 
-def values_of(rows: Any, layout: Layout, *, single: bool, paired: bool = False) -> Any:
+def values_of(rows: NumberArray, layout: Layout, *, single: bool, paired: bool = False) -> NumberArray:
     """Rows (R, B) as values: (n, B), or (n, k, B) of vectors; without the last axis if there is a single input.
 
     Paired columns are the real parts of B inputs of a real operator, then their imaginary parts: (R, 2 B).
@@ -40,7 +41,7 @@ def deviations(variance: FloatArray, layout: Layout) -> FloatArray:
     return found[0] if layout.components is None else found.T
 
 
-def by_unknown(values: Any, unknowns: Unknowns) -> Any:
+def by_unknown(values: NumberArray, unknowns: Unknowns) -> Values:
     """Values of all unknowns, (n, m) or (n, m, B), as a named tuple with one entry for each, such as v.u and v.p.
 
     Those of a single unknown are returned as they are.
@@ -53,10 +54,10 @@ def by_unknown(values: Any, unknowns: Unknowns) -> Any:
 
 @lru_cache
 def _tuple(names: tuple[str, ...]) -> Any:
-    return NamedTuple("Values", [(name, Any) for name in names])  # pyright: ignore
+    return namedtuple("Values", names)  # pyright: ignore
 
 
-def blanked(values: Any, inside: BoolArray) -> Any:
+def blanked(values: Values, inside: BoolArray) -> Values:
     """NaN where points are not inside; of a named tuple, in every entry."""
     if isinstance(values, tuple):
         return type(values)(*(blanked(part, inside) for part in values))

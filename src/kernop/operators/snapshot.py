@@ -1,9 +1,8 @@
-"""A function of space and time at one moment: a function of space."""
+"""Functions of x with derivatives, and those of space and time at one moment, which are functions of space."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from abc import abstractmethod
 
 import numpy as np
 
@@ -12,19 +11,25 @@ from kernop.basics.errors import ArgumentError, FloatArray, OutsideDomainError, 
 from kernop.collocation.data import flattened, reshaped
 from kernop.geometry import Points
 from kernop.language.unknowns import Operator
-from kernop.operators.shapes import PointsLike
+from kernop.operators.shapes import PointsLike, Values
 from kernop.views.sight import Sight
 from kernop.views.viewed import Viewed
 
 
-class Lasting(Protocol):
-    """What a snapshot is taken of: a function of (x, t) with its derivatives."""
+class Differentiable(Viewed):
+    """A function of x whose values and derivatives can be asked for."""
 
-    def __call__(self, x: PointsLike, *, outside: str = "raise") -> Any: ...
+    @abstractmethod
+    def __call__(self, x: PointsLike, *, outside: str = "raise") -> Values:
+        """u(x)."""
 
-    def grad(self, x: PointsLike, *, outside: str = "raise") -> FloatArray: ...
+    @abstractmethod
+    def apply(self, op: Operator, x: PointsLike, *, outside: str = "raise") -> FloatArray:
+        """(P u)(x) for any linear operator P."""
 
-    def apply(self, op: Operator, x: PointsLike, *, outside: str = "raise") -> FloatArray: ...
+    def at(self, t: float) -> Snapshot:
+        """u(·, t) on a SpaceTime: a function of x (…, d − 1), which can be drawn, integrated and handed on."""
+        return Snapshot(self, t)
 
 
 class Snapshot(Viewed):
@@ -32,42 +37,34 @@ class Snapshot(Viewed):
 
     Arguments:
         whole: the function of (x, t).
-        sights: its unknowns, each and …
-        together: … all of them, of which operators can be taken.
         t: the time.
     """
 
-    def __init__(self, whole: Lasting, sights: Sequence[Sight], together: Sight, t: Any) -> None:
-        scene = sights[0].scene
-        if not scene.timed:
+    def __init__(self, whole: Differentiable, t: float) -> None:
+        sights = whole._sights()
+        if not sights[0].scene.timed:
             remedy = "use u itself, or u.plot(axis=…, at=…) for a cut"
             raise fail(ArgumentError, "t", "a time for a function without time", remedy)
         self.t, (first, last) = check_number("t", t), sights[0].moments
         if not first <= self.t <= last:
             raise fail(OutsideDomainError, "t", f"{self.t:g}", f"give a time from {first:g} to {last:g}")
-        self._lasting, self._dim = whole, scene.dim - 1
+        self._lasting, self._dim = whole, sights[0].scene.dim - 1
         self._fixed = tuple(own.fixed({self._dim: self.t}) for own in sights)
-
-        self._together = together.fixed({self._dim: self.t})
 
     def _sights(self) -> tuple[Sight, ...]:
         return self._fixed
 
     def _whole(self) -> Sight:
-        return self._together
+        return self._lasting._whole().fixed({self._dim: self.t})
 
     def _points(self, x: PointsLike) -> tuple[Points, tuple[int, ...]]:
         """Points of space–time at this moment."""
         flat, shape = flattened("x", x, self._dim)
         own = flat if isinstance(flat, Points) else Points(flat)
-        places, normal = (
-            None if part is None else np.insert(part, self._dim, 0.0, axis=1) for part in (own.x, own.normal)
-        )
-        assert places is not None
-        places[:, -1] = self.t
-        return Points(places, normal, True), shape
+        normal = None if own.normal is None else np.insert(own.normal, self._dim, 0.0, axis=1)
+        return Points(np.insert(own.x, self._dim, self.t, axis=1), normal, True), shape
 
-    def __call__(self, x: PointsLike, *, outside: str = "raise") -> Any:
+    def __call__(self, x: PointsLike, *, outside: str = "raise") -> Values:
         """u(x, t) for x of shape (…, d − 1), as `Solution.__call__` gives it."""
         points, shape = self._points(x)
         return reshaped(self._lasting(points, outside=outside), shape)

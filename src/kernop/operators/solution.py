@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -13,8 +12,10 @@ from kernop.basics.checks import check_integer, check_memory
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, NumberArray, ShapeError, describe, fail
 from kernop.basics.frozen import frozen
 from kernop.basics.progress import Stages
-from kernop.collocation.ansatz import Tabulated, condition_functionals, functionals_of
+from kernop.collocation.ansatz import condition_functionals, functionals_of
 from kernop.collocation.data import (
+    Input,
+    InputValue,
     all_values,
     check_untraced,
     concrete,
@@ -27,19 +28,16 @@ from kernop.collocation.data import (
     values_at,
 )
 from kernop.collocation.functionals import Functionals, Layout
-from kernop.collocation.rows import Columns, Input
+from kernop.collocation.rows import Columns
 from kernop.collocation.sampling import can_be_fresh
 from kernop.geometry import Points
-from kernop.language.calculus import partial
 from kernop.language.conditions import Condition
-from kernop.language.fields import Field, VectorField
-from kernop.language.ops import flattened_rows, matrix_shape
 from kernop.language.unknowns import Operator, Unknowns
 from kernop.methods import Answer, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
 from kernop.operators.combining import combined, picked
-from kernop.operators.evaluated import Evaluated, OneUnknown
-from kernop.operators.shapes import InputValue, PointsLike, by_unknown, deviations, values_of
+from kernop.operators.evaluated import Evaluated, Piece
+from kernop.operators.shapes import PointsLike, Values, by_unknown, deviations, values_of
 from kernop.trust.estimates import ErrorEstimate, KnownData, Learned, error_estimate
 from kernop.trust.estimates.stability import from_fresh_points
 from kernop.trust.evidence import data_scale
@@ -50,7 +48,7 @@ COVERING, SEARCH = 10_000, 2**18
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Solution(Evaluated["UnknownSolution"]):
+class Solution(Evaluated):
     """A solution u, or B of them: a function of x with its derivatives.
 
     With several unknowns, ``s.u`` and ``s.p`` are the solutions of each.
@@ -91,9 +89,6 @@ class Solution(Evaluated["UnknownSolution"]):
         """The number B of inputs."""
         return self.function.width // 2 if self.paired else self.function.width
 
-    def _unknown(self, name: str) -> UnknownSolution:
-        return UnknownSolution(self, name)
-
     def pick(self, number: int) -> Solution:
         columns = [number, number + self.width] if self.paired else [number]
         learned = self.learned
@@ -107,45 +102,26 @@ class Solution(Evaluated["UnknownSolution"]):
             sizes=None if self.sizes is None else self.sizes[[number]],
         )
 
-    def combined(self, terms: Sequence[tuple[complex, Any]]) -> Solution:
+    def combined(self, terms: Sequence[tuple[complex, Evaluated]]) -> Solution:
+        own = [(a, u) for a, u in terms if isinstance(u, Solution)]
         learned = self._learned()
         if learned.factorisation.rows is not None:
             got = "solutions of an operator that was learned from a stream"
             raise fail(ArgumentError, "u + v", got, "add what T is given, or use T.materialize()")
         fixed = {condition.name: condition.data for condition in self.problem.conditions}
-        given = [(a, {**fixed, **(own.inputs or {})}) for a, own in terms]
-        if any(value is None for _, own in given for value in own.values()):
+        given = [(a, {**fixed, **(u.inputs or {})}) for a, u in own]
+        if any(value is None for _, data in given for value in data.values()):
             raise fail(ArgumentError, "u + v", "a solution whose data is not known", "add solutions that T(…) gave")
         return answered(learned, combined(learned, given))
 
     def __repr__(self) -> str:
         return self._described(f"{len(self.function.y)} functions", repr(self.expansion))
 
-    def _valued(self, x: PointsLike, outside: str) -> Any:
+    def _pieces(self, x: PointsLike, outside: str) -> list[Piece]:
         points = places(self.problem, x, outside)
-        found = by_unknown(self._values(self.ansatz.evaluations(points.x)), self.problem.unknowns)
-        return self._blank(found, points, outside)
+        return [Piece(self.function, points, points)]
 
-    def _derived(self, name: str, x: PointsLike, outside: str) -> FloatArray:
-        points = places(self.problem, x, outside)
-        own, found = self.problem.unknowns.slices[name], list[FloatArray]()
-        for part, k in enumerate(range(own.start, own.stop)):
-            rows = self.ansatz.gradients(points.x, k)
-            if rows is None:  # with an envelope, by the product rule
-                rows = self.ansatz.functionals(_gradient(part, points.dim), points, of=name)
-            found.append(self._values(rows))
-        return self._blank(found[0] if len(found) == 1 else np.stack(found, axis=1), points, outside)
-
-    def _applied(self, op: Operator, x: PointsLike, outside: str, of: str | None) -> FloatArray:
-        points = places(self.problem, x, outside)
-        known = isinstance(op, Tabulated)
-        matrix = None if known else matrix_shape(op, points, self.problem.unknowns, of=of)
-        found = self._values(self.ansatz.functionals(flattened_rows(op) if matrix else op, points, of=of))
-        if matrix is not None:
-            found = found.reshape(len(points), *matrix, *found.shape[2:])
-        return self._blank(found, points, outside)
-
-    def std(self, x: PointsLike, op: Operator | None = None) -> Any:
+    def std(self, x: PointsLike, op: Operator | None = None) -> Values:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,), or (M, B). The 95 % band is ± 1.96 of it.
 
         It is ``T.std(x)`` times the scale that makes these data most likely (``T.evidence``), or ``T.std(x)`` itself if
@@ -160,7 +136,7 @@ class Solution(Evaluated["UnknownSolution"]):
         found = found[..., 0] if self.single else found
         return reshaped(by_unknown(found, self.problem.unknowns) if op is None else found, shape)
 
-    def samples(self, x: PointsLike, number: int, *, op: Operator | None = None, seed: int = 0) -> Any:
+    def samples(self, x: PointsLike, number: int, *, op: Operator | None = None, seed: int = 0) -> Values:
         """Draws from the posterior of ``op(u)`` at x: (M, number), or (M, B, number); their deviation is `std`."""
         flat, shape = flattened("x", x, self.problem.dim)
         left, scale, factorisation = self._uncertain(flat, op)
@@ -175,7 +151,7 @@ class Solution(Evaluated["UnknownSolution"]):
         rows = posterior.draws(count * self.function.width, first)
         drawn = values_of(rows, left.layouts[0], single=False, paired=self.paired)
         drawn = drawn.reshape(*drawn.shape[:-1], self.width, count) * np.reshape(scale, (-1, 1))
-        mean = self._values(left)
+        mean = self._evaluated(self.function, left)
         found = (mean[..., None] if self.single else mean)[..., None] + drawn
         return found[..., 0, :] if self.single else found
 
@@ -296,7 +272,7 @@ class Solution(Evaluated["UnknownSolution"]):
         check_untraced("points", points)
         places = condition.on.adopt(points, "points")
         rows = condition_functionals(condition, places, self.ansatz)
-        found, layout = self._values(rows), rows.layouts[0]
+        found, layout = self._evaluated(self.function, rows), rows.layouts[0]
         h = self._own(condition, places, layout) if data is None else data
         target = concrete("data", values_at(condition, h, places, layout))
         if target.ndim > layout.ndim and target.shape != found.shape:
@@ -317,31 +293,6 @@ class Solution(Evaluated["UnknownSolution"]):
             got = f"none, and {name!r} was given as an array, which is known at the points of T alone"
             raise fail(ArgumentError, "data", got, "give values at these points, or use u.apply(op, points) for P u")
         return h
-
-    def _values(self, rows: Functionals) -> Any:
-        return self._evaluated(self.function, rows)
-
-
-@dataclass(frozen=True, eq=False)
-class UnknownSolution(OneUnknown):
-    """One unknown of a solution with several: a function of x with its derivatives."""
-
-    solution: Solution
-
-    def std(self, x: PointsLike) -> FloatArray:
-        """The posterior standard deviation at x; see `Solution.std`."""
-        found = self.solution.std(x)
-        return getattr(found, self.name) if self.solution.problem.unknowns.single is None else found
-
-
-def _gradient(part: int, dim: int) -> Operator:
-    """The operator u ↦ ∇u of a scalar, or of one component of a vector."""
-
-    def op(u: Field | VectorField) -> VectorField:
-        component = u.parts[part] if isinstance(u, VectorField) else u
-        return VectorField(tuple(partial(component, axis) for axis in range(dim)))
-
-    return op
 
 
 def solution_of(
