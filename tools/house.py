@@ -24,12 +24,12 @@ AREAS = {
     "files": (
         "files/* io agreement storage replacing mapped streaming/recorded streaming/restored",
         "basics/codec basics/stored basics/fitting basics/storage basics/replacing basics/mapped "
-        "operators/load operators/agreement operators/closing operators/known operators/streams",
+        "operators/load operators/closing operators/known operators/streams",
     ),
     "streams": (
         "streaming/* batches methods/accumulators methods/materialized",
         "learning/streaming/* collocation/batches collocation/stream collocation/rows methods/accumulators "
-        "methods/streamed methods/materialized methods/regression basics/matrix_file",
+        "methods/streamed methods/regression basics/matrix_file",
     ),
     "domains": (
         "domains/*",
@@ -50,7 +50,7 @@ AREAS = {
     "methods": (
         "methods/* linalg",
         "methods/__init__ methods/base methods/centres methods/chain methods/expansion methods/full "
-        "methods/leastsquares methods/lowrank methods/noise methods/posterior methods/subspace methods/weights "
+        "methods/leastsquares methods/lowrank methods/posterior methods/subspace methods/weights "
         "methods/spaces/__init__ methods/spaces/kernel_functions basics/linalg/*",
     ),
     "trust": (
@@ -64,7 +64,7 @@ AREAS = {
     ),
     "learning": (
         "learn refine heldout search tuning",
-        "learning/learn learning/task learning/refine learning/heldout learning/search learning/tuning "
+        "learning/learn learning/task learning/refine learning/heldout learning/tuning "
         "operators/report",
     ),
     "paper": ("experiments/* plotting", "paper/* plotting"),

@@ -3,8 +3,7 @@
 import numpy as np
 
 import kernop as ko
-from kernop.collocation.holes import holes_of
-from kernop.collocation.parts import parts_of
+from kernop.collocation.parts import holes_of, parts_of
 
 RING = ko.Ball([0, 0], 1) - ko.Ball([0.1, 0], 0.4)
 

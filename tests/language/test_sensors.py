@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.methods.noise import EXACT
+from kernop.methods.weights import EXACT
 
 SQUARE, LINE = ko.Box([0, 0], [1, 1]), ko.Interval(0, 1)
 AT = SQUARE.sample(30, "uniform", seed=4).x

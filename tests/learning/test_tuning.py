@@ -10,8 +10,7 @@ from kernop.basics.precision import float64
 from kernop.collocation import assembly
 from kernop.collocation.ansatz import collocate
 from kernop.collocation.sampling import sample
-from kernop.learning.search import RELATIVE, Search
-from kernop.learning.tuning import CRITERIA, tune
+from kernop.learning.tuning import CRITERIA, RELATIVE, Search, tune
 from kernop.trust.criteria import contract, lengthscales, spectrum, with_lengthscales
 
 SQUARE, LINE = ko.Box([0, 0], [1, 1]), ko.Interval(0, 1)

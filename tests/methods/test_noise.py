@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, NonFiniteError, SingularGramError
-from kernop.methods.noise import Noise
+from kernop.methods.weights import Noise
 
 LINE = ko.Interval(0, 1)
 PROBLEM = ko.Problem(

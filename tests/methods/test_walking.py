@@ -6,7 +6,7 @@ import pytest
 import kernop as ko
 import kernop.operators.march as marching
 from kernop.errors import ArgumentError
-from kernop.methods.walking import Walk
+from kernop.methods.repeated import Walk
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from kernop.language.conditions import Condition
 from kernop.language.fields import Term
 from kernop.language.functions import Function, evaluate_at
 from kernop.language.interface import choices
-from kernop.language.ops import SCALAR, coefficient_values, itself, linear_forms
+from kernop.language.ops import SCALAR, coefficient_values, itself, linear_forms, plain_values
 from kernop.language.problem import Problem
 from kernop.language.sides import LIMIT, Side, sides
 from kernop.language.unknowns import Operator, Unknowns
@@ -292,3 +293,14 @@ def collocate(problem: Problem, points: Mapping[str, Points], ansatz: Ansatz = P
 def functionals_of(op: Operator | None, points: Points, ansatz: Ansatz) -> Functionals:
     """op(u) at points; u itself, with all of its components, if there is no op."""
     return ansatz.evaluations(points.x) if op is None else ansatz.functionals(op, points)
+
+
+def coefficient_mark(looks: Iterable[tuple[Condition, Points]], unknowns: Unknowns) -> bytes:
+    """A digest of the coefficients of conditions, each at a few points; none is differentiated."""
+    mark = blake2b(digest_size=16)
+    for c, points in looks:
+        if not isinstance(c.op, Tabulated):
+            with eagerly():
+                for term, values in plain_values(c.op, points, unknowns, of=c.of, name=c.name):
+                    mark.update(repr(term).encode() + np.ascontiguousarray(values).tobytes())
+    return mark.digest()

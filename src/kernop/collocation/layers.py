@@ -13,8 +13,8 @@ import numpy as np
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.frozen import Kept
+from kernop.collocation.ansatz import coefficient_mark
 from kernop.collocation.elliptic import Kind, Table, equations_of, kind_of, tables_of
-from kernop.collocation.marks import coefficient_mark
 from kernop.geometry import Box, Points
 from kernop.language.problem import Problem
 

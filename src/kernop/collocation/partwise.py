@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
-from kernop.collocation.integrals import rule
+from kernop.collocation.sampling import rule
 from kernop.geometry import Points
 from kernop.geometry.cells import Cells
 from kernop.language.problem import Problem

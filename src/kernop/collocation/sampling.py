@@ -1,9 +1,10 @@
-"""Points for every condition of a problem."""
+"""Points of a problem: how many for each condition, where, and those from which nothing is learned."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,16 @@ from kernop.basics.checks import check_choice, check_integer, check_memory
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, describe, fail, naming
 from kernop.collocation.parts import by_parts
 from kernop.collocation.units import Frame, frame_of
-from kernop.geometry import Points, Region
+from kernop.geometry import Box, Points, Region
+from kernop.geometry.cells import Cells
 from kernop.geometry.cloud import CloudRegion
 from kernop.geometry.points import concatenate
-from kernop.geometry.sequences import SCHEMES, shares
+from kernop.geometry.sequences import SCHEMES, gauss, shares
 from kernop.language.conditions import Condition
 from kernop.language.problem import Problem
 
+#: Nodes along each axis of a cell, for d = 1, 2, 3.
+NODES = (24, 16, 10)
 #: Points of all conditions together when the user gives no number.
 DEFAULT_POINTS = 2000
 #: How much denser than the interior a boundary is sampled, per direction.
@@ -241,3 +245,16 @@ def _by_spacing(regions: dict[str, Region], frame: Frame, total: int) -> dict[st
         middle = (low * high) ** 0.5
         low, high = (middle, high) if sum(counts(middle).values()) > total else (low, middle)
     return counts(high)
+
+
+def rule(condition: Condition, cells: Cells) -> Points:
+    """Points with weights for the integral of a condition: Gauss on every cell of a box, or the rule of its region."""
+    region = condition.on
+    if not isinstance(region, Box):
+        return region.quadrature(QUADRATURE[min(region.intrinsic_dim, 3) - 1])
+    nodes, weights = gauss((1.0,) * region.dim, NODES[region.dim - 1] ** region.dim)
+    sides = cells.high - cells.low
+    x = (cells.low[:, None] + nodes * sides[:, None]).reshape(-1, region.dim)
+    own = np.prod(sides, axis=1)[:, None] * weights
+    kept = region.contains(x)
+    return replace(region.adopt(x[kept]), weight=own.ravel()[kept])

@@ -18,17 +18,15 @@ from kernop.kernels import CustomKernel, Kernel
 from kernop.language.functions import Function
 from kernop.language.problem import Problem
 from kernop.learning.choosing import in_parts_at_once, in_parts_if_better
-from kernop.learning.doubts import diagnosed
 from kernop.learning.foreknown import foreknown
 from kernop.learning.growing import grown
 from kernop.learning.partitioned import partitioned
 from kernop.learning.refine import Report, ToleranceWarning
 from kernop.learning.streaming import OnWorkers, Passes, read_checkpoint
-from kernop.learning.task import Task
+from kernop.learning.task import Task, diagnosed
 from kernop.methods import Method, Partition, Subspace
 from kernop.methods.base import envelope_of
-from kernop.methods.noise import Noise, read_noise, states_noise
-from kernop.methods.weights import read_weights
+from kernop.methods.weights import Noise, read_noise, read_weights, states_noise
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.solution import check_unknowns
 from kernop.trust.diagnosis import Diagnosis

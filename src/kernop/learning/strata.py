@@ -142,10 +142,8 @@ def residuals(operator: SolutionOperator, inputs: Sequence[Input], fresh: Strata
     targets = np.hstack(columns_of(problem, inputs, fresh.points, layouts))
     size, units = np.sqrt(np.mean(np.square(values), axis=0)), frame_of(problem).units
     shares = {name: share / np.sum(share) for name, share in fresh.shares.items()}
-    parts = [
-        (condition.name, len(own.blocks)) for condition, own in zip(problem.conditions, rows.conditions, strict=True)
-    ]
-    weights = [np.tile(shares[name], count)[:, None] for name, count in parts]
+    parts = {name: len(own.blocks) for name, own in zip(problem.names, rows.conditions, strict=True)}
+    weights = [np.tile(shares[name], count)[:, None] for name, count in parts.items()]
     relative = relative_residuals(answer.u, rows, targets, weights, size, units)
     worst = np.array([np.sqrt(np.max(np.sum(own, axis=0))) for own in relative])
     squares = {

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from kernop.basics.errors import SingularGramError, fail
+from kernop.basics.frozen import Kept
 from kernop.basics.progress import Stages
 from kernop.basics.versions import now
-from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
+from kernop.collocation.ansatz import Ansatz, coefficient_mark, collocate, condition_layouts
 from kernop.collocation.batches import StreamPoints, check_whole, stream
 from kernop.collocation.data import Input
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.holes import holes_of
-from kernop.collocation.parts import parts_of
+from kernop.collocation.parts import holes_of, parts_of
 from kernop.collocation.rows import StreamedRows
 from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, top_dimension
 from kernop.collocation.scales import fitted
@@ -29,15 +29,18 @@ from kernop.language.problem import Problem
 from kernop.learning.streaming import Passes
 from kernop.methods import Method, Setting, Subspace
 from kernop.methods.base import envelope_of
-from kernop.methods.noise import Noise
 from kernop.methods.parts.crew import Crew, threads
-from kernop.methods.weights import Weights
+from kernop.methods.weights import Noise, Weights
 from kernop.operators.operator import SolutionOperator
 from kernop.trust.coverage import open_boundary
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.resolution import Roughness, roughness
 from kernop.trust.wellposed import Stability, stability
 
+#: Points of each condition at which it is seen whether its coefficients are the same as before.
+FEW = 64
+#: At most so many evenly spread points show whether parts resolve the coefficients.
+MANY = 100_000
 #: Points inside at which it is seen how well the conditions determine u.
 INSIDE = 256
 
@@ -194,3 +197,43 @@ class Task:
     @property
     def _levels(self) -> dict[str, float] | None:
         return None if self.noise is None else dict(zip(self.problem.names, self.noise.levels, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What was found, and by which coefficients at a few points."""
+
+    few: Mapping[str, Points]
+    mark: bytes
+    found: Diagnosis
+
+
+#: By the way in which points are drawn, and their seed.
+_seen: Kept[Problem, dict[tuple[str, int], _Seen]] = Kept()
+
+
+def diagnosed(task: Task, count: int) -> Diagnosis:
+    """What is doubtful of the problem of a task, at evenly spread points: those of parts crowd at corners.
+
+    Arguments:
+        count: so many points the parts have; coefficients that a few points do not resolve are looked at by as many.
+    """
+    seen, key = _seen.of(task.problem, dict[tuple[str, int], _Seen]), (task.sampling, task.seed)
+    known = seen.get(key)
+    if known is None or known.mark != _mark(task.problem, known.few):
+        placed = sample(task.problem, None, task.sampling, task.seed)
+        ansatz, rows = fitted(task.problem, placed, task.frame)
+        found = Diagnosis(roughness=task.roughness(placed), stability=task.stability(rows, ansatz))
+        few = {c.name: placed[c.name][:FEW] for c in task.problem.conditions if not (c.integral or c.across)}
+        known = seen[key] = _Seen(few, _mark(task.problem, few), found)
+    rough = known.found.roughness
+    if rough is None or not rough.unresolved:
+        return known.found
+    rough = task.roughness(sample(task.problem, min(count, MANY), task.sampling, task.seed))
+    return Diagnosis(known.found.stability, rough)
+
+
+def _mark(problem: Problem, few: Mapping[str, Points]) -> bytes:
+    """A digest of the coefficients of all conditions at a few points."""
+    looks = [(c, few[c.name]) for c in problem.conditions if c.name in few]
+    return coefficient_mark(looks, problem.unknowns)

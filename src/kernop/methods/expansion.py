@@ -11,10 +11,11 @@ from typing import Literal
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, FloatArray, IntArray, KernopError, NonFiniteError, fail
+from kernop.basics.fitting import REMEDY
 from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS, Cholesky, right_solve_upper, solve_upper
 from kernop.collocation.ansatz import Ansatz
-from kernop.collocation.functionals import Functionals
+from kernop.collocation.functionals import Block, Functionals
 from kernop.kernels import Kernel
 
 #: By rows, or by columns for LAPACK.
@@ -161,3 +162,34 @@ def pieces(n: int) -> Iterator[IntArray]:
 def ordered(e: FloatArray, order: IntArray | None) -> FloatArray:
     """The columns of e in the order of R."""
     return e if order is None else e[:, order]
+
+
+class OneComponent(Expansion):
+    """Functions around a centre, (d,), of component k of v; the other components are 0."""
+
+    centre: FloatArray
+    component: int
+
+    @property
+    def dim(self) -> int:
+        return len(self.centre)
+
+    def check_component(self) -> None:
+        """Raise unless the unknowns have the component."""
+        if not 0 <= self.component < self.ansatz.count:
+            raise fail(ArgumentError, "component", f"{self.component}, which the unknowns do not have", REMEDY)
+
+    @abstractmethod
+    def values(self, block: Block, out: FloatArray) -> FloatArray:
+        """Σ_α φ_α(x_i) (∂^α b_j)(x_i) of the terms of the component, at the points of a block, into ``out`` (n, L)."""
+
+    def matrix(self, left: Functionals, *, order: Order = "C", out: FloatArray | None = None) -> FloatArray:
+        found = np.empty((len(left), len(self)), order=order) if out is None else out
+        for rows, block in left:
+            if self.component not in block.components:
+                found[rows] = 0.0
+            elif block.starts is not None:
+                found[rows] = block.collected(self.values(block, np.empty((len(block.x), len(self)))))
+            else:
+                self.values(block, found[rows])
+        return found

@@ -203,15 +203,18 @@ class LowRankFactorisation(KernelFactorisation):
         columns, pivots, left = self.method.grow(
             self.kernel, scaled, woven(self.columns, rows, new), woven(self.left, rest, new)
         )
+        # More pivots behind the others, in one block, lest many small updates leave many small blocks.
+        both = self.expansion.functionals.blocks + scaled.take(np.sort(pivots)).blocks
+        functionals = Functionals(both).merged() if len(pivots) else self.expansion.functionals
         return replace(
             self,
-            expansion=self._with_pivots(scaled.take(np.sort(pivots))),
+            expansion=replace(self.expansion, functionals=functionals),
             regularization=self.regularization * n / total,
             columns=columns,
             scales=scales,
             left=left,
             factor=_with_columns(self.factor.plus(rows), columns),
-            triangle=_triangle(self.triangle, columns[pivots]),
+            triangle=np.vstack([np.pad(self.triangle, ((0, 0), (0, len(pivots)))), columns[pivots]]),
             order=np.concatenate([self.order, rank + np.argsort(pivots)]),
         )
 
@@ -230,13 +233,6 @@ class LowRankFactorisation(KernelFactorisation):
             factor=regularised(columns),
         )
 
-    def _with_pivots(self, chosen: Functionals) -> KernelFunctions:
-        """The expansion and more pivots behind it; in one block, lest many small updates leave many small blocks."""
-        if not len(chosen):
-            return self.expansion
-        both = Functionals(self.expansion.functionals.blocks + chosen.blocks).merged()
-        return replace(self.expansion, functionals=both)
-
     def _features(self, e: FloatArray) -> FloatArray:
         """T⁻¹ eᵀ with the columns of e in the order of the pivots, (r, M)."""
         return solve_lower(self.triangle, e[:, self._unsorted].T)
@@ -244,16 +240,18 @@ class LowRankFactorisation(KernelFactorisation):
     @property
     def _unsorted(self) -> Permutation:
         """The inverse of `order`: which function of the expansion each pivot is."""
-        unsorted = np.empty_like(self.order)
-        unsorted[self.order] = np.arange(len(self.order))
-        return unsorted
+        return np.argsort(self.order)
 
 
 def regularised(columns: FloatArray) -> Cholesky:
     """The factor of I + FᵀF."""
+    return cholesky(_ridged(columns))[0]
+
+
+def _ridged(columns: FloatArray) -> FloatArray:
     normal = syrk(columns)
     normal[np.diag_indices(len(normal))] += 1.0
-    return cholesky(normal)[0]
+    return normal
 
 
 def _with_columns(factor: Cholesky, columns: FloatArray) -> Cholesky:
@@ -262,14 +260,4 @@ def _with_columns(factor: Cholesky, columns: FloatArray) -> Cholesky:
     more = columns[:, known:]
     if more.shape[1] == 0:
         return factor
-    corner = syrk(more)
-    corner[np.diag_indices(len(corner))] += 1.0
-    return factor.bordered(more.T @ columns[:, :known], corner)[0]
-
-
-def _triangle(known: FloatArray, below: FloatArray) -> FloatArray:
-    """T (r, r) with more rows (k, r + k) below."""
-    rank, total = len(known), len(known) + len(below)
-    triangle = np.zeros((total, total))
-    triangle[:rank, :rank], triangle[rank:] = known, below
-    return triangle
+    return factor.bordered(more.T @ columns[:, :known], _ridged(more))[0]

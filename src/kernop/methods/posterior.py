@@ -69,7 +69,9 @@ class Posterior:
             return np.zeros(len(self.functionals))
         prior = assembly.squared_norms(self.kernel, self.functionals)
         left = prior - np.einsum("ij,ij->j", self.known, self.known)
-        return np.where(left > self._rounding * prior, left, 0.0)
+        # Rounding errors relative to the prior: a sum of r squares errs like a random walk.
+        rounding = max(10.0, np.sqrt(len(self.known))) * EPS
+        return np.where(left > rounding * prior, left, 0.0)
 
     def _outside_across(self, other: Posterior) -> FloatArray:
         """The first term for two sets of functionals, (M, M'); 0 where the diagonal is."""
@@ -86,8 +88,3 @@ class Posterior:
         check_memory("x", 3 * m * m, f"{m} points with covariances of {m} × {m}", "draw at fewer points")
         values, vectors = eigenpairs(np.asfortranarray(self._outside_across(self)))
         return vectors * np.sqrt(np.maximum(values, 0.0))
-
-    @property
-    def _rounding(self) -> float:
-        """Relative to the prior; a sum of r squares errs like a random walk."""
-        return max(10.0, np.sqrt(len(self.known))) * EPS

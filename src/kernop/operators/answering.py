@@ -16,9 +16,8 @@ from kernop.collocation.data import Input, InputValue, all_values, concrete, lis
 from kernop.collocation.rows import StreamedRows
 from kernop.kernels import Kernel
 from kernop.methods import Answer, Method, Partition
-from kernop.operators.between import left_between
+from kernop.operators.between import doubts, left_between
 from kernop.operators.march import MarchedSolution, march
-from kernop.operators.readings import doubts
 from kernop.operators.report import Report
 from kernop.operators.solution import Solution, answered, solution_of
 from kernop.trust.estimates import Learned

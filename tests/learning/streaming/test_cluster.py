@@ -30,7 +30,7 @@ from kernop.basics.versions import versions
 from kernop.learning.streaming import cluster
 from kernop.learning.streaming.cluster import Workers, preferred
 from kernop.learning.streaming.home import chunks_of, merged
-from kernop.learning.streaming.versions import check_workers
+from kernop.learning.streaming.sending import check_workers
 from kernop.methods.accumulators import NormalSums, Triangle
 from kernop.methods.regression import Regression
 

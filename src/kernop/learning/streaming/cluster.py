@@ -35,8 +35,7 @@ from kernop.language.ops import itself
 from kernop.language.unknowns import Operator
 from kernop.learning.streaming.checkpoint import CheckpointFile
 from kernop.learning.streaming.home import Home, chunks, chunks_of, merged, seen
-from kernop.learning.streaming.luggage import pickled, unpickled
-from kernop.learning.streaming.versions import check_workers
+from kernop.learning.streaming.sending import check_workers, pickled, unpickled
 from kernop.methods.accumulators import Accumulator
 from kernop.methods.regression import Regression
 from kernop.operators.solution import Solution

@@ -23,8 +23,8 @@ from kernop.basics.stored import stored
 from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Block
 from kernop.language.fields import MultiIndex
+from kernop.methods.expansion import OneComponent
 from kernop.methods.spaces.harmonics import degrees_of, derivatives, harmonics
-from kernop.methods.spaces.one_component import OneComponent
 
 #: Points whose values are computed at a time.
 STRIP = 1024

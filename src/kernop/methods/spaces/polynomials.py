@@ -15,7 +15,7 @@ from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Block
-from kernop.methods.spaces.one_component import OneComponent
+from kernop.methods.expansion import OneComponent
 
 #: Points whose values are computed at a time, so that they stay in the processor's cache.
 STRIP = 256

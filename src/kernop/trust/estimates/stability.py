@@ -22,7 +22,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.functionals import Block, Functionals, Layout
-from kernop.collocation.holes import holes_of
+from kernop.collocation.parts import holes_of
 from kernop.collocation.probes import Probes, applied, probes_of, resolving
 from kernop.collocation.sampling import can_be_fresh, sample, top_dimension
 from kernop.collocation.units import frame_of
