@@ -157,7 +157,9 @@ class Ansatz:
             return Functionals((evaluations(x),))
         own = range(self.unknowns.total)[self.unknowns.slices[of] if of is not None else slice(None)]
         zero = (0,) * x.shape[1]
-        values = np.ones(len(x)) if self.envelope is None else envelope_values(self.envelope, x)
+        values = np.ones(len(x)) if self.envelope is None else evaluate_at("envelope", self.envelope, x)
+        if np.iscomplexobj(values):
+            raise fail(ArgumentTypeError, "envelope", "a function with complex values", "return real numbers")
         vector = len(own) > 1 if of is not None else self.unknowns.components is not None
         return self.split(x, [{(k, zero): values} for k in own], vector)
 
@@ -209,14 +211,6 @@ class Ansatz:
         return (term[0] + self.count // 2, term[1])
 
 
-def envelope_values(envelope: Function, x: FloatArray) -> FloatArray:
-    """ρ at points, (n,), real."""
-    values = evaluate_at("envelope", envelope, x)
-    if np.iscomplexobj(values):
-        raise fail(ArgumentTypeError, "envelope", "a function with complex values", "return real numbers")
-    return values
-
-
 #: One real scalar unknown, as it is.
 PLAIN = Ansatz()
 
@@ -232,16 +226,15 @@ def normal_form(op: Operator, points: Points, *, ansatz: Ansatz = PLAIN, name: s
 
 def condition_layouts(problem: Problem, ansatz: Ansatz) -> tuple[Layout, ...]:
     """How the values of each condition stand in rows, without values of its coefficients."""
-    with eagerly():
-        return tuple([_layout(condition, ansatz) for condition in problem.conditions])
-
-
-def _layout(condition: Condition, ansatz: Ansatz) -> Layout:
-    if isinstance(condition.op, Tabulated):
-        return Layout(condition.op.components, ansatz.complex)
-    place = condition.on.sample(1)[:1]
-    forms, vector = linear_forms(condition.op, place, ansatz.unknowns, of=condition.of, name=condition.name)
-    return Layout(len(forms) if vector else None, ansatz.complex)
+    found: list[int | None] = []
+    for c in problem.conditions:
+        if isinstance(c.op, Tabulated):
+            found.append(c.op.components)
+            continue
+        with eagerly():
+            forms, vector = linear_forms(c.op, c.on.sample(1)[:1], ansatz.unknowns, of=c.of, name=c.name)
+        found.append(len(forms) if vector else None)
+    return tuple(Layout(components, ansatz.complex) for components in found)
 
 
 def pointwise_functionals(condition: Condition, points: Points, ansatz: Ansatz) -> Functionals:

@@ -207,7 +207,8 @@ def stream(problem: Problem, points: Any, scheme: str, seed: int, size: int) -> 
         return _Once(problem, points)
     if not isinstance(points, Mapping):
         return _Sliced(problem, dict(sample(problem, points, scheme, seed)), size)
-    lazy = {name: _lazy(f"points[{name!r}]", a, problem.dim) for name, a in points.items() if _has_rows(a)}
+    arrays = {n: a for n, a in points.items() if getattr(a, "shape", ()) and not isinstance(a, Points)}
+    lazy = {name: _lazy(f"points[{name!r}]", a, problem.dim) for name, a in arrays.items()}
     # Stand-ins of one point, so that names and the other values are checked as ever.
     rest = sample(problem, {**points, **{name: a[:1] for name, a in lazy.items()}}, scheme, seed)
     return _Sliced(problem, {**rest, **lazy}, size)
@@ -234,11 +235,6 @@ def recorded(problem: Problem, points: Mapping[str, Points], starts: IntArray) -
 def chain(first: Stream, points: Mapping[str, Points], size: int) -> Stream:
     """A stream that can be read again, and goes on with more points, of some or all conditions."""
     return _Chain(first, _Sliced(first.problem, dict(points), size))
-
-
-def _has_rows(a: object) -> bool:
-    shape = getattr(a, "shape", ())
-    return not isinstance(a, Points) and isinstance(shape, tuple) and len(shape) > 0 and hasattr(a, "__getitem__")
 
 
 def _lazy(name: str, a: Any, dim: int) -> Any:

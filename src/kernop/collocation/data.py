@@ -66,12 +66,9 @@ def listed_inputs(problem: Problem, inputs: object, argument: str = "inputs") ->
         raise fail(ArgumentTypeError, "inputs", describe(inputs), remedy)
     if len(inputs) == 0:
         raise fail(ArgumentError, "inputs", "none", remedy)
-    found: list[dict[str, Any]] = []
-    for value in inputs:
-        values = value if isinstance(value, tuple | list) else (value,)
-        named = value if isinstance(value, Mapping) else None
-        found.append(named_inputs(problem, () if named is not None else values, named or {}, argument))
-    return found
+    both = [((), own) if isinstance(own, Mapping) else (own, {}) for own in inputs]
+    pairs = [(values if isinstance(values, tuple | list) else (values,), named) for values, named in both]
+    return [named_inputs(problem, values, named, argument) for values, named in pairs]
 
 
 def inputs_in_advance(problem: Problem, inputs: object) -> list[dict[str, Any]]:
@@ -106,7 +103,12 @@ def all_values(
             got = ", ".join(f"{name!r} with {b}" for name, b in widths.items())
             remedy = "give the same number of columns to each input"
             raise fail(ShapeError, "T", f"batches that disagree ({got})", remedy)
-        return _stacked(columns, library)
+        width = max(widths.values(), default=0)
+        spread = [
+            library.broadcast_to(column[:, None], (len(column), width)) if width and column.ndim == 1 else column
+            for column in columns
+        ]
+        return library.concatenate(spread)
 
 
 def number_of_values(condition: Condition, points: Points) -> int:
@@ -190,17 +192,6 @@ def real_columns(rows: NumberArray) -> FloatArray:
     """Data (N,) or (N, B), perhaps complex, as real columns."""
     columns = rows.reshape(len(rows), -1)
     return split_pairs(columns) if np.iscomplexobj(columns) else columns
-
-
-def _stacked(columns: Sequence[Any], library: Any) -> Any:
-    """One column below the other; those of one input are repeated if others are of several."""
-    width = max((column.shape[1] for column in columns if column.ndim == 2), default=0)
-    return library.concatenate(
-        [
-            library.broadcast_to(column[:, None], (len(column), width)) if width and column.ndim == 1 else column
-            for column in columns
-        ]
-    )
 
 
 def check_untraced(name: str, x: object) -> None:

@@ -79,7 +79,7 @@ def _kind(problem: Problem) -> Kind | str:
         reason = _unevolving(tables)
         if reason is not None:
             return reason
-        tables = [in_space(table) for table in tables]
+        tables = [{(k, alpha[:-1]): v for (k, alpha), v in own.items() if alpha[-1] == 0} for own in tables]
     rows = [max((sum(alpha) for (_, alpha), v in table.items() if np.any(v)), default=0) for table in tables]
     count, order = problem.unknowns.total, max(rows)
     orders = [
@@ -104,11 +104,6 @@ def _kind(problem: Problem) -> Kind | str:
         where = " in space" if problem.timed else ", as those of heat and waves without a SpaceTime"
         return f"equations that are not elliptic{where}"
     return found
-
-
-def in_space(table: Table) -> Table:
-    """The derivatives in space alone of an equation in space and time."""
-    return {(k, alpha[:-1]): v for (k, alpha), v in table.items() if alpha[-1] == 0}
 
 
 def _unevolving(tables: Sequence[Table]) -> str | None:

@@ -60,10 +60,9 @@ def at_time(problem: Problem, end: int) -> list[str]:
     """The names of the conditions that are stated, also, at the first time, 0, or the last, 1."""
     times = times_of(problem)
     around = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim - 1]
-    return [] if times is None else [c.name for c in around if _has_slice(c.on, times[end])]
-
-
-def _has_slice(region: Region, t: float) -> bool:
-    """Does a part of the boundary of space and time have a slice at a time?"""
-    some = region.sample(LOOKED_AT)
-    return some.normal is not None and bool(np.any((np.abs(some.normal[:, -1]) > 0.5) & (some.x[:, -1] == t)))
+    found = [] if times is None else [(c.name, c.on.sample(LOOKED_AT), times[end]) for c in around]
+    return [
+        name
+        for name, some, t in found
+        if some.normal is not None and np.any((np.abs(some.normal[:, -1]) > 0.5) & (some.x[:, -1] == t))
+    ]

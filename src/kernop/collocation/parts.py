@@ -29,7 +29,7 @@ LOOK, SEARCHED = 1024, 4096
 @stored("parts")
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """P parts of a domain; a part is told from others by which of some domains its points lie in.
+    """P parts of a domain, each of which is distinguished by which of some domains its points lie in.
 
     Arguments:
         domains: what the interfaces enclose.
@@ -40,7 +40,7 @@ class Parts:
     inside: NDArray[np.int64]
 
     def check(self) -> None:
-        """Raise unless each part is told from the others."""
+        """Raise unless no two parts lie in the same domains."""
         check_shape("inside", self.inside, None, len(self.domains))
         if not self.domains or len(np.unique(self.inside, axis=0)) < len(self.inside):
             raise fail(ArgumentError, "inside", "no domains, or the same part twice", REMEDY)
@@ -144,14 +144,9 @@ def _found(problem: Problem) -> tuple[tuple[Hole, ...], ...]:
 
     low = np.min([region.bounds[0] for region in regions], axis=0)
     high = np.max([region.bounds[1] for region in regions], axis=0)
-    narrowest = max(_gap(region) for region in regions)
+    # What counts as a gap of a cloud, by the distances between its points; 0 for what is known everywhere.
+    clouds = [region.points.x for region in regions if isinstance(region, PointSet)]
+    gaps = [float(np.median(np.asarray(KDTree(x).query(x, k=2)[0])[:, -1])) for x in clouds]
+    narrowest = WIDER * max(gaps, default=0.0)
     every = holes_in(which, count, low, high)
     return tuple(tuple(hole for hole in own if hole.radius >= narrowest) for own in every)
-
-
-def _gap(region: Region) -> float:
-    """What counts as a gap of a cloud; 0 for what is known everywhere."""
-    if not isinstance(region, PointSet):
-        return 0.0
-    distance = np.asarray(KDTree(region.points.x).query(region.points.x, k=2)[0])
-    return WIDER * float(np.median(distance[:, -1]))

@@ -191,26 +191,23 @@ def share_out(problem: Problem, total: int, *, whole_clouds: bool = False) -> di
     others = {name: region for name, region in regions.items() if name not in clouds}
     counts = {name: round(region.measure) for name, region in others.items() if region.intrinsic_dim == 0}
     part = (total - sum(counts.values())) * len(clouds) // len(regions)
-    counts |= _all_of(clouds) if whole_clouds else _of_clouds(clouds, part)
+    counts |= _of_clouds(clouds, MOST_OF_CLOUDS if whole_clouds else max(part, len(clouds)), warned=whole_clouds)
     spread = {name: region for name, region in others.items() if region.intrinsic_dim > 0}
     left = total - min(part, sum(clouds.values())) - sum(counts[name] for name in others if name in counts)
     counts |= _inside_and_around(spread, frame_of(problem), left)
     return {name: (counts | rules)[name] for name in problem.names}
 
 
-def _of_clouds(sizes: dict[str, int], total: int) -> dict[str, int]:
-    if sum(sizes.values()) <= total:
+def _of_clouds(sizes: dict[str, int], most: int, warned: bool) -> dict[str, int]:
+    """All points of clouds, or at most so many, in proportion."""
+    if sum(sizes.values()) <= most:
         return sizes
-    return dict(zip(sizes, shares(max(total, len(sizes)), list(sizes.values())), strict=True))
-
-
-def _all_of(sizes: dict[str, int]) -> dict[str, int]:
-    if sum(sizes.values()) <= MOST_OF_CLOUDS:
-        return sizes
-    used = dict(zip(sizes, shares(MOST_OF_CLOUDS, list(sizes.values())), strict=True))
-    told = ", ".join(f"{used[name]} of the {n} points of {name!r}" for name, n in sizes.items())
-    remedy = "give points={name: number, …}, or stream them with Subspace(batch=…)"
-    warnings.warn(f"points: only {told} are used, spread at random; to use more, {remedy}.", UserWarning, stacklevel=5)
+    used = dict(zip(sizes, shares(most, list(sizes.values())), strict=True))
+    if warned:
+        some = ", ".join(f"{used[name]} of the {n} points of {name!r}" for name, n in sizes.items())
+        remedy = "give points={name: number, …}, or stream them with Subspace(batch=…)"
+        text = f"points: only {some} are used, spread at random; to use more, {remedy}."
+        warnings.warn(text, UserWarning, stacklevel=5)
     return used
 
 

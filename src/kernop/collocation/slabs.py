@@ -23,7 +23,7 @@ from kernop.basics.errors import (
     naming,
 )
 from kernop.collocation.ansatz import Ansatz, condition_functionals
-from kernop.collocation.data import all_values, concrete, number_of_values, split_pairs
+from kernop.collocation.data import all_values, concrete, number_of_values
 from kernop.collocation.functionals import Functionals, Layout, evenly, together
 from kernop.geometry import Points, Region, SpaceTime
 from kernop.geometry.region import Subregion
@@ -265,9 +265,7 @@ def data_of_slabs(
     width = widths.pop()
     stacked = np.stack([np.broadcast_to(rows, (len(rows), width)) for rows in columns], axis=1)
     paired = bool(np.iscomplexobj(stacked))
-    if not paired:
-        return stacked, single, False
-    return np.stack([split_pairs(stacked[:, k]) for k in range(stacked.shape[1])], axis=1), single, True
+    return np.concatenate([stacked.real, stacked.imag], axis=2) if paired else stacked, single, paired
 
 
 def slab_numbers(times: FloatArray, slab: Slab, steps: int) -> tuple[IntArray, FloatArray, BoolArray]:

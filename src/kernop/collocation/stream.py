@@ -119,16 +119,11 @@ class Stream:
                 return first
             remedy = "use basis='translates', or give arrays or ko.Batches: an iterator shows its first batch only"
             raise fail(ArgumentError, "centers", f"{number} representers, more than the first batch has points", remedy)
-        total = sum(counts.values())
-        chosen = evenly(total, number)
-        before = dict(zip(counts, np.cumsum([0, *counts.values()]).tolist(), strict=False))
-        parts: dict[str, list[Points]] = {name: [] for name in self.problem.names}
-        for batch in self:
-            for name, points in batch.items():
-                own = chosen[(chosen >= before[name]) & (chosen < before[name] + len(points))] - before[name]
-                parts[name] += [points[own]] if len(own) else []
-                before[name] += len(points)
-        return {name: concatenate(found) for name, found in parts.items() if found}
+        starts = np.cumsum([0, *counts.values()])
+        chosen = evenly(int(starts[-1]), number)
+        parts = np.split(chosen, np.searchsorted(chosen, starts[1:-1]))
+        own = {name: rows - first for name, rows, first in zip(counts, parts, starts, strict=False) if len(rows)}
+        return {name: self.points(name)[rows] for name, rows in own.items()}
 
     def check_again(self, remedy: str | None = None) -> None:
         """Refuse to read points once more that came from an iterator."""

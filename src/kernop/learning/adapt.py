@@ -167,7 +167,7 @@ def adapted(
         problem: the conditions; see `adaptable`.
         inputs: as for `learn`; their residuals tell where functions are missing.
         budget: at most so many functions.
-        tick: is told what was tried.
+        tick: is called with what was tried, in words.
 
     It ends when nothing gets better, or the budget is used up; the best level is returned. A space with layers that
     misses the tolerance is compared with one of as many wide functions, so the result is no worse than that.

@@ -8,7 +8,7 @@ not used, falls by a factor. The number of functions stays the same meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -44,11 +44,14 @@ def followed(start: Frame, guess: Frame, residual: Callable[[Frame], float], eno
     best, least = start, search(start)
     if (first := search(guess)) < least / GAIN:
         best, least = guess, first
+    axes = np.eye(len(start.units))
     for step in STEPS:
+        # One axis finer; or, where that is not the same as another one finer, one axis coarser.
+        moves = [factor**axis for factor in ((step, 1.0 / step) if len(axes) > 2 else (step,)) for axis in axes]
         moved = True
         while moved:
             moved = False
-            for factors in _moves(len(start.units), step):
+            for factors in moves:
                 while least > enough and (found := search(other := finer(best, factors))) < least / GAIN:
                     best, least, moved = other, found, True
     return best
@@ -59,13 +62,6 @@ def finer(frame: Frame, factors: FloatArray) -> Frame:
     now = np.ones(len(frame.units)) if frame.fineness is None else frame.fineness
     wanted = now * factors
     return replace(frame, fineness=np.minimum(wanted / np.min(wanted), FINEST))
-
-
-def _moves(dim: int, step: float) -> Iterator[FloatArray]:
-    """One axis finer; or, where that is not the same as another one finer, one axis coarser."""
-    for factor in (step, 1.0 / step) if dim > 2 else (step,):
-        for axis in range(dim):
-            yield np.where(np.arange(dim) == axis, factor, 1.0)
 
 
 @dataclass

@@ -52,7 +52,7 @@ def by_default(
         budget: at most so many functions.
         measure_of: tells from the first operator how all are measured.
         dim: of the domain.
-        tick: is told what was tried.
+        tick: is called with what was tried, in words.
         components: of the unknowns, among which the functions are shared out.
     """
     levels, best, before = list[Level](), None, None

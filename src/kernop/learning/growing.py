@@ -21,7 +21,7 @@ from kernop.language.problem import Problem
 from kernop.learning.adapt import USED, adaptable, adapted, smooth
 from kernop.learning.axes import as_data_vary, followed
 from kernop.learning.default import ENOUGH, by_default
-from kernop.learning.foreknown import at_rest
+from kernop.learning.fixed_data import fixed_alone
 from kernop.learning.heldout import Measure, OnBoth, OnInputs, OnProbes
 from kernop.learning.refine import POINTS_PER_CENTRE, refine
 from kernop.learning.task import Task
@@ -33,7 +33,7 @@ from kernop.trust.diagnosis import Diagnosis
 
 #: Wide functions with which adaptive centres begin, and rows by which the waves of the equation are found.
 TRIAL, FEW = 250, 200
-#: Up to so many axes are told apart, and cells halved: beyond, a few thousand functions resolve little along each.
+#: Up to so many axes are resolved differently, and cells halved: beyond, thousands of functions resolve little of each.
 MOST_AXES = 4
 #: At least so many rows for each function, where the points are given or those of a cloud.
 FEWEST_ROWS = 1.8
@@ -63,7 +63,10 @@ def grown(
     most = check_integer("budget", budget, least=1)
     every = given if given is not None or can_be_fresh(problem) else task.placed(growing, _shares(problem, most))
     if every is not None:
-        most = min(most, max(1, int(_rows_at(problem, every) / FEWEST_ROWS)))
+        layouts = condition_layouts(problem, Ansatz(problem.unknowns))
+        sizes = [1 if c.integral else len(every[c.name]) for c in problem.conditions]
+        rows = sum(size * layout.parts for size, layout in zip(sizes, layouts, strict=True))
+        most = min(most, max(1, int(rows / FEWEST_ROWS)))
     levels, components = _Levels(task, growing, given, inputs, stage), problem.unknowns.total
     narrow = given is None and growing.basis is None and problem.dim <= MOST_AXES and adaptable(problem)
     if wanted is None:
@@ -81,7 +84,11 @@ def grown(
         return operator
     if known and narrow:
         operator = levels.with_layers(operator, most)
-    return _with_holes(operator if operator.diagnosis.roughness is not None else levels.examined(operator))
+    operator = operator if operator.diagnosis.roughness is not None else levels.examined(operator)
+    space, report = operator.factorisation.expansion, operator.report
+    poles = [own for own in space.summands if isinstance(own, Multipoles)] if isinstance(space, DirectSum) else []
+    holes = len({(*own.centre.tolist(), own.radius) for own in poles})
+    return operator if report is None else replace(operator, report=replace(report, holes=holes))
 
 
 @dataclass
@@ -93,7 +100,7 @@ class _Levels:
         method: with a number of functions that is ours to choose.
         given: the points, if they are the user's.
         inputs: what errors are measured by, if not by known solutions alone.
-        stage: is told what is done.
+        stage: shows what is done.
     """
 
     task: Task
@@ -141,7 +148,7 @@ class _Levels:
     def with_fixed_data(self, operator: SolutionOperator) -> SolutionOperator:
         """The operator, measured by the fixed data of the problem from now on if it would have to warn of them."""
         report, problem = operator.report, self.task.problem
-        rest = at_rest(problem) if self.inputs is None and report is not None else None
+        rest = fixed_alone(problem) if self.inputs is None and report is not None else None
         if report is None or rest is None or not operator.leaves(operator.answer(rest[0])):
             return operator
         self.inputs, self.both = rest, bool(problem.inputs)
@@ -218,14 +225,6 @@ class _Levels:
         return replace(other, report=replace(two, asked=one.asked, space=self.axes))
 
 
-def _with_holes(operator: SolutionOperator) -> SolutionOperator:
-    """The operator, whose report tells in how many holes its functions have poles."""
-    space, report = operator.factorisation.expansion, operator.report
-    poles = [own for own in space.summands if isinstance(own, Multipoles)] if isinstance(space, DirectSum) else []
-    holes = len({(*own.centre.tolist(), own.radius) for own in poles})
-    return operator if report is None or not holes else replace(operator, report=replace(report, holes=holes))
-
-
 def _enough(problem: Problem) -> int:
     """The number of functions that is enough for most problems of more than one dimension."""
     return ENOUGH[1 if problem.dim <= 2 else 2]
@@ -233,22 +232,12 @@ def _enough(problem: Problem) -> int:
 
 def _shares(problem: Problem, number: int) -> Mapping[str, int]:
     """How many points of each condition so many functions need; all of a cloud, which has no others."""
-    return share_out(problem, _points_for(problem, POINTS_PER_CENTRE * number), whole_clouds=True)
-
-
-def _rows_at(problem: Problem, points: Mapping[str, Points]) -> int:
-    """The number of rows that the conditions have at some points, a complex one counted once."""
-    unknowns = problem.unknowns
-    layouts = zip(problem.conditions, condition_layouts(problem, Ansatz(unknowns)), strict=True)
-    return sum((1 if c.integral else len(points[c.name])) * layout.parts for c, layout in layouts)
-
-
-def _points_for(problem: Problem, n: int) -> int:
-    """The points that give n rows for each component: an equation for several unknowns has fewer rows than they."""
-    top = top_dimension(problem)
-    own = zip(problem.conditions, condition_layouts(problem, Ansatz(problem.unknowns)), strict=True)
-    parts = [layout.parts for condition, layout in own if condition.on.intrinsic_dim == top and not condition.integral]
-    return round(n * problem.unknowns.total * len(parts) / sum(parts))
+    top, layouts = top_dimension(problem), condition_layouts(problem, Ansatz(problem.unknowns))
+    pairs = zip(problem.conditions, layouts, strict=True)
+    parts = [layout.parts for c, layout in pairs if c.on.intrinsic_dim == top and not c.integral]
+    # An equation for several unknowns has fewer rows than they have components.
+    each = round(POINTS_PER_CENTRE * number * problem.unknowns.total * len(parts) / sum(parts))
+    return share_out(problem, each, whole_clouds=True)
 
 
 def _growing(method: Method, tol: float | None) -> Subspace:

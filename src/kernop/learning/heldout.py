@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import norms
 from kernop.collocation.ansatz import PLAIN, Ansatz, collocate
-from kernop.collocation.data import Input, all_values, concrete, inputs_in_advance, real_columns
+from kernop.collocation.data import Input, InputValue, all_values, concrete, inputs_in_advance, real_columns
 from kernop.collocation.functionals import Functionals, Layout
 from kernop.collocation.lasting import at_time
 from kernop.collocation.probes import Bumps, Probes, applied, oscillations, probes_of
@@ -93,9 +92,11 @@ class OnProbes:
         around = [between(rim, HELD_OUT // 8, seed + 1).x for rim in rims]
         self._places = ansatz.evaluations(np.concatenate([inside.x, *around]))
         self._inside = len(inside)
-        known = _plain_rows(problem, seed + 1, ansatz) if rows is None else rows
+        if rows is None:  # without an envelope
+            points = {c.name: held_out(c, HELD_OUT // 8, seed + 1) for c in problem.conditions}
+            rows = collocate(problem, points, replace(ansatz, envelope=None))
         self._fields: tuple[Probes | Bumps, ...] = (
-            probes_of(known.blocks, frame, seed + 1),
+            probes_of(rows.blocks, frame, seed + 1),
             oscillations(frame, PERIODS[level], seed + 1),
             Bumps(interior(problem, BUMPS, seed + 1).x, WIDTHS[level] * frame.shortest),
         )
@@ -185,7 +186,7 @@ class OnBoth:
 Measure = OnProbes | OnInputs | OnBoth
 
 
-def plain_data(problem: Problem, frame: Frame, *, waves: bool) -> dict[str, dict[str, Any]]:
+def plain_data(problem: Problem, frame: Frame, *, waves: bool) -> dict[str, dict[str, InputValue]]:
     """Inputs by name: 1 for one condition and 0 for all others, in turn; and so a wave instead of 1, if asked for.
 
     Where coefficients jump, u = 1 for g = 1 tells nothing of them. The wave is for conditions on one number.
@@ -195,25 +196,23 @@ def plain_data(problem: Problem, frame: Frame, *, waves: bool) -> dict[str, dict
     """
     phase = PHASE / (1.0 + np.arange(problem.dim)) / (frame.high - frame.low)
 
-    def wave(x: Any) -> FloatArray:
+    def wave(x: FloatArray) -> FloatArray:
         return np.cos((np.asarray(x) - frame.low) @ phase)
 
-    shapes: list[tuple[str, Any]] = [("1", 1.0)]
+    def after_rest(value: InputValue, x: FloatArray) -> FloatArray:
+        s = (np.asarray(x)[..., -1] - frame.low[-1]) / (frame.high[-1] - frame.low[-1])
+        return s**4 * (value(x) if callable(value) else value)
+
+    shapes: list[tuple[str, InputValue]] = [("1", 1.0)]
     shapes += [("a wave", wave)] if waves and problem.unknowns.total == 1 else []
     followed = [name for name in problem.inputs if name not in at_time(problem, 0)]
     if problem.timed:
-        shapes = [(f"{word} after rest", partial(_after_rest, value, frame)) for word, value in shapes]
+        shapes = [(f"{word} after rest", partial(after_rest, value)) for word, value in shapes]
     return {
         f"{own} = {word}": {name: value if name == own else 0.0 for name in problem.inputs}
         for word, value in shapes
         for own in followed
     }
-
-
-def _after_rest(value: Any, frame: Frame, x: Any) -> FloatArray:
-    """A number, or a function of x, times s⁴."""
-    s = (np.asarray(x)[..., -1] - frame.low[-1]) / (frame.high[-1] - frame.low[-1])
-    return s**4 * (value(x) if callable(value) else value)
 
 
 def columns_of(
@@ -253,13 +252,6 @@ def _unit_size(rows: Functionals, units: FloatArray) -> float:
     steps = [np.prod(units ** np.asarray(block.alphas), axis=1) for block in rows.blocks]
     sizes = [np.sum(_rms(block.coefficients) / step) for block, step in zip(rows.blocks, steps, strict=True)]
     return float(max(sizes))
-
-
-def _plain_rows(problem: Problem, seed: int, ansatz: Ansatz) -> Functionals:
-    """The conditions at a few points, without an envelope."""
-    plain = replace(ansatz, envelope=None)
-    points = {c.name: held_out(c, HELD_OUT // 8, seed) for c in problem.conditions}
-    return collocate(problem, points, plain)
 
 
 def _relative(error: FloatArray, truth: FloatArray, parts: int) -> FloatArray:

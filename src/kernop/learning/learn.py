@@ -18,7 +18,7 @@ from kernop.kernels import CustomKernel, Kernel
 from kernop.language.functions import Function
 from kernop.language.problem import Problem
 from kernop.learning.choosing import in_parts_at_once, in_parts_if_better
-from kernop.learning.foreknown import foreknown
+from kernop.learning.fixed_data import inputs_to_measure
 from kernop.learning.growing import grown
 from kernop.learning.partitioned import partitioned
 from kernop.learning.refine import Report, ToleranceWarning
@@ -99,7 +99,7 @@ def learn(
     chosen = method or (Subspace(penalty="rkhs") if states_noise(problem) else Subspace())
     task = _task(problem, chosen, kernel, regularization, weights, noise, sampling, seed)
     free = method is None and points is None and weights is None and task.open(chosen)  # to take parts
-    measured = foreknown(problem, inputs)
+    measured = inputs_to_measure(problem, inputs)
     if client is not None and (isinstance(chosen, Partition) or (free and (tol is not None or measured is not None))):
         task, client = replace(task, crew=OnWorkers(client)), None
     passes, stated_task = _passes(chosen, checkpoint, client), replace(task, problem=stated_as)

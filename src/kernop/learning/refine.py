@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kernop.basics.errors import FloatArray
 from kernop.learning.heldout import Findings, Measure
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report, Status
@@ -88,26 +89,24 @@ def _estimates(levels: list[Level]) -> tuple[float, ...] | None:
     if len(levels) < 3:
         return tuple(SAFETY * change for change in last)
     step = levels[-1].centers / levels[-2].centers
-    rates = step ** -np.asarray(_powers(levels))
+    rates = step ** -_powers(levels)
     to_come = np.minimum(SLOWEST, np.maximum(SAFETY * rates, rates / np.maximum(1.0 - rates, 1e-3)))
-    return tuple(float(change * factor) for change, factor in zip(last, to_come, strict=True))
+    return tuple((np.asarray(last) * to_come).tolist())
 
 
-def _powers(levels: list[Level]) -> list[float]:
-    """p for each solution of unknown truth, by the last two changes: its error falls as L^−p."""
+def _powers(levels: list[Level]) -> FloatArray:
+    """p for each solution of unknown truth, by the last two changes, (B,): its error falls as L^−p.
+
+    Then change / before = growth^−p (1 − step^−p) / (1 − growth^−p), which falls with p; by bisection.
+    """
     *_, one, two, three = levels
     growth, step = two.centers / one.centers, three.centers / two.centers
-    pairs = zip(three.changes or (), two.changes or (), strict=True)
-    return [_power(change, before, growth, step) for change, before in pairs]
-
-
-def _power(change: float, before: float, growth: float, step: float) -> float:
-    """p with change / before = growth^−p (1 − step^−p) / (1 − growth^−p), which falls with p; by bisection."""
-    low, high = 1e-6, FASTEST
+    change, before = np.asarray(three.changes), np.asarray(two.changes)
+    low, high = np.full(len(change), 1e-6), np.full(len(change), FASTEST)
     for _ in range(60):
         p = 0.5 * (low + high)
         steeper = change * (1.0 - growth**-p) < before * growth**-p * (1.0 - step**-p)
-        low, high = (p, high) if steeper else (low, p)
+        low, high = np.where(steeper, p, low), np.where(steeper, high, p)
     return high
 
 

@@ -115,7 +115,7 @@ class Task:
                 ansatz=ansatz,
                 holes=holes_of(self.problem),
             )
-            with self._blaming_the_noise():
+            with self._naming_the_noise():
                 factorisation = method.factorise(setting)
         if passes is not None:
             passes.complete()
@@ -176,7 +176,7 @@ class Task:
         return collocate(self.problem, points, ansatz)
 
     @contextmanager
-    def _blaming_the_noise(self) -> Generator[None]:
+    def _naming_the_noise(self) -> Generator[None]:
         """A system that is singular because of the noise that was stated says so."""
         try:
             yield

@@ -30,7 +30,8 @@ from kernop.methods.full import wide_gaussian
 from kernop.methods.weights import read_weights, row_weights
 from kernop.operators.operator import SolutionOperator
 from kernop.plotting import pyplot, save
-from kernop.trust.criteria import Spectrum, contract, lengthscales, spectrum, with_lengthscales
+from kernop.trust.criteria import Spectrum, contract, spectrum, with_lengthscales
+from kernop.trust.criteria import lengthscales as lengthscales_of
 
 #: Is less better?
 CRITERIA = {"loo": True, "gcv": True, "likelihood": False}
@@ -70,7 +71,7 @@ class Search:
         functionals, weights, data: P_i, w_i (N,) and h (N, B).
         criterion: "loo", "gcv" or "likelihood".
         regularizations: the λ to try; None for a range in units of the mean of w_i G_ii.
-        tick: is told the part that is done.
+        tick: is called with the part that is done.
     """
 
     kernel: Kernel
@@ -83,7 +84,7 @@ class Search:
     path: list[Trial] = field(default_factory=list[Trial], init=False)
 
     def __post_init__(self) -> None:
-        self.start, self._count = lengthscales(self.kernel), 0
+        self.start, self._count = lengthscales_of(self.kernel), 0
 
     @property
     def best(self) -> Trial:
@@ -219,7 +220,7 @@ class Tuned:
             line = [trial.regularization for trial in curve], [trial.value for trial in curve]
             axis.plot(*line, ".-", color=colour, label=label, linewidth=1.0)
         axis.plot(self.regularization, self.value, "*", color="crimson", markersize=14, label="best")
-        lengths = ", ".join(f"{length:.3g}" for length in lengthscales(self.kernel))
+        lengths = ", ".join(f"{length:.3g}" for length in lengthscales_of(self.kernel))
         title = f"best: lengthscale {lengths or 'none'}; λ = {self.regularization:.1e}"
         scale = "log" if CRITERIA[self.criterion] else "linear"
         axis.set(xscale="log", yscale=scale, xlabel="λ", ylabel=LABELS[self.criterion], title=title)
@@ -274,7 +275,11 @@ def tune(
     """
     check_kind("problem", problem, Problem, "give a Problem(Equation(...), Dirichlet(...), ...)")
     check_choice("criterion", criterion, tuple(CRITERIA))
-    _check_kernel(kernel, problem, check_flag("lengthscales", lengthscales))
+    check_kind("kernel", kernel, Kernel, "give a kernel to start from, such as ko.Gaussian(0.5)")
+    kernel.check_dim(problem.dim)
+    if check_flag("lengthscales", lengthscales) and len(lengthscales_of(kernel)) == 0:
+        remedy = "use a kernel such as ko.Gaussian, or lengthscales=False to tune λ only"
+        raise fail(ArgumentError, "kernel", f"{kernel!r}, which has no lengthscale", remedy)
     given = None if regularizations is None else _regularizations(regularizations)
     balance = read_weights("unit" if weights is None else weights, problem)
     seed = check_integer("seed", seed, least=0)
@@ -287,7 +292,9 @@ def tune(
     if data is None:
         h = applied(probes_of(functionals.blocks, frame, seed), functionals)
     else:
-        h = _user_data(problem, placed, functionals, data)
+        check_kind("data", data, Mapping, "give a dictionary with data for " + ", ".join(map(repr, problem.inputs)))
+        columns = all_values(problem, named_inputs(problem, (), data, "data"), placed, functionals.layouts)
+        h = real_columns(concrete("data", columns))
     with Stages(progress) as stage, stage("tune") as tick:
         search = Search(
             kernel=kernel,
@@ -298,7 +305,12 @@ def tune(
             regularizations=given,
             tick=tick,
         )
-        _run(search, lengthscales)
+        for factor in FACTORS if lengthscales else FACTORS[:1]:  # lengthscales far apart, then near the best of them
+            search.scan(factor)
+        if criterion == "likelihood":
+            search.climb(lengthscales)
+        elif lengthscales:
+            search.refine()
     best = search.best
     found = with_lengthscales(kernel, np.array(best.lengthscales))
     per_condition = {name: float(w[rows.start]) for name, rows in zip(problem.names, functionals.slices, strict=True)}
@@ -314,24 +326,6 @@ def tune(
     )
 
 
-def _run(search: Search, lengthscales: bool) -> None:
-    """Try lengthscales far apart, then refine the best of them; or λ alone."""
-    for factor in FACTORS if lengthscales else FACTORS[:1]:
-        search.scan(factor)
-    if search.criterion == "likelihood":
-        search.climb(lengthscales)
-    elif lengthscales:
-        search.refine()
-
-
-def _check_kernel(kernel: Any, problem: Problem, move: bool) -> None:
-    check_kind("kernel", kernel, Kernel, "give a kernel to start from, such as ko.Gaussian(0.5)")
-    kernel.check_dim(problem.dim)
-    if move and len(lengthscales(kernel)) == 0:
-        remedy = "use a kernel such as ko.Gaussian, or lengthscales=False to tune λ only"
-        raise fail(ArgumentError, "kernel", f"{kernel!r}, which has no lengthscale", remedy)
-
-
 def _regularizations(values: Any) -> FloatArray:
     """Positive numbers in ascending order, (Λ,)."""
     remedy = "give positive numbers, such as np.logspace(-12, -4, 9)"
@@ -340,13 +334,6 @@ def _regularizations(values: Any) -> FloatArray:
         got = "none" if lams.size == 0 else f"{lams[0]:g}"
         raise fail(ArgumentError, "regularizations", got, remedy)
     return lams
-
-
-def _user_data(problem: Problem, points: Mapping[str, Points], functionals: Functionals, data: Any) -> FloatArray:
-    """The user's data at the points, (N, B)."""
-    check_kind("data", data, Mapping, "give a dictionary with data for " + ", ".join(map(repr, problem.inputs)))
-    given = named_inputs(problem, (), data, "data")
-    return real_columns(concrete("data", all_values(problem, given, points, functionals.layouts)))
 
 
 def _normalised(h: FloatArray, weights: FloatArray) -> FloatArray:

@@ -42,7 +42,7 @@ class Setting:
         kernel: the user's, or None: the method chooses.
         regularization: the user's λ, or None: the method chooses.
         weights: one for each condition, or balanced ones.
-        tick: is told the part that is done.
+        tick: is called with the part that is done.
         runner: passes over rows that come in batches.
         ansatz: how the unknowns are made of the functions of a space; the functionals were collocated with it.
         holes: those of the domain, or of each of its parts; empty if they are not to be known.

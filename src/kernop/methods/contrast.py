@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernop.basics.errors import BoolArray, FloatArray, IntArray
+from kernop.basics.errors import FloatArray, IntArray
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.functionals import Block, Functionals
 
@@ -38,7 +38,9 @@ def contrast(ansatz: Ansatz, functionals: Functionals, squares: FloatArray) -> C
     owned = _owned(ansatz)
     shares, factors = np.ones((2, len(functionals.blocks), len(owned) + 1))
     within = [part_of(ansatz, block) for block in functionals.blocks]
-    valued = [own for block, own in zip(functionals.blocks, within, strict=True) if _is_value(block)]
+    # Values of u, or mixed with slopes, as on a boundary.
+    values = [block.order <= 1 and any(not any(alpha) for alpha in block.alphas) for block in functionals.blocks]
+    valued = [own for own, chosen in zip(within, values, strict=True) if chosen]
     anchored = np.array([any(np.any(own == p) for own in valued) for p in range(len(owned))])
     for k, ((rows, block), part) in enumerate(zip(functionals, within, strict=True)):
         if block.starts is not None:
@@ -51,7 +53,11 @@ def contrast(ansatz: Ansatz, functionals: Functionals, squares: FloatArray) -> C
             shares[k, p] = max(sizes.values()) / size
             factors[k, p] = 1.0 if anchored[p] else max(1.0, size / reference)
         if not there:
-            factors[k, -1] = _steepness(block, owned, anchored)
+            # On an interface: the ratio of its coefficients, if the larger ones are those of a part without data.
+            columns = [[c for j in own for c in block.components.get(j, ())] for own in owned]
+            norms = np.array([np.sqrt(np.mean(np.square(block.coefficients[:, c]))) if c else 0.0 for c in columns])
+            steepness = float(np.max(norms) / np.min(norms[norms > 0.0]))
+            factors[k, -1] = 1.0 if anchored[np.argmax(norms)] else steepness
     return Contrast(shares, factors)
 
 
@@ -90,16 +96,3 @@ def part_of(ansatz: Ansatz, block: Block) -> IntArray:
 def _owned(ansatz: Ansatz) -> list[tuple[int, ...]]:
     """The functions of each part; all of them are of one, if the domain is not cut."""
     return [ansatz.of_part(p) for p in range(1 if ansatz.parts is None else len(ansatz.parts))]
-
-
-def _is_value(block: Block) -> bool:
-    """Are these values of u, or mixed with slopes, as on a boundary?"""
-    return block.order <= 1 and any(not any(alpha) for alpha in block.alphas)
-
-
-def _steepness(block: Block, owned: list[tuple[int, ...]], anchored: BoolArray) -> float:
-    """The ratio of the coefficients on the two sides of an interface, if the larger ones are those of a free part."""
-    sizes = [block.coefficients[:, [c for k in own for c in block.components.get(k, ())]] for own in owned]
-    norms = np.array([np.sqrt(np.mean(np.square(own))) if own.size else 0.0 for own in sizes])
-    largest, smallest = int(np.argmax(norms)), float(np.min(norms[norms > 0.0]))
-    return 1.0 if anchored[largest] else float(norms[largest] / smallest)

@@ -148,10 +148,8 @@ class Combination:
         values, rounding = e @ c, EPS * (np.abs(e) @ np.abs(c))
         if np.all(np.max(rounding, axis=0) <= HARMLESS * np.max(np.abs(values), axis=0)):
             return values if len(sample) == len(left) else self.expansion.apply(left, c)
-        return np.concatenate([self._carefully(left.take(rows), self.upper) for rows in pieces(len(left))])
-
-    def _carefully(self, left: Functionals, upper: FloatArray) -> FloatArray:
-        return right_solve_upper(upper, ordered(self.expansion.matrix(left), self.order)) @ self.y
+        parts = (ordered(self.expansion.matrix(left.take(rows)), self.order) for rows in pieces(len(left)))
+        return np.concatenate([right_solve_upper(self.upper, part) @ self.y for part in parts])
 
 
 def pieces(n: int) -> Iterator[IntArray]:

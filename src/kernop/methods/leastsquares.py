@@ -25,8 +25,8 @@ from kernop.methods.weights import repeated
 
 #: An explicit Q is kept if it has at most so many numbers, 32 MB: it fits in a cache, and takes 0.2 s to be made.
 KEPT = 2**22
-#: Residuals relative to the data that |h|² − |y|² tells without cancelling.
-TOLD = 1e-6
+#: Residuals relative to the data for which |h|² − |y|² does not cancel.
+RELIABLE = 1e-6
 
 
 @dataclass(kw_only=True, frozen=True, eq=False)
@@ -178,7 +178,7 @@ class QRFactorisation(HeldFactorisation):
         data = self.roots[:, None] * h
         y, size = q.T @ data, norms(data)
         u, left = Combination(self.expansion, y, self.upper), left_over(size, y)
-        if enough >= TOLD and left[0] <= 0.5 * enough * size[0]:
+        if enough >= RELIABLE and left[0] <= 0.5 * enough * size[0]:
             return Answer(u, left, size, exact=False)
         # Where there is a penalty, Q has rows of it too, and they are not kept.
         below = data - q @ y if self.regularization == 0.0 else self.factor.rotated(data)[1]

@@ -59,8 +59,10 @@ class Posterior:
         rng = np.random.default_rng(seed)
         found = self.spread.T @ rng.standard_normal((len(self.spread), number))
         if np.any(self._outside()):
-            root = self._outside_root()
-            found += root @ rng.standard_normal((root.shape[1], number))
+            check_memory("x", 3 * m * m, f"{m} points with covariances of {m} × {m}", "draw at fewer points")
+            values, vectors = eigenpairs(np.asfortranarray(self._outside_across(self)))
+            root = vectors * np.sqrt(np.maximum(values, 0.0))  # of eigenvalues that rounding may have made negative
+            found += root @ rng.standard_normal((m, number))
         return found
 
     def _outside(self) -> FloatArray:
@@ -81,10 +83,3 @@ class Posterior:
         left[self._outside() == 0.0] = 0.0
         left[:, other._outside() == 0.0] = 0.0
         return left
-
-    def _outside_root(self) -> FloatArray:
-        """B (M, M) with B Bᵀ the first term, but for eigenvalues that rounding has made negative."""
-        m = len(self.functionals)
-        check_memory("x", 3 * m * m, f"{m} points with covariances of {m} × {m}", "draw at fewer points")
-        values, vectors = eigenpairs(np.asfortranarray(self._outside_across(self)))
-        return vectors * np.sqrt(np.maximum(values, 0.0))

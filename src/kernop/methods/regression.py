@@ -138,18 +138,14 @@ def chosen_weights(
         table = parts.shares * parts.factors
     if isinstance(given, tuple):
         return given, table
-    return _balanced(rows, look, squares, given), table
-
-
-def _balanced(rows: StreamedRows, look: Rows, squares: FloatArray, balance: Balance | None) -> tuple[float, ...]:
-    """Balanced weights from the sums of squared rows of each condition, as estimated from those of a look, (n,)."""
-    points, names = rows.stream.sizes(), rows.names
+    # Sums of squared rows of each condition, as estimated from those of the look.
+    points = rows.stream.sizes()
     counts = [1 if c.integral else points[c.name] for c in rows.stream.problem.conditions]
     sizes = np.array([count * layout.parts for count, layout in zip(counts, rows.layouts, strict=True)])
     values = sizes * np.array([float(np.mean(squares[own])) for own in look.functionals.slices])
     if not np.all(values > 0.0):
         raise _nothing_of(names[int(np.argmin(values))])
-    return (balance or Balance.even(len(names))).weights(values)
+    return (given or Balance.even(len(names))).weights(values), table
 
 
 def _nothing_of(name: str) -> KernopError:

@@ -9,7 +9,7 @@ is never written down as a matrix.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,10 +194,8 @@ def step_map(
     factorisation: Factorisation, functionals: Functionals, rows: IntArray, final: Functionals, frame: Frame
 ) -> StepMap:
     """One step of a learned map, of whose data ``rows`` are what ``final`` says of the solution before."""
-    first, *others = factorisation.factors(factorisation.expansion.matrix(final))
-    for matrix in others:
-        first = first @ matrix
-    return StepMap(factorisation, functionals, rows, np.ascontiguousarray(first), frame)
+    carry = reduce(np.matmul, factorisation.factors(factorisation.expansion.matrix(final)))
+    return StepMap(factorisation, functionals, rows, np.ascontiguousarray(carry), frame)
 
 
 def norm(a: FloatArray) -> float:

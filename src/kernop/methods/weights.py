@@ -153,7 +153,7 @@ def states_noise(problem: Problem) -> bool:
 
 
 def read_noise(noise: object, problem: Problem, sizes: Callable[[], tuple[float, ...]]) -> Noise:
-    """The noise that `learn` is told, and that the conditions of a problem state.
+    """The noise that is given to `learn`, and that which the conditions of a problem state.
 
     What a condition states holds for it. For the others: a number is the standard deviation for all of them, a
     dictionary has one for each by name, and None means that their data are exact: known EXACT times better than the

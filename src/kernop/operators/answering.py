@@ -16,7 +16,7 @@ from kernop.collocation.data import Input, InputValue, all_values, concrete, lis
 from kernop.collocation.rows import StreamedRows
 from kernop.kernels import Kernel
 from kernop.methods import Answer, Method, Partition
-from kernop.operators.between import doubts, left_between
+from kernop.operators.between import beyond_noise, left_between
 from kernop.operators.march import MarchedSolution, march
 from kernop.operators.report import Report
 from kernop.operators.solution import Solution, answered, solution_of
@@ -77,17 +77,17 @@ class Answering(Learned):
 
     def __call__(self, *values: InputValue, **named: InputValue) -> Solution:
         """The solution for these inputs, in the order of the problem or by name."""
-        return self._spoken([named_inputs(self.problem, values, named)])[0]
+        return self._warned([named_inputs(self.problem, values, named)])[0]
 
     def solve(self, inputs: Sequence[Any]) -> tuple[Solution, ...]:
         """The solutions of several inputs, each a tuple in the order of the problem or a dictionary, in one go."""
-        return self._spoken(listed_inputs(self.problem, inputs, "T"))
+        return self._warned(listed_inputs(self.problem, inputs, "T"))
 
-    def _spoken(self, inputs: Sequence[Input]) -> tuple[Solution, ...]:
+    def _warned(self, inputs: Sequence[Input]) -> tuple[Solution, ...]:
         """The solutions of several inputs by name, for a user who may ask for many more."""
         found = self.answers(inputs, again=True)
         for u in found:
-            self._speak_up(u, stacklevel=4)
+            self._warn_of(u, stacklevel=4)
         return found
 
     def march(self, steps: int, *values: InputValue, **named: InputValue) -> MarchedSolution:
@@ -98,7 +98,7 @@ class Answering(Learned):
         values for each slab at ``T.points[name].x``, (steps, n) or (steps, n, B). Coefficients must not depend on time.
         """
         u = march(self, steps, named_inputs(self.problem, values, named))
-        self._speak_up(u)
+        self._warn_of(u)
         return u
 
     def answer(self, given: Input) -> Solution:
@@ -132,38 +132,27 @@ class Answering(Learned):
             for own, end, given in zip(rows.columns, ends, rows.inputs, strict=True)
         )
 
-    def _speak_up(self, u: Solution | MarchedSolution, stacklevel: int = 3) -> None:
+    def _warn_of(self, u: Solution | MarchedSolution, stacklevel: int = 3) -> None:
         """Warn if a solution leaves more of the data than the operator promises, or than their noise explains."""
-        for doubt in doubts(self, u) if isinstance(u, Solution) and self.noise is not None else ():
-            warnings.warn(f"T: {doubt}", AccuracyWarning, stacklevel=stacklevel)
-        told = self.leaves(u)
-        if told:
-            told = (
-                f"T: the solution leaves {told}. Ask u.error_estimate(); learn with tol= and inputs=[…] for such data"
-            )
-            warnings.warn(told, AccuracyWarning, stacklevel=stacklevel)
+        found = beyond_noise(self, u) if isinstance(u, Solution) and self.noise is not None else []
+        if left := self.leaves(u):
+            advice = "Ask u.error_estimate(); learn with tol= and inputs=[…] for such data"
+            found = [*found, f"the solution leaves {left}. {advice}"]
+        for text in found:
+            warnings.warn(f"T: {text}", AccuracyWarning, stacklevel=stacklevel)
 
     def leaves(self, u: Solution | MarchedSolution) -> str:
         """What a solution leaves of its data, in words; nothing if it is no more than the operator promises."""
-        return self._left_at_points(u) or (self._left_between(u) if isinstance(u, Solution) else "")
-
-    def _left_at_points(self, u: Solution | MarchedSolution) -> str:
-        """What a solution leaves of the data at the points, in words, if that is too much."""
-        if u.within(self.promise) or u.misfits is None or u.sizes is None:
-            return ""
-        noise = NOISE * self._noise_norm / np.where(u.sizes > 0.0, u.sizes, 1.0)
-        if not np.any(u.misfits > self.promise + noise):
-            return ""
-        return (
-            f"{float(np.nanmax(u.misfits)):.1e} of the data unsatisfied at the points of T, more than the "
-            f"{self.promise:.1e} that it promises: the space does not resolve this input, or the conditions contradict "
-            "each other"
-        )
-
-    def _left_between(self, u: Solution) -> str:
-        """What a solution leaves of the data between the points, in words, if that is far too much."""
-        counts = self.counts
-        if self.noise is not None or counts is None or isinstance(self.method, Partition):
+        if not u.within(self.promise) and u.misfits is not None and u.sizes is not None:
+            noise = NOISE * self._noise_norm / np.where(u.sizes > 0.0, u.sizes, 1.0)
+            if np.any(u.misfits > self.promise + noise):
+                return (
+                    f"{float(np.nanmax(u.misfits)):.1e} of the data unsatisfied at the points of T, more than the "
+                    f"{self.promise:.1e} that it promises: the space does not resolve this input, or the conditions "
+                    "contradict each other"
+                )
+        counts, parted = self.counts, isinstance(self.method, Partition)
+        if self.noise is not None or counts is None or parted or not isinstance(u, Solution):
             return ""
         left = left_between(self, u, {name: weight * counts[name] for name, weight in self.weights.items()})
         if not left > max(BETWEEN, self.promise):

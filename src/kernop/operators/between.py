@@ -80,8 +80,8 @@ def _fresh(learned: Learned) -> tuple[_Fresh, ...]:
     return tuple(found)
 
 
-def doubts(learned: Learned, u: Solution) -> list[str]:
-    """What is doubtful about values that were measured, in words, for each condition that states its noise."""
+def beyond_noise(learned: Learned, u: Solution) -> list[str]:
+    """Which measured values contradict the noise that their condition states, in words."""
     found: list[str] = []
     for condition, rows, own in zip(
         learned.problem.conditions, learned.collocated.slices, learned.collocated.conditions, strict=True

@@ -15,9 +15,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import kve, yv
 
 from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, fail
@@ -95,7 +96,8 @@ class Fundamental:
         d = len(self.y)
         if self.kind == "biharmonic":
             if d == 2:
-                return _with_logarithm(t, m) / (16.0 * np.pi)
+                found = t * np.log(t) if m == 0 else np.log(t) + 1.0 if m == 1 else _power(t, -1.0, m - 2)
+                return found / (16.0 * np.pi)
             return math.gamma(d / 2 - 2) / (16.0 * np.pi ** (d / 2)) * _power(t, 2 - d / 2, m)
         nu, rho = d / 2 - 1, np.sqrt(t)
         if self.kappa2 == 0.0:
@@ -107,7 +109,7 @@ class Fundamental:
         return (k / (2.0 * np.pi)) ** nu * (-k / 2.0) ** m * rho ** (-nu - m) * bessel
 
 
-def fundamental(y: FloatArray, coefficients: Mapping[MultiIndex, Any], size: float, name: str) -> Fundamental:
+def fundamental(y: FloatArray, coefficients: Mapping[MultiIndex, complex], size: float, name: str) -> Fundamental:
     """Φ of the operator with these coefficients, those of an equation at y; refused where it is not known.
 
     Arguments:
@@ -130,8 +132,8 @@ def _second_order(y: FloatArray, real: Mapping[MultiIndex, float], size: float, 
     d = len(y)
     units = np.eye(d, dtype=int)
 
-    def coefficient(alpha: Any) -> float:
-        return real.get(tuple(map(int, alpha)), 0.0)
+    def coefficient(alpha: NDArray[np.int64]) -> float:
+        return real.get(tuple(alpha.tolist()), 0.0)
 
     matrix = np.array(
         [[coefficient(units[i] + units[j]) * (1.0 if i == j else 0.5) for j in range(d)] for i in range(d)]
@@ -143,7 +145,7 @@ def _second_order(y: FloatArray, real: Mapping[MultiIndex, float], size: float, 
         raise _refused(name, f"an equation that is not elliptic at y = {y}: its matrix there is {matrix.tolist()}")
     P = np.linalg.inv(A)
     b = sign * np.array([coefficient(unit) for unit in units])
-    beta, c = 0.5 * P @ b, sign * coefficient(np.zeros(d))
+    beta, c = 0.5 * P @ b, sign * coefficient(0 * units[0])
     kappa2 = float(c + 0.25 * b @ P @ b)
     if abs(kappa2) * float(np.max(np.diag(P))) * size**2 < NO_DECAY:
         kappa2 = 0.0
@@ -157,7 +159,7 @@ def _biharmonic(y: FloatArray, real: Mapping[MultiIndex, float], name: str) -> F
     d = len(y)
     a = real.get((4, *(0,) * (d - 1)), 0.0)
     units = 2 * np.eye(d, dtype=int)
-    pattern = {tuple(map(int, one + other)) for one in units for other in units}
+    pattern = {tuple((one + other).tolist()) for one in units for other in units}
     model = {alpha: a * (1.0 if max(alpha) == 4 else 2.0) for alpha in pattern}
     top = {alpha: value for alpha, value in real.items() if sum(alpha) == 4}
     if a == 0.0 or top.keys() != model.keys() or any(abs(top[alpha] - model[alpha]) > 1e-12 * abs(a) for alpha in top):
@@ -176,13 +178,6 @@ def _refused(name: str, got: str) -> Exception:
 def _power(t: FloatArray, p: float, m: int) -> FloatArray:
     """The m-th derivative of t^p."""
     return math.prod(p - j for j in range(m)) * t ** (p - m)
-
-
-def _with_logarithm(t: FloatArray, m: int) -> FloatArray:
-    """The m-th derivative of t log t."""
-    if m == 0:
-        return t * np.log(t)
-    return np.log(t) + 1.0 if m == 1 else _power(t, -1.0, m - 2)
 
 
 def _matchings(axes: tuple[int, ...]) -> Iterator[tuple[list[tuple[int, int]], tuple[int, ...]]]:

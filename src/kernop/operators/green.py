@@ -323,7 +323,9 @@ def green_function(learned: Learned, answer: Solve, y: PointsLike) -> GreenFunct
     problem = learned.problem
     _check_kind(learned)
     source = PointSources(learned, answer, _sources(problem, y))
-    pieces, broken = BySides.of(source), _broken(source)
+    pieces = BySides.of(source)
+    # Where u or its flux jumps inside the domain, Φ is not continued as G is, which no point would tell.
+    broken = any(c.across for c in source.others) or bool(jumps(source.equation, problem.unknowns))
     if pieces is None:
         if broken:
             got, remedy = "a problem with interfaces, or coefficients that jump", "ask T for a narrow bump, T(f)"
@@ -335,11 +337,6 @@ def green_function(learned: Learned, answer: Solve, y: PointsLike) -> GreenFunct
         ways = (pieces,)
     left = np.stack([np.nan_to_num(way.left(), nan=np.inf) for way in ways])
     return GreenFunction(problem, source.y, ways, np.argmin(left, axis=0))
-
-
-def _broken(source: PointSources) -> bool:
-    """Does u or its flux jump inside the domain? There Φ is not continued as G is, which no point would tell."""
-    return any(c.across for c in source.others) or bool(jumps(source.equation, source.learned.problem.unknowns))
 
 
 def opened(problem: Problem) -> Problem:

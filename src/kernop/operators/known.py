@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -118,9 +119,8 @@ def _derivative(field: Field, alpha: MultiIndex) -> Field:
     return field
 
 
-@stored("table")
 @dataclass(frozen=True, eq=False, repr=False)
-class KnownOperator(Tabulated):
+class _InFile(Tabulated):
     """An operator P by its coefficients φ_{k,α} at the points of its condition.
 
     Tables are functionals of the unknowns themselves, without scales; of complex coefficients the imaginary parts
@@ -130,25 +130,55 @@ class KnownOperator(Tabulated):
         condition: its name, for messages.
         takes: the names of the unknowns.
         points: where it is known.
-        plain: P at the points, or P itself where it needs no function of the user.
-        product: u ↦ P(ρ u) at the points, if there is an envelope ρ.
     """
 
     condition: str
     takes: tuple[str, ...]
     points: Points
-    plain: Functionals | Operator
-    product: Functionals | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__signature__", signature_of(self.takes))
+
+    def _check(self, name: str, tables: Sequence[Functionals]) -> None:
+        """Raise unless tables are of one operator each, all of the same kind, at the points."""
+        for table in tables:
+            if len(table.layouts) != 1 or table.layouts != tables[0].layouts or table.summed:
+                raise fail(ArgumentError, name, "functionals of several operators, or sums", REMEDY)
+            if not all(np.array_equal(block.x, self.points.x) for block in table.blocks):
+                raise fail(ArgumentError, "points", "others than those of the functionals", REMEDY)
+
+    @abstractmethod
+    def _missing(self, where: str) -> KernopError:
+        """The error of what is not known."""
+
+    def _rows(self, known: Lookup, places: FloatArray, x: FloatArray) -> IntArray:
+        """The numbers of places among those that are known."""
+        rows = known.rows(places)
+        if np.any(rows < 0):
+            raise self._missing(f"at x = {x[np.argmax(rows < 0)]}")
+        return rows
+
+
+@stored("table")
+@dataclass(frozen=True, eq=False, repr=False)
+class KnownOperator(_InFile):
+    """P at the points of its condition.
+
+    Arguments:
+        condition, takes, points: see above.
+        plain: P at the points, or P itself where it needs no function of the user.
+        product: u ↦ P(ρ u) at the points, if there is an envelope ρ.
+    """
+
+    plain: Functionals | Operator
+    product: Functionals | None = None
 
     def check(self) -> None:
         """Raise unless the functionals are those of one operator at the points."""
         tables = [table for table in (self.plain, self.product) if isinstance(table, Functionals)]
         if not tables:
             raise fail(ArgumentError, "plain, product", "no table", REMEDY)
-        _check_tables("plain, product", tables, self.points)
+        self._check("plain, product", tables)
 
     @cached_property
     def _lookup(self) -> Lookup:
@@ -177,9 +207,7 @@ class KnownOperator(Tabulated):
         table = self.product if ansatz.envelope is not None else self.plain
         if not isinstance(table, Functionals):
             raise self._missing("with an envelope")
-        rows = self._lookup.rows(self._places(points))
-        if np.any(rows < 0):
-            raise self._missing(f"at x = {points.x[np.argmax(rows < 0)]}")
+        rows = self._rows(self._lookup, self._places(points), points.x)
         return ansatz.split(points.x, _tables(table, rows), self.components is not None)
 
     def jumps(self, sides: tuple[Side, Side], ansatz: Ansatz, of: str | None, name: str) -> Functionals:
@@ -188,11 +216,8 @@ class KnownOperator(Tabulated):
         return ansatz.jumps(self.plain, sides, of=of, name=name)
 
     def _missing(self, where: str) -> KernopError:
-        what = {"problem": f"operator of condition {self.condition!r}", "envelope": "envelope"}
-        if not isinstance(self.plain, Functionals):
-            del what["problem"]
-        if self.product is None:
-            del what["envelope"]
+        plain = {"problem": f"operator of condition {self.condition!r}"} if isinstance(self.plain, Functionals) else {}
+        what = plain | ({} if self.product is None else {"envelope": "envelope"})
         return missing(" and the ".join(what.values()), where, "=…, ".join(what))
 
     def __repr__(self) -> str:
@@ -201,28 +226,20 @@ class KnownOperator(Tabulated):
 
 @stored("jump")
 @dataclass(frozen=True, eq=False, repr=False)
-class KnownJump(Tabulated):
+class KnownJump(_InFile):
     """The jump of P u across a surface, by the coefficients of P at its points on either side.
 
     Arguments:
-        condition: its name, for messages.
-        takes: the names of the unknowns.
-        points: where it is known.
+        condition, takes, points: see above.
         plus, minus: P at the points, or u ↦ P(ρ u) if there is an envelope ρ, as limits from the two sides.
     """
 
-    condition: str
-    takes: tuple[str, ...]
-    points: Points
     plus: Functionals
     minus: Functionals
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "__signature__", signature_of(self.takes))
-
     def check(self) -> None:
         """Raise unless the functionals are those of one operator at the points."""
-        _check_tables("plus, minus", (self.plus, self.minus), self.points)
+        self._check("plus, minus", (self.plus, self.minus))
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         raise self._missing("as a function")
@@ -236,9 +253,7 @@ class KnownJump(Tabulated):
 
     def jumps(self, sides: tuple[Side, Side], ansatz: Ansatz, of: str | None, name: str) -> Functionals:
         x = sides[0].points.x
-        rows = Lookup(self.points.x).rows(x)
-        if np.any(rows < 0):
-            raise self._missing(f"at x = {x[np.argmax(rows < 0)]}")
+        rows = self._rows(Lookup(self.points.x), x, x)
         plus, minus = (_tables(table, rows) for table in (self.plus, self.minus))
         return ansatz.difference(sides, plus, minus, self.components is not None)
 
@@ -247,15 +262,6 @@ class KnownJump(Tabulated):
 
     def __repr__(self) -> str:
         return f"(a jump of order {self.plus.order}, coefficients at the stored points)"
-
-
-def _check_tables(name: str, tables: Sequence[Functionals], points: Points) -> None:
-    """Raise unless tables are of one operator each, all of the same kind, at the points."""
-    for table in tables:
-        if len(table.layouts) != 1 or table.layouts != tables[0].layouts or table.summed:
-            raise fail(ArgumentError, name, "functionals of several operators, or sums", REMEDY)
-        if not all(np.array_equal(block.x, points.x) for block in table.blocks):
-            raise fail(ArgumentError, "points", "others than those of the functionals", REMEDY)
 
 
 def _tables(table: Functionals, rows: IntArray) -> list[TermTable]:

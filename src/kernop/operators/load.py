@@ -17,7 +17,7 @@ from kernop.collocation.ansatz import Ansatz, pointwise_functionals
 from kernop.collocation.batches import StreamPoints
 from kernop.collocation.functionals import together
 from kernop.collocation.parts import parts_of
-from kernop.geometry import Points, Region
+from kernop.geometry import Points
 from kernop.geometry.remembered import Remembered, remembered
 from kernop.language.conditions import Condition
 from kernop.language.functions import Function, evaluate_at
@@ -117,19 +117,22 @@ def file_summary(path: str | os.PathLike[str]) -> dict[str, str]:
     """What a file holds, for a person."""
     operator = load(path)
     problem, about = operator.problem, dict(operator.about)
-    written, told = about.pop("written", {}), {"file": f"{os.path.getsize(path) / 1e6:.3g} MB, digest right"}
-    told["operator"] = f"({', '.join(problem.inputs)}) ↦ {', '.join(problem.unknowns.names)}"
-    told |= {"learned": _listed(about), "written": _listed(written)}
-    for condition in problem.conditions:
-        data = "" if condition.data is None else f" = {condition.data!r}"
-        n = len(operator.points[condition.name])
-        told[f"condition {condition.name}"] = f"{shown(condition.op)}{data} on {condition.on!r}, {n} points"
-    told |= {"kernel": operator.space, "method": repr(operator.method), "λ": f"{operator.regularization:.3g}"}
-    told |= {"weights": _listed(operator.weights), "seconds": _listed(operator.stats)}
-    told["functions"] = str(len(operator.factorisation.expansion))
+    written = about.pop("written", {})
+    facts = {
+        "file": f"{os.path.getsize(path) / 1e6:.3g} MB, digest right",
+        "operator": f"({', '.join(problem.inputs)}) ↦ {', '.join(problem.unknowns.names)}",
+        "learned": _listed(about),
+        "written": _listed(written),
+    }
+    for c in problem.conditions:
+        data = "" if c.data is None else f" = {c.data!r}"
+        facts[f"condition {c.name}"] = f"{shown(c.op)}{data} on {c.on!r}, {len(operator.points[c.name])} points"
+    facts |= {"kernel": operator.space, "method": repr(operator.method), "λ": f"{operator.regularization:.3g}"}
+    facts |= {"weights": _listed(operator.weights), "seconds": _listed(operator.stats)}
+    facts["functions"] = str(len(operator.factorisation.expansion))
     if operator.stability is not None:
-        told["stability"] = f"{operator.stability:.3g}"
-    return told if operator.report is None else {**told, "tolerance": str(operator.report)}
+        facts["stability"] = f"{operator.stability:.3g}"
+    return facts if operator.report is None else {**facts, "tolerance": str(operator.report)}
 
 
 def _listed(facts: object) -> str:
@@ -156,7 +159,9 @@ def check_problem(
         raise _other(f"the unknowns {dict(problem.unknowns.sizes)}, not {dict(stored.unknowns.sizes)}")
     for mine, theirs in zip(problem.conditions, stored.conditions, strict=True):
         places = points[mine.name]
-        if not _same_region(remembered(mine.on, places), theirs.on):
+        known = remembered(mine.on, places)  # a predicate is seen by what it says of the points
+        parts = isinstance(known, Remembered) and isinstance(theirs.on, Remembered)
+        if not (known.base == theirs.on.base if parts else known == theirs.on):
             raise _other(f"{mine.name!r} on {mine.on!r}, not on {theirs.on!r}")
         if not np.all(mine.on.contains(places.x)):
             raise _other(f"{mine.name!r} on {mine.on!r}, to which some of the stored points do not belong")
@@ -185,13 +190,6 @@ def check_envelope(envelope: Function, stored: Function, points: Mapping[str, Po
 def _other(difference: str) -> KernopError:
     remedy = "give the problem that was learned, or leave it out"
     return fail(ArgumentError, "problem", f"another one than the one in the file: {difference}", remedy)
-
-
-def _same_region(mine: Region, theirs: Region) -> bool:
-    """Are they equal? A predicate is seen by what it says of the points, so of parts: are they parts of the same?"""
-    if isinstance(mine, Remembered) and isinstance(theirs, Remembered):
-        return mine.base == theirs.base
-    return mine == theirs
 
 
 def _check_operator(mine: Condition, theirs: Condition, points: Points, ansatz: Ansatz, stored: Ansatz) -> None:

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, NumberArray
 from kernop.collocation.batches import StreamPoints
+from kernop.collocation.functionals import evenly
 from kernop.geometry import Points
 from kernop.methods.parts.drawing import draw_parts, write_degrees
 from kernop.methods.parts.space import PartsSpace
@@ -64,7 +65,8 @@ def _places(learned: Learned, axis: Any) -> None:
     """The conditions and the points of T, or its parts."""
     space, points = learned.factorisation.expansion, learned.points
     parted = isinstance(space, PartsSpace)
-    own = 0 if parted or isinstance(points, StreamPoints) else {name: _few(p) for name, p in points.items()}
+    parted_or_streamed = parted or isinstance(points, StreamPoints)
+    own = 0 if parted_or_streamed else {name: p[evenly(len(p), DRAWN)] for name, p in points.items()}
     unlabelled(learned.problem.plot(points=own, ax=axis))
     axis.set_title(f"{len(space.uppers)} parts" if parted else "points")
     if parted and space.dim == 2:
@@ -80,10 +82,6 @@ def _places(learned: Learned, axis: Any) -> None:
 def unlabelled(axis: Any) -> None:
     """Take the legend away, where there is no room for it."""
     axis.get_legend().remove()
-
-
-def _few(points: Points) -> Points:
-    return points if len(points) <= DRAWN else points[np.linspace(0, len(points) - 1, DRAWN).astype(int)]
 
 
 def _response(

@@ -327,7 +327,12 @@ def march(learned: Learned, steps: object, given: Input) -> MarchedSolution:
         tick(0.05, "data of all slabs")
         known, single, paired = data_of_slabs(slab, inputs, learned.points, learned.layouts)
         tick(0.3, "the map of one slab")
-        repetition = _repetition(learned, slab, number)
+        rows, parted = slab.rows(learned.collocated), isinstance(learned.factorisation, PartsFactorisation)
+        if parted and len(rows) > LARGE:
+            final = slab.handed(learned.points, learned.ansatz)
+            repetition = Walk(learned.factorisation, rows, final, number)
+        else:
+            repetition = own_step(learned, slab).over(number)
         tick(0.6, f"{number} slabs")
         data = frozen(repetition.march(known)[0].reshape(len(known), -1))
         tick(0.9, "solutions")
@@ -335,14 +340,6 @@ def march(learned: Learned, steps: object, given: Input) -> MarchedSolution:
         found = MarchedSolution.of(learned, slab, repetition, given, data, columns=columns)
     _warn_of_growth(repetition)
     return found
-
-
-def _repetition(learned: Learned, slab: Slab, steps: int) -> Repetition | Walk:
-    """The map that is repeated, as a matrix; or, for many parts, as their answers."""
-    rows = slab.rows(learned.collocated)
-    if len(rows) <= LARGE or not isinstance(learned.factorisation, PartsFactorisation):
-        return own_step(learned, slab).over(steps)
-    return Walk(learned.factorisation, rows, slab.handed(learned.points, learned.ansatz), steps)
 
 
 def _warn_of_growth(repetition: Repetition | Walk) -> None:

@@ -143,6 +143,7 @@ def parts_record(found: PartsFactorisation) -> PartsRecord:
     which = [numbers.setdefault(id(own), len(numbers)) for own in found.locals]
     distinct = {id(own): own for own in found.locals}
     groups, parents = _in_a_row(found.root)
+    widest = max(own.shape[1] for own in found.integrands)
     space = found.expansion
     assert isinstance(space, PartsSpace)
     placed = replace(space.mosaic, pieces=replace(space.mosaic.pieces, domain=None), points={}, starts={})
@@ -162,17 +163,10 @@ def parts_record(found: PartsFactorisation) -> PartsRecord:
         partner=found.glue.partner,
         number=found.number,
         integrals=found.integrals,
-        integrands=_padded(found.integrands),
+        # With zeros behind those that have fewer columns than others.
+        integrands=np.stack([np.pad(own, ((0, 0), (0, widest - own.shape[1]))) for own in found.integrands]),
         condition=found.condition,
     )
-
-
-def _padded(found: Sequence[FloatArray]) -> FloatArray:
-    """Matrices (s, m) in one array, with zeros behind those that have fewer columns than others."""
-    whole = np.zeros((len(found), len(found[0]), max(own.shape[1] for own in found)))
-    for k, own in enumerate(found):
-        whole[k, :, : own.shape[1]] = own
-    return whole
 
 
 def _in_a_row(root: Group) -> tuple[tuple[Group, ...], NDArray[np.int64]]:

@@ -154,8 +154,7 @@ class Report:
     def _with(self) -> str:
         """What the space is made of, in words, as far as it is special."""
         poles = f"poles in {self.holes} hole{'s' if self.holes > 1 else ''}" if self.holes else ""
-        told = ", ".join(words for words in (self.space, poles) if words)
-        return f" with {told}" if told else ""
+        return "".join(f" with {words}" for words in (", ".join(filter(None, (self.space, poles))),) if words)
 
     def _lines(self) -> list[str]:
         return [f"{'>' if k == self.returned else ' '} {level}" for k, level in enumerate(self.levels)]

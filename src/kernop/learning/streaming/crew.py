@@ -36,16 +36,14 @@ class OnWorkers:
         with self._workers.connected():
             there = self._workers.send((function, near and near.address))
             tasks = self._workers.parts(_done, there, [pickle.dumps(item, protocol=5) for item in items])
-            found = self._workers.results(there, tasks, lambda value: _kept(value, shelf))
+            # What was sent goes to the disk at once, if it does not fit into memory.
+            found = self._workers.results(
+                there, tasks, lambda value: value if shelf is None or isinstance(value, Parcel) else shelf.put(value)
+            )
         if near is None:
             return found
         opened = iter(near.opened([own for own in found if isinstance(own, Parcel)]))
         return [next(opened) if isinstance(own, Parcel) else own for own in found]
-
-
-def _kept(value: Any, shelf: Shelf | None) -> Any:
-    """What was sent goes to the disk at once, if it does not fit into memory."""
-    return value if shelf is None or isinstance(value, Parcel) else shelf.put(value)
 
 
 def _done(work: tuple[Callable[[Any], Any], Address | None], item: bytes) -> Any:

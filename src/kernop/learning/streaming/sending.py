@@ -22,7 +22,12 @@ def pickled(value: object) -> bytes:
     except KernopError:
         raise
     except Exception as error:  # whatever the user's objects raise
-        name = next((name for name, part in _parts(value) if not _travels(part)), "client")
+        name = "client"
+        for argument, part in reversed(_parts(value)):
+            try:
+                _dumps(part)
+            except Exception:  # this one
+                name = argument
         got = f"what cannot be sent to workers ({type(error).__name__}: {error})"
         remedy = "let it not hold files, locks or connections: open them where they are used, in the function itself"
         raise fail(ArgumentTypeError, name, got, remedy) from error
@@ -50,13 +55,6 @@ def _parts(value: object) -> list[tuple[str, object]]:
     rows, expansion = found.rows, found.expansion
     named = [("problem", rows.stream.problem), ("kernel", expansion.prior), ("method", expansion.ansatz.envelope)]
     return [*named, ("points", rows.stream), ("inputs", rows.inputs)]
-
-
-def _travels(value: object) -> bool:
-    try:
-        return bool(_dumps(value))
-    except Exception:
-        return False
 
 
 def _dumps(value: object) -> bytes:

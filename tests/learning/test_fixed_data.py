@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.learning.foreknown import at_rest, foreknown
+from kernop.learning.fixed_data import fixed_alone, inputs_to_measure
 
 SQUARE = ko.Box([0, 0], [1, 1])
 X = SQUARE.sample(500, "uniform", seed=11).x
@@ -63,13 +63,13 @@ class TestAllDataFixed:
 
     @pytest.mark.parametrize("data", [1.0, lambda x: jnp.ones(x.shape[:-1])])
     def test_constants_are_no_news(self, data):
-        assert foreknown(poisson(data, 0.0), None) is None
+        assert inputs_to_measure(poisson(data, 0.0), None) is None
 
     def test_on_a_line_they_are(self):
         line = ko.Interval(0, 1)
         beam = [ko.Equation(lambda u: ko.partial(u, 0, 4), on=line, data=1.0), ko.Dirichlet(line.boundary, data=0.0)]
-        assert foreknown(ko.Problem(*beam), None) == [{}]
-        assert foreknown(ko.Problem(ko.Equation(lambda u: u, on=line, data=0.0)), None) is None
+        assert inputs_to_measure(ko.Problem(*beam), None) == [{}]
+        assert inputs_to_measure(ko.Problem(ko.Equation(lambda u: u, on=line, data=0.0)), None) is None
 
     def test_the_operator_of_constants_is_the_one_of_no_data(self):
         one, other = ko.learn(poisson(1.0, 0.0)), ko.learn(poisson())
@@ -77,7 +77,7 @@ class TestAllDataFixed:
         assert len(one.factorisation.expansion) == len(other.factorisation.expansion)
 
     def test_inputs_of_the_user_go_first(self):
-        assert foreknown(poisson(source), [(0.0,)]) == [(0.0,)]
+        assert inputs_to_measure(poisson(source), [(0.0,)]) == [(0.0,)]
 
 
 class TestSomeDataFixed:
@@ -115,4 +115,4 @@ class TestSomeDataFixed:
         ],
     )
     def test_nothing_but_the_fixed_data(self, problem, expected):
-        assert at_rest(problem) == expected
+        assert fixed_alone(problem) == expected
