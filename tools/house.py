@@ -24,7 +24,7 @@ AREAS = {
     "files": (
         "files/* io agreement storage replacing mapped streaming/recorded streaming/restored",
         "basics/codec basics/stored basics/fitting basics/storage basics/replacing basics/mapped "
-        "operators/load operators/closing operators/known operators/streams",
+        "operators/load operators/closing operators/known operators/records",
     ),
     "streams": (
         "streaming/* batches methods/accumulators methods/materialized",
@@ -64,8 +64,7 @@ AREAS = {
     ),
     "learning": (
         "learn refine heldout search tuning",
-        "learning/learn learning/task learning/refine learning/heldout learning/tuning "
-        "operators/report",
+        "learning/learn learning/task learning/refine learning/heldout learning/tuning operators/report",
     ),
     "paper": ("experiments/* plotting", "paper/* plotting"),
     "basics": (

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernop as ko
-from kernop.learning.default import LEVELS, NEARLY, SMALL, by_default, planned
 from kernop.learning.heldout import Findings
-from kernop.learning.refine import ToleranceWarning
+from kernop.learning.refine import LEVELS, NEARLY, SMALL, ToleranceWarning, by_default, planned
 
 LINE, SQUARE = ko.Interval(0.0, 1.0), ko.Box([0, 0], [1, 1])
 POISSON = ko.Problem(

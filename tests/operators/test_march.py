@@ -548,3 +548,31 @@ class TestMethodsAndFiles:
         with pytest.raises(MissingFunctionError, match="problem"):
             ko.load(path).march(3, 0.0, 0.0, 1.0)
         assert ko.load(path, problem=problem).march(3, 0.0, 0.0, 1.0).steps == 3
+
+
+def test_matrix_fields_are_applied_entry_by_entry():
+    T = learned("heat")
+    u, x = T.march(3, f=0.0, g=0.0, u0=lambda x: np.sin(PI * x[..., 0])), places(T, 3, 40)
+    both = (0, 1)
+    second = u.apply(lambda v: ko.grad(ko.grad(v, axes=both), axes=both), x)
+    for j in both:
+        for k in both:
+            own = u.apply(lambda v, j=j, k=k: ko.partial(ko.partial(v, j), k), x)
+            np.testing.assert_allclose(second[:, j, k], own, rtol=1e-9, atol=1e-9)
+
+
+def test_one_input_of_a_batch_begins_with_its_own_values():
+    T = learned("heat")
+    values = np.sin(PI * T.points["u0"].x[:, :1]) * np.array([1.0, 2.0])
+    u = T.march(3, f=0.0, g=0.0, u0=values)
+    np.testing.assert_array_equal(u[1].slabs[0].inputs["u0"], values[:, 1])
+    x = places(T, 3, 40)
+    np.testing.assert_allclose(u[1](x), T.march(3, f=0.0, g=0.0, u0=values[:, 1])(x), rtol=1e-9, atol=1e-10)
+
+
+def test_the_misfit_of_a_sum_is_known():
+    T = learned("heat")
+    u = T.march(3, f=0.0, g=0.0, u0=lambda x: np.sin(PI * x[..., 0]))
+    assert (u + u).misfit == pytest.approx(u.misfit, rel=1e-6)
+    with pytest.raises(ArgumentError, match=r"u\.slabs\[k\]"):
+        u.std([[0.5, 0.1]])

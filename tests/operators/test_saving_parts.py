@@ -12,7 +12,7 @@ import kernop as ko
 from kernop.basics.errors import ArgumentError
 from kernop.basics.ragged import Ragged
 from kernop.basics.storage import read, write
-from kernop.operators.partitions import parts_record
+from kernop.operators.records import parts_record
 
 SQUARE = ko.Box([0.0, 0.0], [1.0, 1.0])
 ELL = ko.Polygon([[-1, -1], [1, -1], [1, 0], [0, 0], [0, 1], [-1, 1]])

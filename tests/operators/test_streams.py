@@ -10,7 +10,7 @@ from kernop.basics.errors import ArgumentError, FileError
 from kernop.basics.storage import read, write
 from kernop.collocation.batches import chain, recorded, stream
 from kernop.operators.operator import without_functions
-from kernop.operators.streams import StreamRecord
+from kernop.operators.records import StreamRecord
 
 LINE = ko.Interval(0.0, 1.0)
 PROBLEM = ko.Problem(ko.Equation(lambda u: u, on=LINE, name="f"), ko.Dirichlet(on=LINE.boundary, name="g"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -171,11 +171,11 @@ class Ansatz:
         ones, axes = np.ones(len(x)), np.eye(x.shape[1], dtype=int).tolist()
         return self.split(x, [{(k, tuple(axis)): ones} for k in components for axis in axes], True)
 
-    def split(self, x: FloatArray, tables: list[Any], vector: bool) -> Functionals:
+    def split(self, x: FloatArray, tables: Sequence[TermTable], vector: bool) -> Functionals:
         """Tables of coefficients of the u_k as real functionals of the v_k, one table for each component of P u."""
         return self._split(x, [self._placed(table, x) for table in tables], vector)
 
-    def _split(self, x: FloatArray, tables: list[Any], vector: bool) -> Functionals:
+    def _split(self, x: FloatArray, tables: Sequence[TermTable], vector: bool) -> Functionals:
         """Tables of complex coefficients of the v_k as real functionals, real parts before imaginary parts."""
         found = self.complex or any(np.iscomplexobj(values) for table in tables for values in table.values())
         rows = [tabulated(x, self._real(table)) for table in tables]

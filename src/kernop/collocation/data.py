@@ -38,8 +38,8 @@ Input = Mapping[str, InputValue]
 
 
 def named_inputs(
-    problem: Problem, values: Sequence[Any], named: Mapping[str, Any], argument: str = "T"
-) -> dict[str, Any]:
+    problem: Problem, values: Sequence[InputValue], named: Input, argument: str = "T"
+) -> dict[str, InputValue]:
     """The inputs of a call T(…) by name: all of them, each once, in the order of the problem."""
     names = problem.inputs
     wanted = f"give ({', '.join(names)})"
@@ -59,7 +59,7 @@ def named_inputs(
     return {name: given[name] for name in names}
 
 
-def listed_inputs(problem: Problem, inputs: object, argument: str = "inputs") -> list[dict[str, Any]]:
+def listed_inputs(problem: Problem, inputs: object, argument: str = "inputs") -> list[dict[str, InputValue]]:
     """A list of inputs, each a tuple in the order of T or a dictionary, as dictionaries by name."""
     remedy = f"give a list of inputs, each a tuple ({', '.join(problem.inputs)}) or a dictionary"
     if isinstance(inputs, str) or not isinstance(inputs, Sequence):
@@ -71,7 +71,7 @@ def listed_inputs(problem: Problem, inputs: object, argument: str = "inputs") ->
     return [named_inputs(problem, values, named, argument) for values, named in pairs]
 
 
-def inputs_in_advance(problem: Problem, inputs: object) -> list[dict[str, Any]]:
+def inputs_in_advance(problem: Problem, inputs: object) -> list[dict[str, InputValue]]:
     """Inputs that are given to `learn`: functions and numbers, which are known wherever there are points."""
     found = listed_inputs(problem, inputs)
     remedy = "give a function or a number, which is known at all points"
@@ -83,9 +83,7 @@ def inputs_in_advance(problem: Problem, inputs: object) -> list[dict[str, Any]]:
     return found
 
 
-def all_values(
-    problem: Problem, given: Mapping[str, Any], points: Mapping[str, Points], layouts: Sequence[Layout]
-) -> Any:
+def all_values(problem: Problem, given: Input, points: Mapping[str, Points], layouts: Sequence[Layout]) -> Any:
     """All data as one column of rows (N,), or (N, B); a JAX array if any input is one.
 
     ``layouts`` are those of the conditions. Complex data of a real operator stay complex numbers.

@@ -129,9 +129,9 @@ def tabulated(x: FloatArray, table: Mapping[Term, FloatArray]) -> Block:
     return Block(x, tuple(kept), np.stack(list(kept.values()), axis=1))
 
 
-def evaluations(x: FloatArray, k: int = 0, factor: float = 1.0) -> Block:
-    """The functionals u ↦ factor · u_k(x_i)."""
-    return Block(x, ((k, (0,) * x.shape[1]),), np.full((len(x), 1), factor))
+def evaluations(x: FloatArray, k: int = 0) -> Block:
+    """The functionals u ↦ u_k(x_i)."""
+    return Block(x, ((k, (0,) * x.shape[1]),), np.ones((len(x), 1)))
 
 
 @stored("layout")

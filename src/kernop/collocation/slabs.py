@@ -23,7 +23,7 @@ from kernop.basics.errors import (
     naming,
 )
 from kernop.collocation.ansatz import Ansatz, condition_functionals
-from kernop.collocation.data import all_values, concrete, number_of_values
+from kernop.collocation.data import Input, InputValue, all_values, concrete, number_of_values
 from kernop.collocation.functionals import Functionals, Layout, evenly, together
 from kernop.geometry import Points, Region, SpaceTime
 from kernop.geometry.region import Subregion
@@ -44,7 +44,7 @@ class Later:
     function: Function
     shift: float
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: FloatArray) -> Any:
         """The values of the function, shifted in time, at x (n, d)."""
         return self.function(x + self.shift * np.eye(x.shape[-1])[-1])
 
@@ -201,17 +201,17 @@ def _check_region(slab: Slab, condition: Condition, some: Points) -> None:
 
 def by_slab(
     slab: Slab,
-    given: Mapping[str, Any],
+    given: Input,
     points: Mapping[str, Points],
     layouts: Mapping[str, Layout],
     steps: int,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, InputValue]]:
     """The data of all conditions in each slab, in its own time; those at t0 only in the first.
 
     Functions are of the time of all slabs. An array has values for each slab, (steps, n) or (steps, n, B); one for a
     condition at t0 those for the first, (n,) or (n, B), as T itself takes them.
     """
-    found: list[dict[str, Any]] = [{} for _ in range(steps)]
+    found: list[dict[str, InputValue]] = [{} for _ in range(steps)]
     for condition in slab.problem.conditions:
         name = condition.name
         value = given.get(name, condition.data)
@@ -225,8 +225,8 @@ def by_slab(
 
 
 def _parts(
-    condition: Condition, value: object, points: Points, layout: Layout, steps: int, duration: float
-) -> list[Any]:
+    condition: Condition, value: InputValue, points: Points, layout: Layout, steps: int, duration: float
+) -> list[InputValue]:
     """The data of one condition in each slab."""
     if callable(value):
         return [Later(value, k * duration) for k in range(steps)]
@@ -248,7 +248,7 @@ def _parts(
 
 
 def data_of_slabs(
-    slab: Slab, inputs: Sequence[Mapping[str, Any]], points: Mapping[str, Points], layouts: Sequence[Layout]
+    slab: Slab, inputs: Sequence[Input], points: Mapping[str, Points], layouts: Sequence[Layout]
 ) -> tuple[FloatArray, bool, bool]:
     """Data of all slabs as rows, (N, steps, B), 0 where they are handed on; are they single, are they pairs?"""
     found = []

@@ -12,13 +12,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray, IntArray
-from kernop.collocation.data import inputs_in_advance
+from kernop.collocation.data import Input, inputs_in_advance
 from kernop.collocation.sampling import can_be_fresh, interior
 from kernop.geometry import Points
 from kernop.language.problem import Problem
@@ -151,7 +150,7 @@ def adapted(
     place: Place,
     layers: Layers,
     problem: Problem,
-    inputs: Any,
+    inputs: Sequence[object] | None,
     tol: float,
     budget: int,
     *,
@@ -203,7 +202,7 @@ class _Search:
     build: Build
     place: Place
     problem: Problem
-    inputs: list[dict[str, Any]]
+    inputs: Sequence[Input]
     seed: int
     tick: Callable[[str], None]
     levels: list[Level] = field(default_factory=list[Level])

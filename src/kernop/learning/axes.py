@@ -8,9 +8,8 @@ not used, falls by a factor. The number of functions stays the same meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -78,7 +77,7 @@ class _Search:
         return self.known[key]
 
 
-def as_data_vary(problem: Problem, inputs: Any, frame: Frame, seed: int) -> Frame:
+def as_data_vary(problem: Problem, inputs: Sequence[object] | None, frame: Frame, seed: int) -> Frame:
     """Axes as fine as the data of the inputs vary along them: rms ∂_j h / rms h, the most of any condition and input.
 
     An axis along which no data are given is as coarse as the coarsest other one.

@@ -12,8 +12,8 @@ from kernop.basics.progress import Stages
 from kernop.collocation.divisible import pieces_of, supported_pieces
 from kernop.collocation.singularities import singular_places
 from kernop.language.problem import Problem
-from kernop.learning.default import GOOD
 from kernop.learning.partitioned import CANNOT, cells_for, partitioned
+from kernop.learning.refine import GOOD
 from kernop.learning.task import Task
 from kernop.methods.partition import Partition
 from kernop.operators.operator import SolutionOperator

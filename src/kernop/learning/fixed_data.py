@@ -7,7 +7,6 @@ left open, every solution contains that of the fixed data with 0 for the others,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from kernop.language.problem import Problem
 FEW = 64
 
 
-def inputs_to_measure(problem: Problem, inputs: Sequence[Any] | None) -> Sequence[Any] | None:
+def inputs_to_measure(problem: Problem, inputs: Sequence[object] | None) -> Sequence[object] | None:
     """Inputs to measure by: the user's; or none but the fixed data, if there are no others and they vary.
 
     Constants do not count: in most cases they are resolved, and `fixed_alone` sees where they are not. On a line they
@@ -32,7 +31,7 @@ def inputs_to_measure(problem: Problem, inputs: Sequence[Any] | None) -> Sequenc
     return [{}] if _varying(problem) or (problem.dim == 1 and fixed_alone(problem)) else None
 
 
-def fixed_alone(problem: Problem) -> list[dict[str, Any]] | None:
+def fixed_alone(problem: Problem) -> list[dict[str, float]] | None:
     """The one input with 0 for all data that are not fixed; None if it tells nothing of the fixed ones.
 
     So it is if all of them are 0, or constants beside others that are open; and if values are fixed on one piece of the

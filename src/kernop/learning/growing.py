@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,10 +20,9 @@ from kernop.geometry import Points
 from kernop.language.problem import Problem
 from kernop.learning.adapt import USED, adaptable, adapted, smooth
 from kernop.learning.axes import as_data_vary, followed
-from kernop.learning.default import ENOUGH, by_default
 from kernop.learning.fixed_data import fixed_alone
 from kernop.learning.heldout import Measure, OnBoth, OnInputs, OnProbes
-from kernop.learning.refine import POINTS_PER_CENTRE, refine
+from kernop.learning.refine import ENOUGH, POINTS_PER_CENTRE, by_default, refine
 from kernop.learning.task import Task
 from kernop.methods import Method, Subspace
 from kernop.methods.spaces import DirectSum, Layers, Multipoles
@@ -44,10 +43,10 @@ def grown(
     method: Method,
     points: Any,
     tol: float | None,
-    inputs: Any,
+    inputs: Sequence[object] | None,
     budget: int,
     stage: Stages,
-    in_parts: Callable[[SolutionOperator, Any], SolutionOperator],
+    in_parts: Callable[[SolutionOperator, Sequence[object] | None], SolutionOperator],
 ) -> SolutionOperator:
     """With more and more functions: until an error where nothing was learned is small enough, or the best of a
     few if no tolerance is given.
@@ -106,7 +105,7 @@ class _Levels:
     task: Task
     method: Subspace
     given: Mapping[str, Points] | None
-    inputs: Any
+    inputs: Sequence[object] | None
     stage: Stages
     both: bool = field(default=False, init=False)  # are known solutions measured by beside inputs?
     ansatz: Ansatz | None = field(default=None, init=False)  # of the first level, by which all are measured

@@ -154,7 +154,7 @@ class Search:
             self.tick(min(1.0, self._count / (len(FACTORS) + REFINEMENTS)))
         return spectrum(with_lengthscales(self.kernel, lengths), self.functionals, self.weights, self.data)
 
-    def _values(self, factored: Spectrum, lams: Any) -> FloatArray:
+    def _values(self, factored: Spectrum, lams: FloatArray | float) -> FloatArray:
         return getattr(factored, self.criterion)(lams)
 
     def _record(self, lengths: FloatArray, lam: float, value: float) -> Trial:

@@ -168,16 +168,16 @@ def read_noise(noise: object, problem: Problem, sizes: Callable[[], tuple[float,
         size = dict(zip(problem.names, sizes(), strict=True))
         best = EXACT * min(level / size[name] for name, level in own.items())
         return Noise(tuple(own.get(name, best * size[name]) for name in problem.names))
-    if not isinstance(noise, Mapping):
+    if isinstance(noise, Mapping):
+        named: Mapping[str, object] = noise
+        check_conditions("noise", named, problem)
+        for name in named:
+            if name in own:
+                got = f"{describe(named[name])} for {name!r}, which states {own[name]:g} itself"
+                raise fail(ArgumentError, f"noise[{name!r}]", got, "state it in one place")
+        check_conditions("noise", (*named, *own), problem, each="a level, small where data are exact,")
+        levels = {name: check_number(f"noise[{name!r}]", named[name], above=0.0) for name in rest}
+    else:
         remedy = "give a positive number, or one for each condition by name"
-        level = check_number("noise", noise, above=0.0, remedy=remedy)
-        return Noise(tuple(own.get(name, level) for name in problem.names))
-    named: Mapping[Any, Any] = noise
-    check_conditions("noise", named, problem)
-    for name in named:
-        if name in own:
-            got = f"{describe(named[name])} for {name!r}, which states {own[name]:g} itself"
-            raise fail(ArgumentError, f"noise[{name!r}]", got, "state it in one place")
-    check_conditions("noise", (*named, *own), problem, each="a level, small where data are exact,")
-    levels = {name: check_number(f"noise[{name!r}]", named[name], above=0.0) for name in rest}
-    return Noise(tuple(own[name] if name in own else levels[name] for name in problem.names))
+        levels = dict.fromkeys(rest, check_number("noise", noise, above=0.0, remedy=remedy))
+    return Noise(tuple((own | levels)[name] for name in problem.names))

@@ -27,8 +27,7 @@ from kernop.operators.closing import enveloped
 from kernop.operators.format1 import upgraded
 from kernop.operators.known import shown
 from kernop.operators.operator import FORMAT, KIND, SolutionOperator
-from kernop.operators.partitions import PartsRecord
-from kernop.operators.streams import StreamRecord
+from kernop.operators.records import PartsRecord, StreamRecord
 from kernop.trust.resolution import with_interfaces
 
 #: How far values may be apart, relative to the largest of their kind, and of all kinds: rounding on other processors.

@@ -44,9 +44,8 @@ from kernop.operators.closing import Closing, enveloped
 from kernop.operators.fixed import FixedOperator, fixed
 from kernop.operators.green import GreenFunction, green_function, opened
 from kernop.operators.looks import plot_operator, unlabelled
-from kernop.operators.partitions import parts_record
+from kernop.operators.records import parts_record, stream_record
 from kernop.operators.shapes import PointsLike, Values, by_unknown, deviations
-from kernop.operators.streams import stream_record
 from kernop.trust.evidence import Evidence, evidence
 from kernop.views.html import html_table
 

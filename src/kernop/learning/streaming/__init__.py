@@ -6,7 +6,7 @@ Inputs that are known in advance ride along. Later ones pass over the points aga
 """
 
 from kernop.learning.streaming.checkpoint import Checkpoint, read_checkpoint
-from kernop.learning.streaming.crew import OnWorkers
+from kernop.learning.streaming.cluster import OnWorkers
 from kernop.learning.streaming.passes import Passes
 
 __all__ = ["Checkpoint", "OnWorkers", "Passes", "read_checkpoint"]

@@ -1,4 +1,4 @@
-"""Passes over a stream, and evaluations, spread over the workers of a Dask client.
+"""Passes over a stream, evaluations, and many tasks of one kind, spread over the workers of a Dask client.
 
 The chunks of a pass are computed on workers, and merged by the same tree as in this process (`home`). So the result
 does not depend on how many workers there are, nor on which of them did what. A worker that dies takes its chunks with
@@ -7,6 +7,7 @@ it, and they are computed again elsewhere.
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
@@ -28,6 +29,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.linalg import one_thread
 from kernop.basics.progress import Tick
+from kernop.basics.shelf import Address, Parcel, Shelf, put_there
 from kernop.collocation.batches import batch_digest
 from kernop.collocation.data import places
 from kernop.geometry import Points
@@ -37,6 +39,7 @@ from kernop.learning.streaming.checkpoint import CheckpointFile
 from kernop.learning.streaming.home import Home, chunks, chunks_of, merged, seen
 from kernop.learning.streaming.sending import check_workers, pickled, unpickled
 from kernop.methods.accumulators import Accumulator
+from kernop.methods.parts.crew import threads
 from kernop.methods.regression import Regression
 from kernop.operators.solution import Solution
 
@@ -274,3 +277,44 @@ def _evaluated(work: tuple[Solution, Operator], points: Points) -> FloatArray:
     u, op = work
     with one_thread():
         return u.apply(op, points, outside="extrapolate")
+
+
+#: Fewer items are not worth the way.
+LEAST = 2
+
+
+class OnWorkers:
+    """A function of each of many items, which hold no code, on workers.
+
+    What an item gives depends on it alone, and is computed with one thread of BLAS: so it has the same bits on any
+    worker, and here. A worker that dies takes its items with it, and they are computed again elsewhere. Workers of this
+    machine put what they find on a shelf of this process; from others it is sent.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._workers = check_client(client), Workers(client)
+
+    def __call__(
+        self, function: Callable[[Any], Any], items: Sequence[Any], shelf: Shelf | None = None, /
+    ) -> list[Any]:
+        """The values in the order of the items."""
+        if len(items) < LEAST:
+            return threads(function, items, shelf)
+        near = shelf or Shelf.in_memory()
+        with self._workers.connected():
+            there = self._workers.send((function, near and near.address))
+            tasks = self._workers.parts(_done, there, [pickle.dumps(item, protocol=5) for item in items])
+            # What was sent goes to the disk at once, if it does not fit into memory.
+            found = self._workers.results(
+                there, tasks, lambda value: value if shelf is None or isinstance(value, Parcel) else shelf.put(value)
+            )
+        if near is None:
+            return found
+        opened = iter(near.opened([own for own in found if isinstance(own, Parcel)]))
+        return [next(opened) if isinstance(own, Parcel) else own for own in found]
+
+
+def _done(work: tuple[Callable[[Any], Any], Address | None], item: bytes) -> Any:
+    function, address = work
+    with one_thread():
+        return put_there(address, function(pickle.loads(item)))
