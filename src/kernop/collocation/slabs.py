@@ -265,7 +265,7 @@ def data_of_slabs(
     width = widths.pop()
     stacked = np.stack([np.broadcast_to(rows, (len(rows), width)) for rows in columns], axis=1)
     paired = bool(np.iscomplexobj(stacked))
-    return np.concatenate([stacked.real, stacked.imag], axis=2) if paired else stacked, single, paired
+    return np.concatenate([np.real(stacked), np.imag(stacked)], axis=2) if paired else stacked, single, paired
 
 
 def slab_numbers(times: FloatArray, slab: Slab, steps: int) -> tuple[IntArray, FloatArray, BoolArray]:

@@ -159,8 +159,10 @@ def check_problem(
     for mine, theirs in zip(problem.conditions, stored.conditions, strict=True):
         places = points[mine.name]
         known = remembered(mine.on, places)  # a predicate is seen by what it says of the points
-        parts = isinstance(known, Remembered) and isinstance(theirs.on, Remembered)
-        if not (known.base == theirs.on.base if parts else known == theirs.on):
+        both = (known, theirs.on)
+        if isinstance(known, Remembered) and isinstance(theirs.on, Remembered):
+            both = (known.base, theirs.on.base)
+        if both[0] != both[1]:
             raise _other(f"{mine.name!r} on {mine.on!r}, not on {theirs.on!r}")
         if not np.all(mine.on.contains(places.x)):
             raise _other(f"{mine.name!r} on {mine.on!r}, to which some of the stored points do not belong")
