@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.checks import check_choice, check_integer
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
+from kernop.basics.frozen import Kept
 from kernop.basics.linalg import norms, weighted_norms
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import Ansatz
@@ -369,10 +370,6 @@ def factorised(
     copies = 2 if crossing is not None and crossing.doubled else 1
     width, most = copies * ansatz.width, by_degree(dim, int(np.max(degrees)))
     space = PartsSpace(mosaic=mosaic, degrees=most, uppers=(), ansatz=ansatz, components=width)
-    owned: list[list[tuple[int, int]]] = [[] for _ in part_rows]  # seam, side
-    for number, seam in enumerate(mosaic.seams):
-        owned[seam.below].append((number, 0))
-        owned[seam.above].append((number, 1))
     leaves = Leaves(
         space,
         functionals,
@@ -380,12 +377,11 @@ def factorised(
         degrees=degrees,
         crossing=crossing,
         traces=traces,
-        owned=owned,
         counts=counts,
     )
     plan, strengths = leaves.planned({} if known is None else known), leaves.strengths
     integrals = _integrals(functionals, part_rows)
-    glue = _glue(traces, owned, crossing, copies * len(integrals))
+    glue = _glue(mosaic, traces, crossing, copies * len(integrals))
     alike, shelf = plan.alike(strengths, glue.sums), leaves.shelf(plan)
     times = Counter(alike)
     subtrees = Subtrees(mosaic.cells.root, mosaic.of_cells, glue, [times[kind] == 1 for kind in alike])
@@ -454,21 +450,26 @@ def _shifted(block: Block, shift: int) -> Block:
     return replace(block, terms=tuple((k + shift, alpha) for k, alpha in block.terms))
 
 
-def _glue(
-    traces: Sequence[Trace], owned: Sequence[Sequence[tuple[int, int]]], crossing: Exchange | None, sums: int
-) -> Glue:
+_glues: Kept[Mosaic, dict[tuple[int, bool, int], Glue]] = Kept()
+
+
+def _glue(mosaic: Mosaic, traces: Sequence[Trace], crossing: Exchange | None, sums: int) -> Glue:
     """The numbers of the unknowns: seam after seam, the two sides of each behind each other if each has its own."""
     channels = 0 if crossing is None else len(crossing.incoming[0])
     shared = crossing is None or crossing.shared
+    known, key = _glues.of(mosaic, dict[tuple[int, bool, int], Glue]), (channels, shared, sums)
+    if key in known:
+        return known[key]
     sizes = np.array([channels * len(own) for own in traces], dtype=np.intp)
     starts = np.cumsum([0, *(sizes if shared else 2 * sizes)])
+    none, count = np.empty(0, dtype=np.intp), int(starts[-1])
     numbers = [
-        [starts[f] + (0 if shared else side * sizes[f]) + np.arange(sizes[f]) for f, side in own] for own in owned
+        [starts[f] + (0 if shared else side * sizes[f]) + np.arange(sizes[f]) for f, side in own]
+        for own in mosaic.seams_of_parts
     ]
-    count = int(starts[-1])
     partner = None
     if not shared:
         swapped = [start + np.roll(np.arange(2 * n), n) for start, n in zip(starts[:-1], sizes, strict=True)]
         partner = np.concatenate(swapped).astype(np.intp)
-    none = np.empty(0, dtype=np.intp)
-    return Glue(tuple(np.concatenate([none, *own]).astype(np.intp) for own in numbers), count, partner, sums)
+    found = Glue(tuple(np.concatenate([none, *own]).astype(np.intp) for own in numbers), count, partner, sums)
+    return known.setdefault(key, found)
