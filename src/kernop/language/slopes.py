@@ -22,7 +22,7 @@ from kernop.basics.frozen import Kept
 from kernop.language.functions import Function, once_at, values_of_function
 
 #: A function is compiled after so many derivatives, which take about as long as to compile it.
-OFTEN = 32
+OFTEN = 16
 #: Values are the same if they differ by this part, or by this part of the largest: compiled code rounds differently.
 SAME, ROUNDING = 1e-9, 1e-13
 
