@@ -25,7 +25,7 @@ from kernop.collocation.slabs import (
 from kernop.geometry import Points
 from kernop.language.conditions import Condition
 from kernop.methods import Answer
-from kernop.methods.partition import PartsFactorisation
+from kernop.methods.glued import PartsFactorisation
 from kernop.methods.repeated import Repetition
 from kernop.methods.walking import Walk
 from kernop.operators.marched import MarchedSolution

@@ -14,7 +14,7 @@ from kernop.basics.ragged import Ragged
 from kernop.basics.stored import stored
 from kernop.collocation.functionals import Functionals
 from kernop.methods.base import Answer, Factorisation
-from kernop.methods.partition import PartsFactorisation
+from kernop.methods.glued import PartsFactorisation
 from kernop.methods.parts.gluing import Glue, Group
 from kernop.methods.parts.leaves import PartRows
 from kernop.methods.parts.local import Local

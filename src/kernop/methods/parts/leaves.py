@@ -207,9 +207,10 @@ class Leaves:
         for k, rows in enumerate(self._part_rows):
             for c, own in rows.slices:
                 places[c][own if functionals.blocks[c].starts is None else slice(None)] = k
-        pairs = list(zip(functionals.blocks, places, strict=True))
-        self._sizes = [self._units(block, place, count) for block, place in pairs]
-        self._data = [self._scaled(b, p, size) for (b, p), size in zip(pairs, self._sizes, strict=True)]
+        owns = [self._in_units(block, place) for block, place in zip(functionals.blocks, places, strict=True)]
+        self._sizes = [_sizes(own, place, count) for own, place in zip(owns, places, strict=True)]
+        about = zip(functionals.blocks, owns, places, self._sizes, strict=True)
+        self._data = [self._scaled(*own) for own in about]
         self.strengths = np.zeros(count)
         self._into: list[_Scaled] = []
         self._out: list[_Scaled] = []
@@ -217,7 +218,7 @@ class Leaves:
             sides = np.repeat(self._space.mosaic.sewn.sides, self._space.mosaic.sewn.counts, axis=0).T
             for side, blocks in zip(sides, self._crossing.outgoing, strict=True):
                 for block in blocks:
-                    self.strengths = np.maximum(self.strengths, self._units(block, side, count))
+                    self.strengths = np.maximum(self.strengths, _sizes(self._in_units(block, side), side, count))
             self.strengths[self.strengths == 0.0] = 1.0
             self._into = self._on_seams(self._crossing.incoming, sides, np.ones(count))
             self._out = self._on_seams(self._crossing.outgoing, sides, self.strengths)
@@ -230,8 +231,8 @@ class Leaves:
         found: list[_Scaled] = []
         for pair in zip(*blocks, strict=True):
             terms = tuple(dict.fromkeys((*pair[0].terms, *pair[1].terms)))
-            both = [self._scaled(_with_terms(b, terms), side, sizes) for b, side in zip(pair, sides, strict=True)]
-            table = np.concatenate([own.table for own in both])
+            wide = [(_with_terms(block, terms), side) for block, side in zip(pair, sides, strict=True)]
+            table = np.concatenate([self._scaled(b, self._in_units(b, side), side, sizes).table for b, side in wide])
             found.append(_Scaled(terms, table[self._seams.nodes], None))
         return found
 
@@ -239,16 +240,15 @@ class Leaves:
         """half^α for all parts, (P, A); negative where a part is mirrored along an odd number of axes of α."""
         return np.stack([np.prod(self._half ** np.array(alpha), axis=1) for alpha in alphas], axis=1)
 
-    def _units(self, block: Block, place: NDArray[np.intp], count: int) -> FloatArray:
-        """The size of the coefficients of a block in each part, in its units, (P,); 0 where it has no points."""
-        found = np.zeros(count)
-        np.maximum.at(found, place, np.max(np.abs(block.coefficients / self._powers(block.alphas)[place]), axis=1))
-        return found
+    def _in_units(self, block: Block, place: NDArray[np.intp]) -> FloatArray:
+        """The coefficients of a block in units of the parts in which its points lie, (n, A)."""
+        return block.coefficients / self._powers(block.alphas)[place]
 
-    def _scaled(self, block: Block, place: NDArray[np.intp], sizes: FloatArray) -> _Scaled:
-        n, width = block.coefficients.shape
+    def _scaled(self, block: Block, own: FloatArray, place: NDArray[np.intp], sizes: FloatArray) -> _Scaled:
+        """With coefficients in units of the parts, (n, A), divided by their sizes there, (P,)."""
+        n, width = own.shape
         table = np.empty((n, width + block.x.shape[1]))
-        table[:, :width] = block.coefficients / self._powers(block.alphas)[place] / sizes[place, None]
+        np.divide(own, sizes[place, None], out=table[:, :width])
         table[:, width:] = (block.x - self._middle[place]) / self._half[place]
         return _Scaled(block.terms, table, block.starts)
 
@@ -348,6 +348,13 @@ class Leaves:
         slices = zip(self._part_rows[k].slices, weights, strict=True)
         roots = [np.full(part.stop - part.start, 1.0 / (self._sizes[c][k] * w)) for (c, part), w in slices]
         return Built(local, np.concatenate(roots), float(self.strengths[k]))
+
+
+def _sizes(own: FloatArray, place: NDArray[np.intp], count: int) -> FloatArray:
+    """The largest of coefficients (n, A) in each part, (P,), for points that lie in parts (n,); 0 without points."""
+    found = np.zeros(count)
+    np.maximum.at(found, place, np.max(np.abs(own), axis=1))
+    return found
 
 
 def _near(one: FloatArray, other: FloatArray, distance: float) -> bool:
