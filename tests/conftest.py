@@ -64,11 +64,11 @@ def pytest_collection():
 def pytest_runtest_teardown(item, nextitem):
     """Compiled functions of files that are done are forgotten when there are many: some thousand take gigabytes."""
     if nextitem is not None and nextitem.path != item.path and _gigabytes() > LARGE:
-        gc.collect()
         _give_back()
         if _gigabytes() > LARGE:
             jax.clear_caches()
-            gc.collect()
+            gc.collect()  # takes seconds: once
+            _give_back()
 
 
 def _give_back() -> None:

@@ -168,7 +168,11 @@ def test_sums_count_as_one_row():
     assert [len(own) for own in rows.conditions] == [4, 2, 80]
     assert len(rows.pointwise) == 4 + 5 + 80
     assert not rows.pointwise.summed
-    np.testing.assert_allclose(rows.collected(field_values(rows.pointwise)), field_values(rows), rtol=1e-13)
+    single = field_values(rows.pointwise)
+    for axis, values in ((0, single), (1, np.stack([single, single]))):
+        parts = zip(rows.blocks, rows.divided(values, axis), strict=True)
+        found = np.concatenate([block.collected(own, axis) for block, own in parts], axis=axis)
+        np.testing.assert_allclose(found if axis == 0 else found[1], field_values(rows), rtol=1e-13)
 
 
 def test_sums_in_one_block_are_the_same_rows():

@@ -40,3 +40,40 @@ def test_a_thin_gap_is_a_part():
         ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=square, name="f"), ko.Dirichlet(on=square.boundary, name="g")
     )
     assert jump_parts(problem).inside.tolist() == [[0, 0], [0, 1], [1, 0]]
+
+
+def poisson(domain, where=None):
+    side = domain.boundary if where is None else domain.boundary.where(where)
+    rest = () if where is None else (ko.Dirichlet(on=domain.boundary.where(lambda x: ~where(x)), name="rest"),)
+    return ko.Problem(
+        ko.Equation(lambda u: -ko.laplacian(u), on=domain, name="f"), ko.Dirichlet(on=side, name="g"), *rest
+    )
+
+
+def mosaic_of(problem, **options):
+    return ko.learn(problem, method=ko.Partition(**{"cells": 2, "degree": 5, **options})).factorisation.expansion.mosaic
+
+
+def test_a_domain_that_was_cut_before_is_not_cut_again():
+    """By another problem too: what is the same is seen by value. Cells, degrees and regions tell others apart."""
+    first = mosaic_of(poisson(ko.Box([0, 0], [1, 1])))
+    assert mosaic_of(poisson(ko.Box([0, 0], [1, 1]))) is first
+    others = [
+        mosaic_of(poisson(ko.Box([0, 0], [1, 1.1]))),
+        mosaic_of(poisson(ko.Box([0, 0], [1, 1])), cells=3),
+        mosaic_of(poisson(ko.Box([0, 0], [1, 1])), degree=6),
+        mosaic_of(poisson(ko.Box([0, 0], [1, 1])), levels=8),
+    ]
+    assert all(other is not first for other in others)
+    assert not first.owners.flags.writeable
+    assert not first.sewn.x.flags.writeable
+
+
+def test_regions_that_are_told_by_functions_are_looked_at_again():
+    limit = [0.5]
+    problem = poisson(ko.Box([0, 0], [1, 1]), where=lambda x: x[..., 1] < limit[0])
+    first = mosaic_of(problem, levels=0)
+    limit[0] = 0.25
+    second = mosaic_of(problem, levels=0)
+    assert np.max(first.points["g"].x[:, 1]) > 0.4
+    assert np.max(second.points["g"].x[:, 1]) < 0.25

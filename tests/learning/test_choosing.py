@@ -5,7 +5,7 @@ import pytest
 
 import kernop as ko
 from kernop.learning.choosing import ROUGH, singular
-from kernop.methods.partition import PartsFactorisation
+from kernop.methods.glued import PartsFactorisation
 
 SQUARE = ko.Box([0, 0], [1, 1])
 ELL = ko.Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)])

@@ -9,8 +9,8 @@ import pytest
 import kernop as ko
 from kernop.basics.progress import Stages
 from kernop.collocation.divisible import pieces_of
-from kernop.learning.partitioned import flux_error
-from kernop.methods.partition import PartsFactorisation
+from kernop.learning.followed import flux_error
+from kernop.methods.glued import PartsFactorisation
 
 SQUARE = ko.Box([0, 0], [1, 1])
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from threading import Lock
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
@@ -10,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 #: What holds no arrays. There may be very many of them.
-PLAIN = (int, float, complex, str, bytes, slice, type, type(None))
+PLAIN = frozenset({int, float, complex, bool, str, bytes, slice, type, type(None)})
 
 Value = TypeVar("Value")
 Key = TypeVar("Key")
@@ -24,7 +25,7 @@ def frozen(value: Value) -> Value:
     """
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
-    elif isinstance(value, PLAIN):
+    elif type(value) in PLAIN:
         pass
     elif isinstance(value, tuple | list):
         for part in value:
@@ -63,3 +64,35 @@ class Kept(Generic[Key, Value]):
             with self._lock:
                 self._values[key] = value
             return value
+
+
+class Recent(Generic[Value]):
+    """The last few values that were made, by keys that are compared by what they hold; for all threads.
+
+    Threads that ask for a value at once may each make it. Keys live as long as their values: they should hold nothing
+    that is large, nor functions of the user, which may say something else tomorrow.
+
+    Arguments:
+        most: so many values are kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._lock, self._most = Lock(), most
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def of(self, key: Hashable, make: Callable[[], Value], keep: Callable[[Value], bool] = lambda _: True) -> Value:
+        """The value of a key: the one that is kept, or that ``make`` makes now, which is kept if ``keep`` says so."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        value = make()
+        if keep(value):
+            with self._lock:
+                self._values[key] = value
+                if len(self._values) > self._most:
+                    self._values.popitem(last=False)
+        return value

@@ -297,3 +297,13 @@ def coefficient_mark(looks: Iterable[tuple[Condition, Points]], unknowns: Unknow
                 for term, values in plain_values(c.op, points, unknowns, of=c.of, name=c.name):
                     mark.update(repr(term).encode() + np.ascontiguousarray(values).tobytes())
     return mark.digest()
+
+
+def rows_mark(rows: Functionals) -> bytes:
+    """A digest of rows: of the coefficients of all conditions, derivatives too, at all of their points."""
+    mark = blake2b(digest_size=16)
+    for block in rows.blocks:
+        mark.update(repr(block.terms).encode())
+        for own in (block.x, block.coefficients):
+            mark.update(np.ascontiguousarray(own).data)
+    return mark.digest()

@@ -165,9 +165,7 @@ def cross(
         check_memory("x", n * m, f"{n} points against {m} functionals", "evaluate fewer points at once")
         out = np.empty((n, m), order=order)
     if left.summed or right.summed:
-        parts = cross(kernel, left.pointwise, right.pointwise)
-        out[:] = right.collected(left.collected(parts).T).T
-        return out
+        return _summed(kernel, left, right, out)
     if quick and n <= TINY and kernel.in_numpy:
         for rows, block in left:
             for cols, other in right:
@@ -176,6 +174,19 @@ def cross(
     with eagerly():
         for tile in _tiles(kernel, _strips(left), _strips(right), upper=False):
             out[tile.rows, tile.cols] = _trimmed(tile)
+    return out
+
+
+def _summed(kernel: Kernel, left: Functionals, right: Functionals, out: FloatArray) -> FloatArray:
+    """Entries of rows or columns that are sums, block by block from those at single points."""
+    if right.summed:
+        parts = cross(kernel, left, right.pointwise)
+        for (cols, block), own in zip(right, right.divided(parts, axis=1), strict=True):
+            out[:, cols] = block.collected(own, axis=1)
+    else:
+        parts = cross(kernel, left.pointwise, right)
+        for (rows, block), own in zip(left, left.divided(parts), strict=True):
+            out[rows] = block.collected(own)
     return out
 
 

@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, OperatorError, fail
+from kernop.basics.frozen import Kept
 from kernop.basics.precision import eagerly
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.elliptic import Kind, Table, condition_tables, equations_of, kind_of, tables_of
 from kernop.collocation.functionals import Block
 from kernop.collocation.mosaic import Mosaic
 from kernop.geometry import Points
+from kernop.geometry.points import points_at
 from kernop.language.conditions import Condition
 from kernop.language.fields import Term
 from kernop.language.interface import flux_of
@@ -67,7 +69,7 @@ def exchange(problem: Problem, found: Mosaic, ansatz: Ansatz, gluing: Gluing) ->
     """The traces and fluxes that neighbouring parts exchange across seams, as functionals."""
     kind = kind_of(problem)
     assert isinstance(kind, Kind)
-    nodes = _Nodes.of(problem, found)
+    nodes = _Nodes.of(found)
     values = _values(kind, nodes)
     fluxes = [nodes.scaled(own, kind) for own in _fluxes(problem, found, kind, nodes)]
     doubled = np.iscomplexobj(SIGMA.get(gluing, 1.0)) and not ansatz.complex
@@ -111,15 +113,13 @@ class _Nodes:
     above: NDArray[np.intp]
 
     @classmethod
-    def of(cls, problem: Problem, found: Mosaic) -> _Nodes:
-        x = np.concatenate([seam.x for seam in found.seams])
-        normal = np.concatenate([seam.normal for seam in found.seams])
-        counts = [len(seam.x) for seam in found.seams]
-        number = np.repeat(np.arange(len(counts)), counts)
-        below, above = (np.repeat(own, counts) for own in zip(*[(s.below, s.above) for s in found.seams], strict=True))
-        along = np.minimum(*(np.sum(np.abs(normal) * found.sides[own], axis=1) for own in (below, above)))
-        thickness = np.minimum.reduceat(along, np.cumsum([0, *counts[:-1]]))
-        return cls(x=x, normal=normal, seam=number, thickness=np.repeat(thickness, counts), below=below, above=above)
+    def of(cls, found: Mosaic) -> _Nodes:
+        sewn = found.sewn
+        below, above = np.repeat(sewn.sides, sewn.counts, axis=0).T
+        along = np.minimum(*(np.sum(np.abs(sewn.normal) * found.sides[own], axis=1) for own in (below, above)))
+        thickness = np.repeat(np.minimum.reduceat(along, np.cumsum(sewn.counts) - sewn.counts), sewn.counts)
+        number = np.repeat(np.arange(len(sewn.counts)), sewn.counts)
+        return cls(x=sewn.x, normal=sewn.normal, seam=number, thickness=thickness, below=below, above=above)
 
     def mean(self, values: NumberArray) -> NumberArray:
         """The mean over the nodes of each seam, given to each of them: (n, …)."""
@@ -148,7 +148,7 @@ def _values(kind: Kind, nodes: _Nodes) -> list[Table]:
 def _fluxes(problem: Problem, found: Mosaic, kind: Kind, nodes: _Nodes) -> list[list[Table]]:
     """The fluxes along the normal from below and from above; the latter are the former where nothing jumps."""
     if found.pieces.parts is None:
-        points = Points(nodes.x, nodes.normal, problem.timed)
+        points = points_at(nodes.x, problem.timed, nodes.normal)
         own = _of_plates(problem, kind, points) if kind.order == 4 else _divergences(problem, kind, points, False)
         return [own, own]
     if kind.order == 4:
@@ -207,10 +207,17 @@ def _divergences(problem: Problem, kind: Kind, points: Points, jumps: bool) -> l
     return [found[i] for i in kind.balanced]
 
 
+_numbers: Kept[Problem, dict[str, int]] = Kept()
+
+
 def _components(problem: Problem, condition: Condition, points: Points) -> int:
     """How many scalar equations a condition is."""
-    with eagerly():
-        return len(linear_forms(condition.op, points, problem.unknowns, of=condition.of, name=condition.name)[0])
+    known = _numbers.of(problem, dict[str, int])
+    if condition.name not in known:
+        with eagerly():
+            forms, _ = linear_forms(condition.op, points, problem.unknowns, of=condition.of, name=condition.name)
+        known[condition.name] = len(forms)
+    return known[condition.name]
 
 
 def _inner(problem: Problem, condition: Condition, points: Points) -> list[Table] | None:
@@ -272,7 +279,7 @@ def _units(problem: Problem, kind: Kind, nodes: _Nodes, fluxes: list[list[Table]
     unknown the least eigenvalue of H: of elastic bodies that hardly change their volume the softer one. η is the wave
     number there, or `SLOPE` over the thickness of parts if that is more.
     """
-    points, r = Points(nodes.x, nodes.normal, problem.timed), len(kind.traced)
+    points, r = points_at(nodes.x, problem.timed, nodes.normal), len(kind.traced)
     d = points.dim
     slopes, zeroth = np.zeros((2, len(nodes.x), r, r), dtype=complex)
     tables = tables_of(problem, points)
@@ -298,7 +305,7 @@ def _units(problem: Problem, kind: Kind, nodes: _Nodes, fluxes: list[list[Table]
 def _plate_units(problem: Problem, kind: Kind, nodes: _Nodes) -> NDArray[np.complex128]:
     """−h³/(a κ³) for u and −h³/(a κ) for h ∂u/∂n, κ/h the wave number, or more than `SLOPE` / h: (n, 2, 2)."""
     (k,), (row,), d = kind.traced, kind.balanced, nodes.x.shape[1]
-    table = tables_of(problem, Points(nodes.x, nodes.normal, problem.timed))[row]
+    table = tables_of(problem, points_at(nodes.x, problem.timed, nodes.normal))[row]
     along = np.zeros(len(nodes.x), dtype=complex)
     for (own, alpha), values in table.items():
         if own == k and sum(alpha) == 4:

@@ -98,9 +98,9 @@ class Block:
         """The functionals at single points, whose sums the rows are."""
         return Block(self.x, self.terms, self.coefficients)
 
-    def collected(self, values: FloatArray) -> FloatArray:
-        """The values of the rows (R, …) from those of the functionals at single points (n, …)."""
-        return values if self.starts is None else np.add.reduceat(values, self.starts[:-1], axis=0)
+    def collected(self, values: FloatArray, axis: int = 0) -> FloatArray:
+        """The values of the rows (R, …) from those of the functionals at single points (n, …); along another axis."""
+        return values if self.starts is None else np.add.reduceat(values, self.starts[:-1], axis=axis)
 
     def repeated(self, values: FloatArray) -> FloatArray:
         """Values of the rows (R, …), each given to all of its points: (n, …)."""
@@ -292,11 +292,9 @@ class Functionals:
         """The functionals at single points, whose sums the rows are."""
         return Functionals(tuple(block.pointwise for block in self.blocks))
 
-    def collected(self, values: FloatArray) -> FloatArray:
-        """The values of the rows (N, …) from those of the functionals at single points."""
-        ends = np.cumsum([len(block.x) for block in self.blocks])[:-1]
-        parts = zip(self.blocks, np.split(values, ends), strict=True)
-        return np.concatenate([block.collected(own) for block, own in parts])
+    def divided(self, values: FloatArray, axis: int = 0) -> list[FloatArray]:
+        """Values at the single points, along an axis, block by block."""
+        return np.split(values, np.cumsum([len(block.x) for block in self.blocks])[:-1], axis=axis)
 
 
 def together(parts: list[Functionals]) -> Functionals:

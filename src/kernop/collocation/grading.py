@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
+from kernop.basics.frozen import Recent
+from kernop.basics.stored import storable
 from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.lasting import times_of
 from kernop.collocation.layers import with_layers
@@ -38,6 +40,9 @@ CUTS, HALVINGS, CLEAR = (0.38, 0.62, 0.45, 0.55, 0.3, 0.7), 4, 0.05
 MOST_TOUCHED = 8
 #: Points of a cell, along each axis, by which it is seen whether something of the domain is in it.
 LOOKS = 17
+
+#: The cells of domains that are known without functions of the user; so many are remembered.
+_recent: Recent[Cells] = Recent(16)
 
 
 def cells_of(
@@ -98,8 +103,14 @@ def cells_of(
 
     kind = kind_of(problem)
     rough = isinstance(kind, Kind) and kind.order == 2  # plates are smooth enough at corners
-    crowded = [np.isin(own, deep[:, j]) for j, own in enumerate(lines)]
-    cells = Cells.of(tree(lines, inside, rule, crowded))
+
+    def grown() -> Cells:
+        crowded = [np.isin(own, deep[:, j]) for j, own in enumerate(lines)]
+        return Cells.of(tree(lines, inside, rule, crowded))
+
+    arrays = tuple(own.tobytes() for own in (*lines, places, levels))
+    key = domain, arrays, halves, frozenset(halved), times
+    cells = _recent.of(key, grown) if storable(domain) else grown()  # a user's function may say something else tomorrow
     if domain.dim == 3:
         return cells, _on_edges(cells) if depth and rough and isinstance(domain, Box) else places
     return _at_all_times(cells, places[(levels >= DEEP) & rough], times)

@@ -179,6 +179,11 @@ class Mosaic:
         if np.any(self.sewn.sides < 0) or np.any(self.sewn.sides >= parts):
             raise fail(ArgumentError, "seams", "some of other parts", REMEDY)
 
+    @property
+    def numbers(self) -> int:
+        """How many numbers its places have."""
+        return 2 * self.sewn.x.size + sum(own.x.size for own in self.points.values())
+
     @cached_property
     def sides(self) -> FloatArray:
         """The sides of the boxes, (P, d)."""
@@ -195,6 +200,15 @@ class Mosaic:
         found: list[list[int]] = [[] for _ in self.cells.leaves]
         for part, (cell, _) in enumerate(self.owners.tolist()):
             found[cell].append(part)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def seams_of_parts(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """The seams of each part: their numbers, and on which side it is, 0 below or 1 above."""
+        found: list[list[tuple[int, int]]] = [[] for _ in self.owners]
+        for number, (below, above) in enumerate(self.sewn.sides.tolist()):
+            found[below].append((number, 0))
+            found[above].append((number, 1))
         return tuple(map(tuple, found))
 
     def in_cells(self, values: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
-from kernop.basics.frozen import frozen
+from kernop.basics.frozen import Recent, frozen
+from kernop.basics.stored import storable
 from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.lasting import times_of
 from kernop.collocation.mirror import Mirror
@@ -40,6 +41,11 @@ NEAR = 1e-6
 #: Points at the first time on a part that does not fill its cell, for each of one that does.
 INITIAL = 1.5
 
+#: So many mosaics are remembered, if they have at most so many numbers.
+RECENT, MUCH = 16, 2**18
+
+_recent: Recent[Mosaic] = Recent(RECENT)
+
 #: Places and normals on a seam, (n, d) each, for nodes in [0, 1]^(d−1), (n, d − 1).
 Placing = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
@@ -62,18 +68,28 @@ def tiled(
     counts: Sequence[Counts],
     seed: int,
 ) -> Mosaic:
-    """A domain cut into parts, with points for every condition of a problem.
+    """A domain cut into parts, with points for every condition of a problem; for the same one, the same as before.
 
     Arguments:
         cells: of space; in space and time, of both: each part has all times.
         singular: is u singular in a cell? (C,).
         counts: of points and traces of the parts in each cell, C of them.
     """
-    builder = _Builder(problem, pieces, cells, singular=singular, counts=counts, seed=seed)
-    builder.fill()
-    builder.bound()
-    builder.sew()
-    return builder.done()
+
+    def make() -> Mosaic:
+        builder = _Builder(problem, pieces, cells, singular=singular, counts=counts, seed=seed)
+        builder.fill()
+        builder.bound()
+        builder.sew()
+        return builder.done()
+
+    looked_at = [(c.name, c.on, c.across, c.integral, c.op is itself) for c in problem.conditions]
+    where = pieces.domain, pieces.parts
+    if not storable((looked_at, where)):  # regions that are told by functions, which may say something else tomorrow
+        return make()
+    arrays = cells.corners.tobytes(), cells.parents.tobytes(), singular.tobytes()
+    key = (tuple(looked_at), kind_of(problem), where, arrays, tuple(counts), seed)
+    return _recent.of(key, make, keep=lambda found: found.numbers <= MUCH)
 
 
 def _by_values(problem: Problem) -> bool:
@@ -405,12 +421,12 @@ class _Builder:
         return Mosaic(
             cells=self._cells,
             pieces=self._pieces,
-            owners=owners,
-            boxes=(low, high),
-            sewn=seams,
+            owners=frozen(owners),
+            boxes=frozen((low, high)),
+            sewn=frozen(seams),
             points=points,
-            starts=starts,
-            singular=singular,
+            starts=frozen(starts),
+            singular=frozen(singular),
         )
 
     def _sewn(self, seam: _Line, sides: FloatArray, traces: Sequence[int]) -> Seam:

@@ -59,6 +59,14 @@ class Box(Domain):
     def patches(self) -> tuple[Patch, ...]:
         return (box_patch(self.lo, self.hi),)
 
+    @property
+    def intrinsic_dim(self) -> int:
+        return len(self.lo)
+
+    @property
+    def measure(self) -> float:
+        return float(np.prod(self.hi - self.lo))
+
     def height(self, x: FloatArray) -> FloatArray:
         # Axis by axis: a sum over the few coordinates of each point takes many times as long.
         middle, half = 0.5 * (self.lo + self.hi), 0.5 * (self.hi - self.lo)
@@ -163,6 +171,10 @@ class Faces(Patchwork):
     @property
     def patches(self) -> tuple[Patch, ...]:
         return tuple(box_patch(*self._corners(face), self._normal(face)) for face in self.faces)
+
+    @property
+    def intrinsic_dim(self) -> int:
+        return self.box.intrinsic_dim - 1
 
     def _normal(self, face: BoxFace) -> FloatArray:
         normal = np.zeros(self.dim)

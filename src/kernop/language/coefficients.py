@@ -12,6 +12,7 @@ import numpy as np
 from kernop.basics.checks import check_scalar
 from kernop.basics.errors import ArgumentError, fail
 from kernop.language.functions import Function, values_of_function
+from kernop.language.slopes import slope_of_function
 
 #: A function of coordinates (n, d) and normals (n, d) or None.
 PlaceFunction = Callable[[Any, Any], Any]
@@ -27,12 +28,14 @@ class Coefficient:
         at: the function.
         sources: the functions of which derivatives were taken on the way to this one.
         functions: those of the user in it.
+        itself: the function of the user that it is, if it is one.
     """
 
     constant: float | complex | None
     at: PlaceFunction
     sources: tuple[Coefficient, ...] = ()
     functions: tuple[Function, ...] = ()
+    itself: Function | None = None
 
     @staticmethod
     def of(value: object) -> Coefficient:
@@ -40,7 +43,9 @@ class Coefficient:
         if isinstance(value, Coefficient):
             return value
         if callable(value):
-            return Coefficient(None, lambda x, _: values_of_function("coefficient", value, x, ()), functions=(value,))
+            return Coefficient(
+                None, lambda x, _: values_of_function("coefficient", value, x, ()), functions=(value,), itself=value
+            )
         remedy = "a coefficient is a number or a function of x, such as lambda x: jnp.exp(x[..., 0])"
         number = check_scalar("coefficient", value, remedy)
         return Coefficient(number, lambda x, _: np.full(x.shape[0], number))
@@ -73,7 +78,11 @@ class Coefficient:
         """∂/∂x_axis, by forward-mode differentiation of the whole cloud at once; normals are held fixed."""
         if self.constant is not None:
             return Coefficient.of(0.0)
-        return Coefficient(None, directional(self.at, axis), (self, *self.sources), self.functions)
+        own = self.itself
+        slope = (
+            directional(self.at, axis) if own is None else lambda x, _: slope_of_function("coefficient", own, x, axis)
+        )
+        return Coefficient(None, slope, (self, *self.sources), self.functions)
 
 
 def _together(one: Coefficient, other: Coefficient) -> tuple[tuple[Coefficient, ...], tuple[Function, ...]]:

@@ -51,18 +51,9 @@ def values_of_function(name: str, function: Function, x: object, shape: tuple[in
     (``f(x) - np.mean(f(x))``) or on chance is no function of x, and is refused too. Values are NumPy unless JAX traces
     them: every operation of JAX on arrays of a new shape is compiled first.
     """
-    with jax.ensure_compile_time_eval():  # also within a jit of the user
-        place = np.asarray(jax.lax.stop_gradient(x))
-    values = _seen(name, function, place)
-    single = values.shape == () and shape in (None, ())
-    if single:
-        _check_constant(name, function, place, values)
-    elif not _fits(values.shape, len(place), shape):
-        remedy = _LAST_AXIS if not shape else f"map x of shape (n, d) to shape (n, {', '.join(map(str, shape))})"
-        got = f"a function that maps x of shape {place.shape} to shape {values.shape}"
-        raise fail(ShapeError, name, got, remedy)
-    else:
-        _check_pointwise(name, function, place, values)
+    place = x if isinstance(x, np.ndarray) else _concrete(x)
+    values = once_at(function, place, shape, lambda: _checked(name, function, place, shape))
+    single = values.shape == ()
     if isinstance(x, Tracer):
         values = _call(name, function, x)
     if not single:
@@ -70,32 +61,54 @@ def values_of_function(name: str, function: Function, x: object, shape: tuple[in
     return (jnp if isinstance(values, Tracer) else np).broadcast_to(values, len(place))
 
 
-#: Values of functions at places, while an operator is evaluated, with what tells them apart, which must live on.
-_values: ContextVar[dict[tuple[int, int], tuple[Function, FloatArray, Any]] | None] = ContextVar("values", default=None)
+def _checked(name: str, function: Function, x: FloatArray, shape: tuple[int, ...] | None) -> Any:
+    """The values of a function at places, or one number if it is a constant."""
+    values = _call(name, function, x)
+    if values.shape == () and shape in (None, ()):
+        _check_constant(name, function, x, values)
+    elif not _fits(values.shape, len(x), shape):
+        remedy = _LAST_AXIS if not shape else f"map x of shape (n, d) to shape (n, {', '.join(map(str, shape))})"
+        got = f"a function that maps x of shape {x.shape} to shape {values.shape}"
+        raise fail(ShapeError, name, got, remedy)
+    else:
+        _check_pointwise(name, function, x, values)
+    return values
+
+
+def _concrete(x: object) -> FloatArray:
+    """The places themselves, also within a jit of the user."""
+    with jax.ensure_compile_time_eval():
+        return np.asarray(jax.lax.stop_gradient(x))
+
+
+#: What is known of functions at places while an operator is evaluated, with what tells it apart, which must live on.
+_known: ContextVar[dict[tuple[int, int, object], tuple[Function, FloatArray, Any]] | None] = ContextVar(
+    "known", default=None
+)
 
 
 @contextmanager
 def remembering() -> Generator[None]:
     """A context in which a function is called once at the same array of places, however often it is asked for."""
-    token = _values.set({})
+    token = _known.set({})
     try:
         yield
     finally:
-        _values.reset(token)
+        _known.reset(token)
 
 
-def _seen(name: str, function: Function, x: FloatArray) -> Any:
-    """The values of a function at places, those of before if it was asked for them."""
-    values = _values.get()
-    if values is None:
-        return _call(name, function, x)
-    key = id(function), int(x.__array_interface__["data"][0])
-    known = values.get(key)
-    if known is not None and known[1].shape == x.shape:
-        return known[2]
-    found = _call(name, function, x)
+def once_at(function: Function, x: FloatArray, what: object, make: Callable[[], Any]) -> Any:
+    """What is made of a function at places, as it was made before in the context of `remembering`."""
+    known = _known.get()
+    if known is None:
+        return make()
+    key = id(function), int(x.__array_interface__["data"][0]), what
+    seen = known.get(key)
+    if seen is not None and seen[1].shape == x.shape:
+        return seen[2]
+    found = make()
     if not isinstance(found, Tracer):
-        values[key] = function, x, found
+        known[key] = function, x, found
     return found
 
 

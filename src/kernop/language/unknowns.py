@@ -7,10 +7,12 @@ import keyword
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 from kernop.basics.checks import check_integer, check_kind
 from kernop.basics.errors import ArgumentError, OperatorError, describe, fail
+from kernop.basics.frozen import Kept
 from kernop.basics.stored import stored
 from kernop.language.fields import Field, VectorField
 
@@ -102,8 +104,15 @@ class Unknowns:
         raise fail(OperatorError, name, "an operator that does not say which unknowns it takes", remedy)
 
 
+_parameters_of: Kept[Operator, tuple[str, ...] | None] = Kept()
+
+
 def _parameters(op: Operator) -> tuple[str, ...] | None:
     """The names of the parameters that have no default; None if they cannot be known."""
+    return _parameters_of.of(op, lambda: _looked_up(op)) if isinstance(op, FunctionType) else _looked_up(op)
+
+
+def _looked_up(op: Operator) -> tuple[str, ...] | None:
     try:
         parameters = inspect.signature(op).parameters.values()
     except (TypeError, ValueError):

@@ -153,7 +153,7 @@ def _examined(operator: SolutionOperator, task: Task, stage: Stages) -> Solution
     """The operator with what is doubtful whatever the data, which is said to the caller of `learn`."""
     with stage("examine"):
         if isinstance(operator.method, Partition):
-            found = diagnosed(task, operator.n_points)
+            found = diagnosed(task, operator)
         else:
             found = replace(operator.diagnosis, stability=task.stability(operator.collocated, operator.ansatz))
     _warn(found, operator.report, level=4, prior=states_noise(task.problem))

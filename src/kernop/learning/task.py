@@ -13,7 +13,7 @@ from kernop.basics.errors import SingularGramError, fail
 from kernop.basics.frozen import Kept
 from kernop.basics.progress import Stages
 from kernop.basics.versions import now
-from kernop.collocation.ansatz import Ansatz, coefficient_mark, collocate, condition_layouts
+from kernop.collocation.ansatz import Ansatz, coefficient_mark, collocate, condition_layouts, rows_mark
 from kernop.collocation.batches import StreamPoints, check_whole, stream
 from kernop.collocation.data import Input
 from kernop.collocation.functionals import Functionals
@@ -201,35 +201,37 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """What was found, and by which coefficients at a few points."""
+    """What was found, and by which coefficients: at a few points, and at those of the last operator."""
 
     few: Mapping[str, Points]
     mark: bytes
     found: Diagnosis
+    rows: bytes = b""
 
 
 #: By the way in which points are drawn, and their seed.
 _seen: Kept[Problem, dict[tuple[str, int], _Seen]] = Kept()
 
 
-def diagnosed(task: Task, count: int) -> Diagnosis:
+def diagnosed(task: Task, operator: SolutionOperator) -> Diagnosis:
     """What is doubtful of the problem of a task, at evenly spread points: those of parts crowd at corners.
 
     Arguments:
-        count: so many points the parts have; coefficients that a few points do not resolve are looked at by as many.
+        operator: made of parts; coefficients that a few points do not resolve are looked at by as many as it has.
     """
     seen, key = _seen.of(task.problem, dict[tuple[str, int], _Seen]), (task.sampling, task.seed)
-    known = seen.get(key)
-    if known is None or known.mark != _mark(task.problem, known.few):
+    known, mark = seen.get(key), rows_mark(operator.collocated)
+    if known is None or (known.rows != mark and known.mark != _mark(task.problem, known.few)):
         placed = sample(task.problem, None, task.sampling, task.seed)
         ansatz, rows = fitted(task.problem, placed, task.frame)
         found = Diagnosis(roughness=task.roughness(placed), stability=task.stability(rows, ansatz))
         few = {c.name: placed[c.name][:FEW] for c in task.problem.conditions if not (c.integral or c.across)}
-        known = seen[key] = _Seen(few, _mark(task.problem, few), found)
+        known = _Seen(few, _mark(task.problem, few), found)
+    seen[key] = replace(known, rows=mark)
     rough = known.found.roughness
     if rough is None or not rough.unresolved:
         return known.found
-    rough = task.roughness(sample(task.problem, min(count, MANY), task.sampling, task.seed))
+    rough = task.roughness(sample(task.problem, min(operator.n_points, MANY), task.sampling, task.seed))
     return Diagnosis(known.found.stability, rough)
 
 

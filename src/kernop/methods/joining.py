@@ -18,7 +18,9 @@ from kernop.collocation.fluxes import Gluing, exchange
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.mosaic import Mosaic
 from kernop.language.problem import Problem
-from kernop.methods.partition import Partition, PartsFactorisation, factorised
+from kernop.methods.assembled import factorised
+from kernop.methods.glued import PartsFactorisation
+from kernop.methods.partition import Partition
 from kernop.methods.parts.crew import Crew, threads
 from kernop.methods.parts.gluing import unglued
 from kernop.methods.parts.leaves import Known, PartRows

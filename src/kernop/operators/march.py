@@ -39,7 +39,7 @@ from kernop.geometry import Points, SpaceTime
 from kernop.language.conditions import Condition
 from kernop.language.functions import Function
 from kernop.methods import Answer
-from kernop.methods.partition import PartsFactorisation
+from kernop.methods.glued import PartsFactorisation
 from kernop.methods.repeated import Repetition, Walk
 from kernop.operators.combining import combined_slabs, picked
 from kernop.operators.evaluated import Evaluated, Piece, joined
@@ -48,6 +48,11 @@ from kernop.operators.solution import Solution, solution_of
 from kernop.trust.estimates import Learned
 from kernop.trust.estimates.chain import ChainData, ChainEstimate, chain_estimate, own_step
 from kernop.views.scene import Scene, scene
+
+#: A map whose spectral radius makes this of an error in all steps together is said to grow.
+GROWTH = 10.0
+#: A map of more numbers than these from slab to slab is not written down as a matrix, if it is made of parts.
+LARGE = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,12 +307,6 @@ class MarchedSolution(Evaluated):
             tests = np.broadcast_to(columns, (*columns.shape[:2], self.data.shape[1] // self.steps))
             tests = tests.reshape(len(columns), -1)
         return ChainData(self.data, tests, functions)
-
-
-#: A map whose spectral radius makes this of an error in all steps together is said to grow.
-GROWTH = 10.0
-#: A map of more numbers than these from slab to slab is not written down as a matrix, if it is made of parts.
-LARGE = 1000
 
 
 def march(learned: Learned, steps: object, given: Input) -> MarchedSolution:

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import block_diag
 
 import kernop as ko
-from kernop.methods import partition
+from kernop.methods import glued
 
 SQUARE = ko.Box([0, 0], [1, 1])
 COLUMNS = 12
@@ -77,5 +77,5 @@ def test_a_single_column_that_is_not_satisfied_is_told(learned):
 
 def test_few_columns_are_measured_at_once(learned):
     f, g, _ = data(learned)
-    few = partition.COMBINED
+    few = glued.COMBINED
     assert learned.factorisation.answer_again(np.concatenate([f, g])[:, :few], 1e-3).exact

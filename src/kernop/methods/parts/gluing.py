@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -93,6 +93,28 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False)
+class Joint:
+    """How some groups become one, as far as it is known before any of their matrices is.
+
+    Arguments:
+        order: of the groups: that of their unknowns, which is the same in a mirrored group, while that of cells is not.
+        inner, outer, across: see `Group`.
+        where: rows and columns of S of each group, in this order, in the matrix of all.
+    """
+
+    order: tuple[int, ...]
+    inner: Indices
+    outer: Indices
+    across: Indices
+    where: tuple[tuple[Indices, Indices], ...]
+
+    @cached_property
+    def pattern(self) -> tuple[object, ...]:
+        """What is the same for groups that become one in the same way."""
+        return len(self.inner), *(own.tobytes() for both in self.where for own in both)
+
+
+@dataclass(frozen=True, eq=False)
 class Glue:
     """How parts are glued.
 
@@ -107,6 +129,20 @@ class Glue:
     count: int
     partner: Indices | None = None
     sums: int = 0
+    _joints: dict[int, Joint] = field(default_factory=dict[int, "Joint"], init=False, repr=False)
+
+    def joint(self, cell: Cell, groups: Sequence[Group]) -> Joint:
+        """How the groups in a cell of the tree, which lives as long as this, become one."""
+        if id(cell) not in self._joints:
+            self._joints[id(cell)] = self._joined(groups)
+        return self._joints[id(cell)]
+
+    def _joined(self, groups: Sequence[Group]) -> Joint:
+        order = sorted(range(len(groups)), key=lambda k: int(np.min(groups[k].outer)))
+        inner, outer, across = self.split(np.concatenate([group.outer for group in groups]))
+        columns, rows = np.concatenate([inner, outer]), np.concatenate([across, outer, self.sum_numbers])
+        where = [(positions(rows, groups[k].out)[:, None], positions(columns, groups[k].outer)) for k in order]
+        return Joint(tuple(order), inner, outer, across, tuple(where))
 
     @property
     def numbers(self) -> Sequence[Indices]:
@@ -194,9 +230,9 @@ class Merging:
         if id(cell) in self._ready:
             return self._ready[id(cell)]
         if cell.children:
-            return self._merged([self.of(child) for child in cell.children], last)
+            return self._merged(cell, [self.of(child) for child in cell.children], last)
         alone = [self._leaf(k) for k in self._parts[cell.number]]
-        return alone[0] if len(alone) == 1 else self._merged(alone, last)
+        return alone[0] if len(alone) == 1 else self._merged(cell, alone, last)
 
     def _leaf(self, k: int) -> Merged:
         none, kind = np.arange(0), self._alike[k]
@@ -209,28 +245,22 @@ class Merging:
             self._leaves[kind] = self._maps(k)
         return Merged(group, self._leaves[kind], kind)
 
-    def _merged(self, pairs: Sequence[Merged], last: bool) -> Merged:
-        """The group of some groups."""
-        # In the order of their unknowns, which is the same in a mirrored group, while that of its cells is not.
-        pairs = sorted(pairs, key=lambda own: int(np.min(own.group.outer)))
-        glue, children = self._glue, tuple(own.group for own in pairs)
-        inner, outer, across = glue.split(np.concatenate([group.outer for group in children]))
-        sums = glue.sum_numbers
-        columns, rows = np.concatenate([inner, outer]), np.concatenate([across, outer, sums])
-        where = [(positions(rows, group.out), positions(columns, group.outer)) for group in children]
+    def _merged(self, cell: Cell, pairs: Sequence[Merged], last: bool) -> Merged:
+        """The group of all groups in a cell."""
+        joint = self._glue.joint(cell, [own.group for own in pairs])
+        pairs = [pairs[k] for k in joint.order]
+        sums, children = self._glue.sum_numbers, tuple(own.group for own in pairs)
+        group = Group(children=children, part=-1, inner=joint.inner, outer=joint.outer, across=joint.across, sums=sums)
         kinds = tuple(own.kind for own in pairs)
         single = last or min(kinds) < 0
-        key = () if single else (kinds, len(inner), *(own.tobytes() for both in where for own in both))
+        key = () if single else (kinds, *joint.pattern)
         if not single and key in self._known:
             own = self._known[key]
-            return replace(own, group=replace(own.group, children=children, inner=inner, outer=outer, across=across))
-        whole = np.zeros((len(rows), len(columns)))
-        for k, (own, (here, there)) in enumerate(zip(pairs, where, strict=True)):
-            if k:
-                whole[np.ix_(here, there)] += own.s
-            else:
-                whole[np.ix_(here, there)] = own.s
-        group = Group(children=children, part=-1, inner=inner, outer=outer, across=across, sums=sums)
+            mine = {"children": children, "inner": joint.inner, "outer": joint.outer, "across": joint.across}
+            return replace(own, group=replace(own.group, **mine))
+        whole = np.zeros((len(joint.across) + len(joint.outer) + len(sums), len(joint.inner) + len(joint.outer)))
+        for own, where in zip(pairs, joint.where, strict=True):
+            whole[where] += own.s
         group, s = self._eliminated(group, whole, last)
         found = Merged(group, s, -1 if single else len(self._alike) + len(self._known))
         if not single:

@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import takewhile
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
+from kernop.basics.frozen import Kept
 from kernop.basics.linalg import EPS
 from kernop.basics.shelf import Shelf, shelf_for
 from kernop.collocation.fluxes import Exchange
 from kernop.collocation.functionals import Block, Functionals
+from kernop.collocation.mosaic import Mosaic
 from kernop.language.fields import MultiIndex, Term
 from kernop.methods.parts.local import Leaf, Local
 from kernop.methods.parts.patterns import Family, LocalRows, Pattern, pattern_of
@@ -169,6 +172,10 @@ def _with_terms(block: Block, terms: tuple[Term, ...]) -> Block:
     return replace(block, terms=terms, coefficients=padded[:, places])
 
 
+#: The last patterns of the parts of a mosaic, as long as they are remembered elsewhere; they are probably used again.
+_recent_patterns: Kept[Mosaic, WeakValueDictionary[tuple[object, ...], Pattern]] = Kept()
+
+
 class Leaves:
     """The parts of an operator before they are learned."""
 
@@ -181,17 +188,17 @@ class Leaves:
         degrees: NDArray[np.int64],
         crossing: Exchange | None,
         traces: Sequence[Trace],
-        owned: Sequence[Sequence[tuple[int, int]]],
         counts: Sequence[float] = (),
     ) -> None:
         self._space, self._degrees, self._crossing, self._traces = space, degrees.tolist(), crossing, traces
-        self._part_rows, self._owned, self._counts = part_rows, owned, counts
+        self._part_rows, self._owned, self._counts = part_rows, space.mosaic.seams_of_parts, counts
         first, last = space.mosaic.boxes
         self._half, self._middle = 0.5 * (last - first), 0.5 * (last + first)
         self._far = np.max(np.abs(self._middle / self._half), axis=1)
-        self._seams = _nodes_of_parts(owned, np.cumsum([0, *(len(own.nodes) for own in traces)]))
+        self._seams = _nodes_of_parts(self._owned, np.cumsum([0, *(len(own.nodes) for own in traces)]))
         self._scale(functionals)
         self._patterns: dict[tuple[object, ...], list[Pattern]] = {}
+        self._recent = _recent_patterns.of(space.mosaic, WeakValueDictionary[tuple[object, ...], Pattern])
 
     def _scale(self, functionals: Functionals) -> None:
         """All rows in units of their parts."""
@@ -200,9 +207,10 @@ class Leaves:
         for k, rows in enumerate(self._part_rows):
             for c, own in rows.slices:
                 places[c][own if functionals.blocks[c].starts is None else slice(None)] = k
-        pairs = list(zip(functionals.blocks, places, strict=True))
-        self._sizes = [self._units(block, place, count) for block, place in pairs]
-        self._data = [self._scaled(b, p, size) for (b, p), size in zip(pairs, self._sizes, strict=True)]
+        owns = [self._in_units(block, place) for block, place in zip(functionals.blocks, places, strict=True)]
+        self._sizes = [_sizes(own, place, count) for own, place in zip(owns, places, strict=True)]
+        about = zip(functionals.blocks, owns, places, self._sizes, strict=True)
+        self._data = [self._scaled(*own) for own in about]
         self.strengths = np.zeros(count)
         self._into: list[_Scaled] = []
         self._out: list[_Scaled] = []
@@ -210,7 +218,7 @@ class Leaves:
             sides = np.repeat(self._space.mosaic.sewn.sides, self._space.mosaic.sewn.counts, axis=0).T
             for side, blocks in zip(sides, self._crossing.outgoing, strict=True):
                 for block in blocks:
-                    self.strengths = np.maximum(self.strengths, self._units(block, side, count))
+                    self.strengths = np.maximum(self.strengths, _sizes(self._in_units(block, side), side, count))
             self.strengths[self.strengths == 0.0] = 1.0
             self._into = self._on_seams(self._crossing.incoming, sides, np.ones(count))
             self._out = self._on_seams(self._crossing.outgoing, sides, self.strengths)
@@ -223,8 +231,8 @@ class Leaves:
         found: list[_Scaled] = []
         for pair in zip(*blocks, strict=True):
             terms = tuple(dict.fromkeys((*pair[0].terms, *pair[1].terms)))
-            both = [self._scaled(_with_terms(b, terms), side, sizes) for b, side in zip(pair, sides, strict=True)]
-            table = np.concatenate([own.table for own in both])
+            wide = [(_with_terms(block, terms), side) for block, side in zip(pair, sides, strict=True)]
+            table = np.concatenate([self._scaled(b, self._in_units(b, side), side, sizes).table for b, side in wide])
             found.append(_Scaled(terms, table[self._seams.nodes], None))
         return found
 
@@ -232,16 +240,15 @@ class Leaves:
         """half^α for all parts, (P, A); negative where a part is mirrored along an odd number of axes of α."""
         return np.stack([np.prod(self._half ** np.array(alpha), axis=1) for alpha in alphas], axis=1)
 
-    def _units(self, block: Block, place: NDArray[np.intp], count: int) -> FloatArray:
-        """The size of the coefficients of a block in each part, in its units, (P,); 0 where it has no points."""
-        found = np.zeros(count)
-        np.maximum.at(found, place, np.max(np.abs(block.coefficients / self._powers(block.alphas)[place]), axis=1))
-        return found
+    def _in_units(self, block: Block, place: NDArray[np.intp]) -> FloatArray:
+        """The coefficients of a block in units of the parts in which its points lie, (n, A)."""
+        return block.coefficients / self._powers(block.alphas)[place]
 
-    def _scaled(self, block: Block, place: NDArray[np.intp], sizes: FloatArray) -> _Scaled:
-        n, width = block.coefficients.shape
+    def _scaled(self, block: Block, own: FloatArray, place: NDArray[np.intp], sizes: FloatArray) -> _Scaled:
+        """With coefficients in units of the parts, (n, A), divided by their sizes there, (P,)."""
+        n, width = own.shape
         table = np.empty((n, width + block.x.shape[1]))
-        table[:, :width] = block.coefficients / self._powers(block.alphas)[place] / sizes[place, None]
+        np.divide(own, sizes[place, None], out=table[:, :width])
         table[:, width:] = (block.x - self._middle[place]) / self._half[place]
         return _Scaled(block.terms, table, block.starts)
 
@@ -313,10 +320,13 @@ class Leaves:
         """The functionals of a part by their kinds."""
         near = 8.0 * EPS * (1.0 + float(self._far[k]))
         rows: dict[str, list[LocalRows]] = {"data": [], "into": [], "out": []}
-        for own, part, kind in pieces:
+        for place, (own, part, kind) in enumerate(pieces):
             table, width = own.table[part], len(own.terms)
-            alphas = tuple(sorted({alpha for _, alpha in own.terms}))
-            pattern = self._pattern(table[:, width:], self._degrees[k], alphas, basis, near)
+            z, key = table[:, width:], (k, place, len(table), self._degrees[k], own.terms, basis)
+            pattern = self._recent.get(key)
+            if pattern is None or not _near(pattern.z, z, near):
+                alphas = tuple(sorted({alpha for _, alpha in own.terms}))
+                pattern = self._recent[key] = self._pattern(z, self._degrees[k], alphas, basis, near)
             rows[kind].append(LocalRows(own.terms, np.ascontiguousarray(table[:, :width]), pattern, own.starts))
         return rows
 
@@ -326,7 +336,7 @@ class Leaves:
         """Places in the unit cell: those of a part before, if they are the same to rounding."""
         seen = self._patterns.setdefault((degree, alphas, basis, len(z)), [])
         for pattern in seen:
-            if np.max(np.abs(pattern.z - z), initial=0.0) < near:
+            if _near(pattern.z, z, near):
                 return pattern
         found = pattern_of(z, ordered_for(by_degree(self._space.dim, degree), basis), alphas, basis)
         if len(seen) < PATTERNS:
@@ -338,6 +348,17 @@ class Leaves:
         slices = zip(self._part_rows[k].slices, weights, strict=True)
         roots = [np.full(part.stop - part.start, 1.0 / (self._sizes[c][k] * w)) for (c, part), w in slices]
         return Built(local, np.concatenate(roots), float(self.strengths[k]))
+
+
+def _sizes(own: FloatArray, place: NDArray[np.intp], count: int) -> FloatArray:
+    """The largest of coefficients (n, A) in each part, (P,), for points that lie in parts (n,); 0 without points."""
+    found = np.zeros(count)
+    np.maximum.at(found, place, np.max(np.abs(own), axis=1))
+    return found
+
+
+def _near(one: FloatArray, other: FloatArray, distance: float) -> bool:
+    return bool(np.abs(one - other).max(initial=0.0) < distance)
 
 
 def _skeleton(data: Sequence[LocalRows], into: Sequence[LocalRows], traces: tuple[Trace, ...]) -> Skeleton | None:

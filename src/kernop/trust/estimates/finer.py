@@ -17,8 +17,9 @@ from kernop.collocation.tiling import tiled, touched
 from kernop.geometry.cells import Cells
 from kernop.language.problem import Problem
 from kernop.methods import Factorisation
+from kernop.methods.glued import PartsFactorisation
 from kernop.methods.joining import glued_operator
-from kernop.methods.partition import Partition, PartsFactorisation, counts_for, held_low
+from kernop.methods.partition import Partition, counts_for, held_low
 from kernop.methods.parts.space import PartsSpace
 
 #: Polynomials have a degree higher by so much, for d = 1, 2, 3; cells at singularities are halved so often more.

@@ -1,0 +1,41 @@
+"""What is kept for all threads."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from kernop.basics.frozen import Recent, frozen
+
+
+def test_the_last_values_are_kept_and_others_are_made_again():
+    recent, made = Recent[int](2), list[int]()
+
+    def value(key: int) -> int:
+        return recent.of(key, lambda: made.append(key) or 10 * key)
+
+    assert [value(k) for k in (1, 2, 1, 3, 1, 2)] == [10, 20, 10, 30, 10, 20]
+    assert made == [1, 2, 3, 2]
+    assert len(recent) == 2
+
+
+def test_what_is_too_large_is_not_kept():
+    recent = Recent[int](2)
+    assert [recent.of(k, lambda k=k: k, keep=lambda value: value < 2) for k in (1, 5, 6)] == [1, 5, 6]
+    assert len(recent) == 1
+
+
+def test_eight_threads():
+    recent = Recent[int](4)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda k: recent.of(k % 7, lambda: 10 * (k % 7)), range(2000)))
+    assert found == [10 * (k % 7) for k in range(2000)]
+    assert len(recent) <= 4
+
+
+def test_arrays_in_values_become_read_only():
+    own = np.zeros(3), [np.zeros(2)], {"a": np.zeros(1)}, 1.0, None, "word"
+    assert frozen(own) is own
+    for array in (own[0], own[1][0], own[2]["a"]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
