@@ -332,6 +332,30 @@ def test_an_estimate_is_the_correction_with_a_margin_and_a_constant_times_what_i
     assert found.linf == pytest.approx(1.5 * most + known.constants[1, 0] * left, rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
+def test_a_large_operator_is_measured_by_one_that_is_as_large(monkeypatch):
+    """One with fewer functions does not resolve the error: with 100 for 300 the estimate is 15 times the truth."""
+    monkeypatch.setattr(stability, "MOST_CENTRES", 100)
+    truth = lambda x: jnp.exp(5.0 * x[..., 0]) * jnp.cos(5.0 * x[..., 1])
+    u = ko.learn(PROBLEM, points=900, method=ko.Subspace(300))(**functions(PROBLEM, truth))
+    estimate, x = u.error_estimate(covering=None, search=None), SQUARE.sample(2000, "uniform", seed=3).x
+    error = np.sqrt(np.mean((u(x) - np.exp(5.0 * x[:, 0]) * np.cos(5.0 * x[:, 1])) ** 2))
+    assert estimate.centres == 300
+    assert error < estimate.l2 < 5.0 * error
+
+
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
+@pytest.mark.parametrize("penalty", [1e8, 1e16])
+def test_a_solution_that_is_next_to_nothing_is_not_what_errors_are_relative_to(penalty):
+    """û ≈ 0 for u ≈ 1: its error is all of u, and û is no measure of that."""
+    u = ko.learn(PROBLEM, points=300, method=ko.Subspace(60), regularization=penalty)(0.0, 1.0)
+    estimate, x = u.error_estimate(covering=None), PROBLEM["f"].on.sample(500, seed=3).x
+    assert np.max(np.abs(u(x))) < 1e-2
+    assert 1.0 <= estimate.relative_l2 < 10.0
+    assert 1.0 <= estimate.relative_linf < 10.0
+    assert "û + ê less its error" in str(estimate)
+
+
 def test_complex_data_for_a_solution_of_real_data_are_refused():
     T = ko.learn(ORDINARY, points=40, method=ko.Subspace(20))
     with pytest.raises(ArgumentTypeError, match="complex data"):

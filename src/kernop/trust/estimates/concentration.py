@@ -40,7 +40,8 @@ class Concentrated:
         place = ", ".join(f"{x:.3g}" for x in self.place)
         return (
             f"the residual of {self.name} is concentrated near x = ({place}), as at a corner, a jump or a narrow "
-            "front: u is probably not resolved there, and more centres may not help"
+            "front: u is probably not resolved there, and more centres may not help; the estimate is rough, and may be "
+            "twenty times the error"
         )
 
 

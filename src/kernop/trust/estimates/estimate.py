@@ -341,7 +341,7 @@ def relative(error: FloatArray, size: FloatArray, correction: FloatArray) -> Flo
 
     Infinite where that is not positive; 0 where there is no error.
     """
-    least = np.maximum(size - (error - correction), 0.0)
+    least = np.maximum(size - np.maximum(error - correction, 0.0), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(error == 0.0, 0.0, error / least)
 

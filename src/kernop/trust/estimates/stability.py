@@ -1,10 +1,11 @@
 """How residuals become errors: learned once by each operator, from a richer one and from probing fields.
 
 The error e = u − û solves the same problem with the residuals as data, P_k e = h_k − P_k û = r_k. A richer operator T'
-(twice the centres, its own points) therefore answers ê = T' r, and what it leaves over, r − P ê, is turned into an
+(more centres, its own points) therefore answers ê = T' r, and what it leaves over, r − P ê, is turned into an
 error by a constant C: ‖e‖ ≤ ‖ê‖ + ‖e − ê‖ and ‖e − ê‖ ≈ C ‖r − P ê‖, where C is a ratio that few of the fields
 exceed whose error is known. Where what is left over is concentrated in few places, those fields are no guide: then a
-coarser operator T″ is asked too, and ‖ê − T″ r‖ counts, if it is larger, for ‖ê‖.
+coarser operator T″ is asked too, and ‖ê − T″ r‖ counts, if it is larger, for ‖ê‖. Where u is prescribed, e is known: it
+is the residual.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from kernop.geometry.cloud import CloudRegion
 from kernop.geometry.sequences import shares
 from kernop.language.problem import Problem
 from kernop.methods import Combination, Factorisation, Setting, Subspace
+from kernop.methods.parts.space import PartsSpace
 from kernop.methods.weights import repeated
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.concentration import Concentrated, concentrated, tails, where_concentrated
@@ -43,7 +45,9 @@ ResidualKind = Literal["fresh points", "leave-one-out"]
 
 #: The richer operator has so many centres for each function of the expansion, at least and at most so many …
 RICHER, FEWEST_CENTRES, MOST_CENTRES = 2, 20, 1500
-#: … with this many points for each.
+#: … or as many as the expansion, if that is one space, up to this: one with fewer does not resolve its errors.
+AS_MANY = 3000
+#: It has this many points for each centre.
 POINTS_PER_CENTRE = 3
 #: The coarser operator has this part of its centres, at the same points.
 COARSER = 0.25
@@ -172,8 +176,9 @@ def rms(values: FloatArray) -> FloatArray:
 def _richer(factorisation: Factorisation) -> int:
     """The number of centres of the richer operator, for each component."""
     components = factorisation.expansion.ansatz.width
-    each = RICHER * len(factorisation.expansion) // components
-    return min(MOST_CENTRES // components, max(FEWEST_CENTRES, each))
+    each, smooth = len(factorisation.expansion) // components, not isinstance(factorisation.expansion, PartsSpace)
+    most = max(MOST_CENTRES // components, min(each, AS_MANY // components) if smooth else 0)
+    return min(most, max(FEWEST_CENTRES, RICHER * each))
 
 
 class ErrorsFromResiduals(ABC):
@@ -246,9 +251,9 @@ class Fresh(ErrorsFromResiduals):
 
     def errors(self, u: Combination, residuals: FloatArray, h: FloatArray, wrong: FloatArray | None) -> Errors:
         guess, left = self._split(residuals)
-        correction = self.sized(guess, residuals)
+        found = u.apply(self.places.functionals)
+        correction, solution = self.sized(guess, residuals), self.sized(found + guess, h)
         rest = self.constants[..., None] * rms(self.roots * left) + u.gaps()[:, None]
-        solution = self.sized(u.apply(self.places.functionals) + guess, h)
         flags = concentrated(self.functionals, left, self._usual)
         if not flags.any():
             return Errors(correction, rest, correction, solution)
