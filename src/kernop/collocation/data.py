@@ -37,9 +37,7 @@ InputValue = Function | ArrayLike
 Input = Mapping[str, InputValue]
 
 
-def named_inputs(
-    problem: Problem, values: Sequence[InputValue], named: Input, argument: str = "T"
-) -> dict[str, InputValue]:
+def named_inputs(problem: Problem, values: Sequence[Any], named: Input, argument: str = "T") -> dict[str, InputValue]:
     """The inputs of a call T(…) by name: all of them, each once, in the order of the problem."""
     names = problem.inputs
     wanted = f"give ({', '.join(names)})"

@@ -144,12 +144,12 @@ class OnInputs:
         each = HELD_OUT // len(problem.conditions)
         points = {c.name: held_out(c, each, seed + 1) for c in problem.conditions}
         self._rows = collocate(problem, points, ansatz)
-        self._targets = columns_of(problem, self._inputs, points, self._rows.layouts)
+        self._targets = data_columns(problem, self._inputs, points, self._rows.layouts)
         self._weights = [np.full((len(own), 1), 1.0 / len(own)) for own in self._rows.conditions]
         self._inside = ansatz.evaluations(interior(problem, HELD_OUT // 2, seed + 1).x)
 
     def __call__(self, operator: SolutionOperator) -> Findings:
-        data = columns_of(operator.problem, self._inputs, operator.points, operator.layouts)
+        data = data_columns(operator.problem, self._inputs, operator.points, operator.layouts)
         answer = operator.factorisation.answer(np.hstack(data))
         values, targets = answer.u.apply(self._inside), np.hstack(self._targets)
         squares = relative_residuals(answer.u, self._rows, targets, self._weights, _rms(values), self._units)
@@ -215,7 +215,7 @@ def plain_data(problem: Problem, frame: Frame, *, waves: bool) -> dict[str, dict
     }
 
 
-def columns_of(
+def data_columns(
     problem: Problem, inputs: Sequence[Input], points: Mapping[str, Points], layouts: Sequence[Layout]
 ) -> list[FloatArray]:
     """The data of each input at points as rows, real and imaginary parts apart, (N, B)."""

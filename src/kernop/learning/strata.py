@@ -19,7 +19,7 @@ from kernop.geometry.points import concatenate
 from kernop.geometry.sequences import halton
 from kernop.language.conditions import Condition
 from kernop.language.problem import Problem
-from kernop.learning.heldout import Findings, columns_of, relative_residuals
+from kernop.learning.heldout import Findings, data_columns, relative_residuals
 from kernop.methods.spaces import Layers
 from kernop.operators.operator import SolutionOperator
 
@@ -137,9 +137,9 @@ class Residuals:
 def residuals(operator: SolutionOperator, inputs: Sequence[Input], fresh: Strata, inside: Functionals) -> Residuals:
     """Relative residuals as root mean squares over the regions, whatever the density of the points."""
     problem, layouts = operator.problem, operator.layouts
-    answer = operator.factorisation.answer(np.hstack(columns_of(problem, inputs, operator.points, layouts)))
+    answer = operator.factorisation.answer(np.hstack(data_columns(problem, inputs, operator.points, layouts)))
     rows, values = collocate(problem, fresh.points, operator.ansatz), answer.u.apply(inside)
-    targets = np.hstack(columns_of(problem, inputs, fresh.points, layouts))
+    targets = np.hstack(data_columns(problem, inputs, fresh.points, layouts))
     size, units = np.sqrt(np.mean(np.square(values), axis=0)), frame_of(problem).units
     shares = {name: share / np.sum(share) for name, share in fresh.shares.items()}
     parts = {name: len(own.blocks) for name, own in zip(problem.names, rows.conditions, strict=True)}

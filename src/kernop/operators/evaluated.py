@@ -32,7 +32,7 @@ from kernop.language.ops import flattened_rows, itself, matrix_shape
 from kernop.language.problem import Problem
 from kernop.language.unknowns import Operator
 from kernop.methods import Combination
-from kernop.operators.shapes import PointsLike, Values, blanked, by_unknown, values_of
+from kernop.operators.shapes import PointsLike, UserValues, blanked, by_unknown, values_of
 from kernop.operators.snapshot import Differentiable
 from kernop.views import pictures
 from kernop.views.html import html_table
@@ -43,7 +43,7 @@ _FACTOR = "give a number, real or complex"
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class Segment:
     """Points at which u is one combination of the functions of its space: all of them, or those of one slab of time.
 
     Arguments:
@@ -206,7 +206,7 @@ class Evaluated(Differentiable):
             raise fail(ShapeError, "u + v", f"batches of {self.width} and {other.width}", "add batches of one size")
         return other
 
-    def __call__(self, x: PointsLike, *, outside: str = "raise") -> Values:
+    def __call__(self, x: PointsLike, *, outside: str = "raise") -> UserValues:
         """u(x) for x of shape (M, d): (M,), or (M, B); (M, k) or (M, k, B) for an unknown with k components.
 
         x may also be one point, (d,), or have more axes, (…, d), which the values then have in place of M; on a line
@@ -233,7 +233,7 @@ class Evaluated(Differentiable):
         shape = (dim,) if len(components) == 1 else (len(components), dim)
         every = flattened_rows(lambda u: grad(u, axes=range(dim)))
 
-        def derivatives(piece: Piece) -> Functionals:
+        def derivatives(piece: Segment) -> Functionals:
             return ansatz.gradients(piece.own.x, *components) or piece.applied(every, ansatz, name)
 
         return self._read(x, outside, derivatives, lambda found: found.reshape(len(found), *shape, *found.shape[2:]))
@@ -256,15 +256,15 @@ class Evaluated(Differentiable):
         return self._read(x, outside, lambda piece: piece.applied(flat, self.ansatz, of), shaped)
 
     @abstractmethod
-    def _pieces(self, x: PointsLike, outside: str) -> list[Piece]:
+    def _pieces(self, x: PointsLike, outside: str) -> list[Segment]:
         """Points x (M, d), checked, and u there."""
 
     def _read(
         self,
         x: PointsLike,
         outside: str,
-        functionals: Callable[[Piece], Functionals],
-        shaped: Callable[[NumberArray], Values],
+        functionals: Callable[[Segment], Functionals],
+        shaped: Callable[[NumberArray], UserValues],
     ) -> Any:
         """The values of functionals of u at x (…, d), as the user sees them.
 
@@ -283,7 +283,7 @@ class Evaluated(Differentiable):
         """The values of the functionals of one operator for u, or for u in one slab."""
         return values_of(function.apply(rows), rows.layouts[0], single=self.single, paired=self.paired)
 
-    def std(self, x: PointsLike, op: Operator | None = None) -> Values:
+    def std(self, x: PointsLike, op: Operator | None = None) -> UserValues:
         """The posterior standard deviation of ``op(u)`` at x, where it is known: see `Solution.std`."""
         remedy = "ask one slab, u.slabs[k].std(x), in the time of T"
         raise fail(ArgumentError, "u.std", "a solution over slabs of time", remedy)
@@ -312,8 +312,8 @@ class Evaluated(Differentiable):
         return f"{type(self).__name__}({what}; {', '.join((*number, *parts, *left))})"
 
 
-def joined(pieces: Sequence[Piece], values: Sequence[NumberArray]) -> NumberArray:
-    """Values at all points, in their order, from those at the points of each piece."""
+def joined(pieces: Sequence[Segment], values: Sequence[NumberArray]) -> NumberArray:
+    """UserValues at all points, in their order, from those at the points of each piece."""
     rows = [own.rows for own in pieces if own.rows is not None]
     return np.concatenate(values)[np.argsort(np.concatenate(rows))] if len(rows) > 1 else values[0]
 

@@ -14,7 +14,7 @@ from kernop.basics.frozen import frozen
 from kernop.basics.precision import float64
 from kernop.collocation.data import InputValue, all_values, named_inputs
 from kernop.collocation.functionals import Functionals, Layout
-from kernop.operators.shapes import Values, by_unknown, values_of
+from kernop.operators.shapes import UserValues, by_unknown, values_of
 from kernop.trust.estimates import Learned
 
 
@@ -44,7 +44,7 @@ class FixedOperator:
         """The kernel basis at x, (M, N), with a row for each part of each value."""
         return reduce(np.matmul, self.matrices)
 
-    def __call__(self, *values: InputValue, **named: InputValue) -> Values:
+    def __call__(self, *values: InputValue, **named: InputValue) -> UserValues:
         """(M,), or (M, B) for B inputs; NumPy for NumPy inputs, JAX for JAX inputs."""
         learned, problem = self.learned, self.learned.problem
         rows = all_values(problem, named_inputs(problem, values, named), learned.points, learned.layouts)

@@ -42,7 +42,7 @@ from kernop.methods import Answer
 from kernop.methods.glued import PartsFactorisation
 from kernop.methods.repeated import Repetition, Walk
 from kernop.operators.combining import combined_slabs, picked
-from kernop.operators.evaluated import Evaluated, Piece, joined
+from kernop.operators.evaluated import Evaluated, Segment, joined
 from kernop.operators.shapes import PointsLike, values_of
 from kernop.operators.solution import Solution, solution_of
 from kernop.trust.estimates import Learned
@@ -219,7 +219,7 @@ class MarchedSolution(Evaluated):
             raise fail(ArgumentError, "u", got, "look at u.slabs[k], each in the time of T")
         return scene(wholes)
 
-    def _pieces(self, x: PointsLike, outside: str) -> list[Piece]:
+    def _pieces(self, x: PointsLike, outside: str) -> list[Segment]:
         """Points outside the domain are in the nearest slab."""
         points = some_places(self.problem, x, outside)
         numbers, times, inside = slab_numbers(points.x[:, -1], self.slab, self.steps)
@@ -233,7 +233,7 @@ class MarchedSolution(Evaluated):
                 raise fail(OutsideDomainError, "x", got, remedy)
         each = {k: np.flatnonzero(numbers == k) for k in np.unique(numbers).tolist()}
         return [
-            Piece(self.slabs[k].function, points[rows], own[rows], k * self.slab.duration, rows)
+            Segment(self.slabs[k].function, points[rows], own[rows], k * self.slab.duration, rows)
             for k, rows in each.items()
         ]
 
@@ -253,7 +253,7 @@ class MarchedSolution(Evaluated):
         count = sum(len(piece.own) for piece in pieces)
         each = not callable(data) and data is not None and np.shape(data)[:1] == (count,)
 
-        def left(piece: Piece) -> NumberArray:
+        def left(piece: Segment) -> NumberArray:
             h = Later(data, piece.shift) if callable(data) else np.asarray(data)[piece.rows] if each else data
             return self.slabs[round(piece.shift / self.slab.duration)].residual(name, piece.own, h)
 

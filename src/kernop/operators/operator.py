@@ -45,7 +45,7 @@ from kernop.operators.fixed import FixedOperator, fixed
 from kernop.operators.green import GreenFunction, green_function, opened
 from kernop.operators.looks import plot_operator, unlabelled
 from kernop.operators.records import parts_record, stream_record
-from kernop.operators.shapes import PointsLike, Values, by_unknown, deviations
+from kernop.operators.shapes import PointsLike, UserValues, by_unknown, deviations
 from kernop.trust.evidence import Evidence, evidence
 from kernop.views.html import html_table
 
@@ -90,7 +90,7 @@ class SolutionOperator(Answering):
         points = places(self.problem, x, outside)
         return fixed(self, points.x, functionals_of(op, points, self.ansatz), op is None)
 
-    def basis(self, x: PointsLike) -> Values:
+    def basis(self, x: PointsLike) -> UserValues:
         """The kernel basis ψ at x: (M, N), so that u(x) = ψ h: column i is the answer to data 1 at point i, else 0.
 
         A column of an interior point is no Green's function: T sees the data at its N points as a function, so the
@@ -136,7 +136,7 @@ class SolutionOperator(Answering):
             )
         return G
 
-    def std(self, x: PointsLike, op: Operator | None = None) -> Values:
+    def std(self, x: PointsLike, op: Operator | None = None) -> UserValues:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,).
 
         It is that of the Gaussian process with prior covariance K and independent noise of variance λN / w_k in the
@@ -153,7 +153,7 @@ class SolutionOperator(Answering):
     def covariance(self, x: PointsLike, y: PointsLike | None = None, op: Operator | None = None) -> FloatArray:
         """The posterior covariance of ``op(u)`` at x with that at y, (M, M'); without y at x with itself, (M, M).
 
-        As for `std`, whose squares are on the diagonal. Values with several parts stand part by part, real before
+        As for `std`, whose squares are on the diagonal. UserValues with several parts stand part by part, real before
         imaginary, each at all points.
         """
         one = self.factorisation.posterior(self._uncertain("covariance", x, op))
@@ -169,7 +169,7 @@ class SolutionOperator(Answering):
         op: Operator | None = None,
         seed: int = 0,
         **named: InputValue,
-    ) -> Values:
+    ) -> UserValues:
         """Draws from the posterior of ``op(u)`` at x given these inputs: (M, number), or (M, B, number) for B inputs.
 
         Their mean is T(…)(x), their covariance `covariance`. Draws for several inputs are independent.

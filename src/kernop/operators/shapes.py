@@ -17,7 +17,7 @@ from kernop.language.unknowns import Unknowns
 #: What a user gives as points.
 PointsLike = ArrayLike | Points
 #: What a user gets: an array, or of several unknowns a named tuple with an array for each.
-Values = Any
+UserValues = Any
 
 
 def values_of(rows: NumberArray, layout: Layout, *, single: bool, paired: bool = False) -> NumberArray:
@@ -41,8 +41,8 @@ def deviations(variance: FloatArray, layout: Layout) -> FloatArray:
     return found[0] if layout.components is None else found.T
 
 
-def by_unknown(values: NumberArray, unknowns: Unknowns) -> Values:
-    """Values of all unknowns, (n, m) or (n, m, B), as a named tuple with one entry for each, such as v.u and v.p.
+def by_unknown(values: NumberArray, unknowns: Unknowns) -> UserValues:
+    """UserValues of all unknowns, (n, m) or (n, m, B), as a named tuple with one entry for each, such as v.u and v.p.
 
     Those of a single unknown are returned as they are.
     """
@@ -57,7 +57,7 @@ def _tuple(names: tuple[str, ...]) -> Any:
     return namedtuple("Values", names)  # pyright: ignore
 
 
-def blanked(values: Values, inside: BoolArray) -> Values:
+def blanked(values: UserValues, inside: BoolArray) -> UserValues:
     """NaN where points are not inside; of a named tuple, in every entry."""
     if isinstance(values, tuple):
         return type(values)(*(blanked(part, inside) for part in values))

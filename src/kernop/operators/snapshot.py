@@ -11,7 +11,7 @@ from kernop.basics.errors import ArgumentError, FloatArray, OutsideDomainError, 
 from kernop.collocation.data import flattened, reshaped
 from kernop.geometry import Points
 from kernop.language.unknowns import Operator
-from kernop.operators.shapes import PointsLike, Values
+from kernop.operators.shapes import PointsLike, UserValues
 from kernop.views.sight import Sight
 from kernop.views.viewed import Viewed
 
@@ -20,7 +20,7 @@ class Differentiable(Viewed):
     """A function of x whose values and derivatives can be asked for."""
 
     @abstractmethod
-    def __call__(self, x: PointsLike, *, outside: str = "raise") -> Values:
+    def __call__(self, x: PointsLike, *, outside: str = "raise") -> UserValues:
         """u(x)."""
 
     @abstractmethod
@@ -64,7 +64,7 @@ class Snapshot(Viewed):
         normal = None if own.normal is None else np.insert(own.normal, self._dim, 0.0, axis=1)
         return Points(np.insert(own.x, self._dim, self.t, axis=1), normal, True), shape
 
-    def __call__(self, x: PointsLike, *, outside: str = "raise") -> Values:
+    def __call__(self, x: PointsLike, *, outside: str = "raise") -> UserValues:
         """u(x, t) for x of shape (…, d − 1), as `Solution.__call__` gives it."""
         points, shape = self._points(x)
         return reshaped(self._lasting(points, outside=outside), shape)

@@ -36,8 +36,8 @@ from kernop.language.unknowns import Operator, Unknowns
 from kernop.methods import Answer, Expansion, Factorisation
 from kernop.methods.posterior import Posterior
 from kernop.operators.combining import combined, picked
-from kernop.operators.evaluated import Evaluated, Piece
-from kernop.operators.shapes import PointsLike, Values, by_unknown, deviations, values_of
+from kernop.operators.evaluated import Evaluated, Segment
+from kernop.operators.shapes import PointsLike, UserValues, by_unknown, deviations, values_of
 from kernop.trust.estimates import ErrorEstimate, KnownData, Learned, error_estimate
 from kernop.trust.estimates.stability import from_fresh_points
 from kernop.trust.evidence import data_scale
@@ -117,11 +117,11 @@ class Solution(Evaluated):
     def __repr__(self) -> str:
         return self._described(f"{len(self.function.y)} functions", repr(self.expansion))
 
-    def _pieces(self, x: PointsLike, outside: str) -> list[Piece]:
+    def _pieces(self, x: PointsLike, outside: str) -> list[Segment]:
         points = places(self.problem, x, outside)
-        return [Piece(self.function, points, points)]
+        return [Segment(self.function, points, points)]
 
-    def std(self, x: PointsLike, op: Operator | None = None) -> Values:
+    def std(self, x: PointsLike, op: Operator | None = None) -> UserValues:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,), or (M, B). The 95 % band is ± 1.96 of it.
 
         It is ``T.std(x)`` times the scale that makes these data most likely (``T.evidence``), or ``T.std(x)`` itself if
@@ -136,7 +136,7 @@ class Solution(Evaluated):
         found = found[..., 0] if self.single else found
         return reshaped(by_unknown(found, self.problem.unknowns) if op is None else found, shape)
 
-    def samples(self, x: PointsLike, number: int, *, op: Operator | None = None, seed: int = 0) -> Values:
+    def samples(self, x: PointsLike, number: int, *, op: Operator | None = None, seed: int = 0) -> UserValues:
         """Draws from the posterior of ``op(u)`` at x: (M, number), or (M, B, number); their deviation is `std`."""
         flat, shape = flattened("x", x, self.problem.dim)
         left, scale, factorisation = self._uncertain(flat, op)
