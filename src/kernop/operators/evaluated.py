@@ -214,7 +214,9 @@ class Evaluated(Differentiable):
         ``outside`` says what to do with points outside the domain: "raise", "nan", or "extrapolate".
         """
         ansatz, unknowns = self.ansatz, self.problem.unknowns
-        return self._read(x, outside, lambda piece: ansatz.evaluations(piece.own.x), lambda v: by_unknown(v, unknowns))
+        return self._read(
+            x, outside, lambda segment: ansatz.evaluations(segment.own.x), lambda v: by_unknown(v, unknowns)
+        )
 
     def grad(self, x: PointsLike, *, outside: str = "raise") -> FloatArray:
         """The derivatives of u along all coordinates: (M, d), or (M, d, B). On a SpaceTime the last is ∂u/∂t.
@@ -233,8 +235,8 @@ class Evaluated(Differentiable):
         shape = (dim,) if len(components) == 1 else (len(components), dim)
         every = flattened_rows(lambda u: grad(u, axes=range(dim)))
 
-        def derivatives(piece: Segment) -> Functionals:
-            return ansatz.gradients(piece.own.x, *components) or piece.applied(every, ansatz, name)
+        def derivatives(segment: Segment) -> Functionals:
+            return ansatz.gradients(segment.own.x, *components) or segment.applied(every, ansatz, name)
 
         return self._read(x, outside, derivatives, lambda found: found.reshape(len(found), *shape, *found.shape[2:]))
 
@@ -253,10 +255,10 @@ class Evaluated(Differentiable):
         def shaped(found: NumberArray) -> NumberArray:
             return found if matrix is None else found.reshape(len(found), *matrix, *found.shape[2:])
 
-        return self._read(x, outside, lambda piece: piece.applied(flat, self.ansatz, of), shaped)
+        return self._read(x, outside, lambda segment: segment.applied(flat, self.ansatz, of), shaped)
 
     @abstractmethod
-    def _pieces(self, x: PointsLike, outside: str) -> list[Segment]:
+    def _segments(self, x: PointsLike, outside: str) -> list[Segment]:
         """Points x (M, d), checked, and u there."""
 
     def _read(
@@ -269,14 +271,14 @@ class Evaluated(Differentiable):
         """The values of functionals of u at x (…, d), as the user sees them.
 
         Arguments:
-            functionals: those of one operator at the points of a piece.
+            functionals: those of one operator at the points of a segment.
             shaped: gives their values, (M, …), the shape that is asked for.
         """
         flat, shape = flattened("x", x, self.problem.dim)
-        pieces = self._pieces(flat, outside)
-        found = shaped(joined(pieces, [self._evaluated(own.function, functionals(own)) for own in pieces]))
+        segments = self._segments(flat, outside)
+        found = shaped(joined(segments, [self._evaluated(own.function, functionals(own)) for own in segments]))
         if outside == "nan":
-            found = blanked(found, joined(pieces, [self.problem.contains(own.own.x) for own in pieces]))
+            found = blanked(found, joined(segments, [self.problem.contains(own.own.x) for own in segments]))
         return reshaped(found, shape)
 
     def _evaluated(self, function: Combination, rows: Functionals) -> NumberArray:
@@ -312,9 +314,9 @@ class Evaluated(Differentiable):
         return f"{type(self).__name__}({what}; {', '.join((*number, *parts, *left))})"
 
 
-def joined(pieces: Sequence[Segment], values: Sequence[NumberArray]) -> NumberArray:
-    """UserValues at all points, in their order, from those at the points of each piece."""
-    rows = [own.rows for own in pieces if own.rows is not None]
+def joined(segments: Sequence[Segment], values: Sequence[NumberArray]) -> NumberArray:
+    """Values at all points, in their order, from those at the points of each segment."""
+    rows = [own.rows for own in segments if own.rows is not None]
     return np.concatenate(values)[np.argsort(np.concatenate(rows))] if len(rows) > 1 else values[0]
 
 

@@ -219,7 +219,7 @@ class MarchedSolution(Evaluated):
             raise fail(ArgumentError, "u", got, "look at u.slabs[k], each in the time of T")
         return scene(wholes)
 
-    def _pieces(self, x: PointsLike, outside: str) -> list[Segment]:
+    def _segments(self, x: PointsLike, outside: str) -> list[Segment]:
         """Points outside the domain are in the nearest slab."""
         points = some_places(self.problem, x, outside)
         numbers, times, inside = slab_numbers(points.x[:, -1], self.slab, self.steps)
@@ -246,18 +246,18 @@ class MarchedSolution(Evaluated):
         condition = self.problem[name]
         if name in self.slab.initial:
             return self.slabs[0].residual(name, points, data)
-        pieces = self._pieces(points, "raise")
-        if condition.integral and len(pieces) > 1:
+        segments = self._segments(points, "raise")
+        if condition.integral and len(segments) > 1:
             raise fail(ArgumentError, "points", "those of several slabs for an integral", "ask for one slab at a time")
 
-        count = sum(len(piece.own) for piece in pieces)
+        count = sum(len(segment.own) for segment in segments)
         each = not callable(data) and data is not None and np.shape(data)[:1] == (count,)
 
-        def left(piece: Segment) -> NumberArray:
-            h = Later(data, piece.shift) if callable(data) else np.asarray(data)[piece.rows] if each else data
-            return self.slabs[round(piece.shift / self.slab.duration)].residual(name, piece.own, h)
+        def left(segment: Segment) -> NumberArray:
+            h = Later(data, segment.shift) if callable(data) else np.asarray(data)[segment.rows] if each else data
+            return self.slabs[round(segment.shift / self.slab.duration)].residual(name, segment.own, h)
 
-        return joined(pieces, list(map(left, pieces)))
+        return joined(segments, list(map(left, segments)))
 
     def error_estimate(self, *values: InputValue, search: int | None = None, **named: InputValue) -> ChainEstimate:
         """How wrong u is on all slabs together, and on each: what each adds, and what the following make of it.

@@ -153,7 +153,7 @@ class SolutionOperator(Answering):
     def covariance(self, x: PointsLike, y: PointsLike | None = None, op: Operator | None = None) -> FloatArray:
         """The posterior covariance of ``op(u)`` at x with that at y, (M, M'); without y at x with itself, (M, M).
 
-        As for `std`, whose squares are on the diagonal. UserValues with several parts stand part by part, real before
+        As for `std`, whose squares are on the diagonal. Values with several parts stand part by part, real before
         imaginary, each at all points.
         """
         one = self.factorisation.posterior(self._uncertain("covariance", x, op))

@@ -42,7 +42,7 @@ def deviations(variance: FloatArray, layout: Layout) -> FloatArray:
 
 
 def by_unknown(values: NumberArray, unknowns: Unknowns) -> UserValues:
-    """UserValues of all unknowns, (n, m) or (n, m, B), as a named tuple with one entry for each, such as v.u and v.p.
+    """Values of all unknowns, (n, m) or (n, m, B), as a named tuple with one entry for each, such as v.u and v.p.
 
     Those of a single unknown are returned as they are.
     """

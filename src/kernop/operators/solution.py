@@ -117,7 +117,7 @@ class Solution(Evaluated):
     def __repr__(self) -> str:
         return self._described(f"{len(self.function.y)} functions", repr(self.expansion))
 
-    def _pieces(self, x: PointsLike, outside: str) -> list[Segment]:
+    def _segments(self, x: PointsLike, outside: str) -> list[Segment]:
         points = places(self.problem, x, outside)
         return [Segment(self.function, points, points)]
 
