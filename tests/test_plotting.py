@@ -1,10 +1,9 @@
 """Figures: written, and refused when the values do not fit."""
 
-import builtins
-
 import numpy as np
 import pytest
 
+from kernop.basics import extras
 from kernop.basics.errors import ArgumentTypeError, MissingExtraError, ShapeError
 from kernop.paper.experiment import square_grid
 from kernop.plotting import field, pyplot, save, true_predicted_error
@@ -36,14 +35,10 @@ def test_a_field_is_drawn_with_x_to_the_right(tmp_path, monkeypatch):
 
 
 def test_says_how_to_install_matplotlib(monkeypatch):
-    real = builtins.__import__
+    def without(name):
+        raise ImportError(name)
 
-    def without(name, *args, **kwargs):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setattr(extras, "import_module", without)
     with pytest.raises(MissingExtraError, match=r"matplotlib: .*pip install 'kernop\[plot\]'"):
         pyplot()
 

@@ -7,7 +7,6 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated, Literal
 
-import numpy as np
 from cyclopts import App, Parameter
 from rich.console import Console
 from rich.markup import escape
@@ -18,10 +17,9 @@ import kernop
 from kernop.basics.errors import ArgumentError, KernopError, MissingExtraError, fail
 from kernop.environment import environment
 from kernop.operators.load import file_summary, load
-from kernop.paper import Experiment, Outcome, darcy, measure
-from kernop.paper.reproduce import CHAPTERS, Chapter, Request, write_json
+from kernop.paper import Experiment, Outcome, darcy
+from kernop.paper.reproduce import CHAPTERS, DEFAULT, Chapter, Request, compare, write_json
 from kernop.paper.tables import tables
-from kernop.plotting import true_predicted_error
 from kernop.serving import write_page
 
 #: What ``kernop reproduce`` can run.
@@ -43,25 +41,12 @@ def demo(
     console.print("\n[bold]Darcy flow[/]  −∇·(a∇u) = f in (0,1)²,  u = g on the boundary,  a = exp(x + y)")
     console.print("Learning T: (f, g) ↦ u from the equation alone,")
     console.print("from 2500 random points inside and 1500 on the boundary.\n")
-    ways = {"the paper's estimator": experiment.learn_as_paper, "kernop by default": experiment.learn_by_default}
-    outcomes: dict[str, Outcome] = {}
-    for name, learn in ways.items():
-        learn(seed)  # compiles
-        console.print(f"[bold]{name}[/]")
-        outcomes[name] = measure(experiment, learn(seed, progress=console.is_terminal))
-    console.print()
-    console.print(_comparison(experiment, outcomes))
-    first, best = outcomes.values()
-    typical = int(np.argsort(first.l2)[len(first.l2) // 2])
-    figure = true_predicted_error(
-        experiment.grid,
-        first.exact[:, typical],
-        {name: outcome.found[:, typical] for name, outcome in outcomes.items()},
-        out / "demo.png",
-        title="Darcy flow, a = exp(x + y): one of 50 test solutions",
-    )
-    times = experiment.paper.l2 / best.mean_l2
+    with console.status("Learning it by the paper's estimator and by default, and solving …"):
+        both = compare(experiment, Request(out, seed=seed))
+    console.print(_comparison(experiment, both.outcomes))
+    times = experiment.paper.l2 / both.outcomes[DEFAULT].mean_l2
     console.print(f"\nOn the same points, the default is {times:.0e} times more accurate than the paper's table.")
+    figure = both.maps(out / "demo.png", title="Darcy flow, a = exp(x + y): one of 50 test solutions")
     console.print(f"Figure: [bold]{figure}[/]")
     if live:
         with console.status("Writing the live page …"):
@@ -161,18 +146,18 @@ def serve(
     except ImportError as error:
         remedy = "install the extra: pip install 'kernop[serve]'"
         raise fail(MissingExtraError, "serve", f"no package {error.name}", remedy) from error
-    names = [file.stem for file in files]
-    if not files or len(set(names)) < len(names):
+    known = {file.stem: file for file in files}
+    if len(known) < max(1, len(files)):
+        names = [file.stem for file in files]
         got = "none" if not files else f"two with the name {max(names, key=names.count)!r}"
         raise fail(ArgumentError, "files", got, "give files of operators with different names")
-    operators = {name: load(file) for name, file in zip(names, files, strict=True)}
+    operators = {name: load(file) for name, file in known.items()}
     limits = Limits(body=body, points=points, inputs=inputs, seconds=seconds)
-    console.print(f"{', '.join(names)}: http://{host}:{port}  (interface: /docs)", soft_wrap=True)
+    console.print(f"{', '.join(known)}: http://{host}:{port}  (interface: /docs)", soft_wrap=True)
     if workers == 1:
         run(operators, host=host, port=port, token=token, limits=limits, threads=threads)
         return
     del operators  # they can be read; each process loads its own
-    known = dict(zip(names, files, strict=True))
     serve_together(known, workers, host=host, port=port, token=token, limits=limits, threads=threads)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from kernop.basics.checks import check_array, check_coordinates, check_kind, check_squares
-from kernop.basics.errors import ArgumentTypeError, FileError, FloatArray, MissingExtraError, ShapeError, describe, fail
-from kernop.basics.replacing import check_path
+from kernop.basics.errors import ArgumentTypeError, FileError, FloatArray, ShapeError, describe, fail
+from kernop.basics.extras import Artist, Axes, needed
+from kernop.basics.replacing import check_path, writing
 
 #: Pixels in an inch of a figure, at least.
 DPI = 150
@@ -21,33 +23,20 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 NEGLIGIBLE = 1e-16
 
 
-def pyplot() -> Any:
+def pyplot() -> ModuleType:
     """matplotlib.pyplot with our settings of sizes, and with a backend that needs no screen if it is new."""
     plt = _plain()
-    plt.rcParams.update(
-        {
-            "figure.dpi": DPI,
-            "font.size": 11,
-            "axes.titlesize": 12,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-        }
-    )
+    sizes = {"figure.dpi": DPI, "font.size": 11, "axes.titlesize": 12}
+    plt.rcParams.update({**sizes, "axes.spines.top": False, "axes.spines.right": False})
     return plt
 
 
-def _plain() -> Any:
+def _plain() -> ModuleType:
     """matplotlib.pyplot, with a backend that needs no screen if it is new; or an error that says how to install it."""
-    try:
-        import matplotlib as mpl
-    except ImportError as error:
-        remedy = "install the extra: pip install 'kernop[plot]'"
-        raise fail(MissingExtraError, "matplotlib", "no such package", remedy) from error
+    mpl = needed("matplotlib", "plot", "matplotlib")
     if "matplotlib.pyplot" not in sys.modules:  # else it is the user's, who may look at figures
         mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    return plt
+    return needed("matplotlib.pyplot", "plot", "matplotlib")
 
 
 def true_predicted_error(
@@ -107,17 +96,14 @@ def field(x: FloatArray, values: FloatArray, path: str | Path, *, title: str = "
 
 
 def _logarithmic(errors: FloatArray) -> tuple[Any, float]:
-    """Logarithmic colours for errors, from the least that can be told from zero to the largest; and the former."""
-    from matplotlib.colors import LogNorm
-
+    """Logarithmic colours for errors, from the least that differs from zero to the largest; and the former."""
     largest = float(errors.max()) or NEGLIGIBLE
     seen = errors[errors > NEGLIGIBLE * largest]
-    least = float(np.quantile(seen, 0.02)) if len(seen) else largest
-    least = min(least, 0.1 * largest)
-    return LogNorm(least, largest), least
+    least = min(float(np.quantile(seen, 0.02)) if len(seen) else largest, 0.1 * largest)
+    return needed("matplotlib.colors", "plot", "matplotlib").LogNorm(least, largest), least
 
 
-def _image(axis: Any, x: FloatArray, values: FloatArray, title: str, **style: Any) -> None:
+def _image(axis: Axes, x: FloatArray, values: FloatArray, title: str, **style: Any) -> None:
     """Values (n, n) on a square grid as an image, the first coordinate to the right, with its colours."""
     pixel = np.ptp(x, axis=0) / (np.asarray(values.shape) - 1)  # points are the middles of pixels
     lo, hi = (x.min(axis=0) - 0.5 * pixel).tolist(), (x.max(axis=0) + 0.5 * pixel).tolist()
@@ -130,19 +116,18 @@ def _image(axis: Any, x: FloatArray, values: FloatArray, title: str, **style: An
     bar.outline.set_visible(False)
 
 
-def save(figure: Any, path: str | Path) -> Path:
+def save(figure: Artist, path: str | Path) -> Path:
     """Write a figure, making its folder; the format follows the suffix."""
-    plt = _plain()  # other settings between making and drawing would move what was laid out
+    plt = _plain()  # other settings between making and drawing would change the layout
     try:
         check_path(path)
         target, formats = Path(path), figure.canvas.get_supported_filetypes()
         if target.suffix.lower().removeprefix(".") not in formats:
             got = f"{str(target)!r}, whose suffix is not that of a figure"
             raise fail(FileError, "path", got, "give one such as 'figure.png' or 'figure.pdf'")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(target, dpi=max(DPI, figure.dpi))
-    except OSError as error:
-        raise fail(FileError, "path", f"{str(path)!r}, which cannot be written ({error})", "give another") from error
+        with writing(path):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            figure.savefig(target, dpi=max(DPI, figure.dpi))
     finally:
         plt.close(figure)
     return target

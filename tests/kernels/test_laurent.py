@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kernop.basics.precision import float64
-from kernop.kernels.laurent import combine, derivative, laurent_values, multiply
+from kernop.kernels.laurent import laurent_values
 
 #: Exponents of one sign, of both, with gaps, and the zero polynomial.
 POLYNOMIALS = [
@@ -46,45 +46,3 @@ def test_evaluate_is_finite_at_zero(p):
     assert np.all(np.isfinite(found))
     if all(n >= 0 for n in p):
         assert found[0] == float(p.get(0, 0))
-
-
-@polynomials
-def test_derivative(p):
-    """p' as the coefficient of h in p(r + h), from a difference quotient that is exact but for O(h)."""
-    h = Fraction(1, 10**12)
-    for r in PLACES:
-        quotient = (exactly(p, r + h) - exactly(p, r - h)) / (2 * h)
-        assert abs(exactly(derivative(p), r) - quotient) < Fraction(1, 10**18)
-
-
-def test_derivative_of_each_power():
-    assert derivative({2: Fraction(3)}) == {1: Fraction(6)}
-    assert derivative({-2: Fraction(3)}) == {-3: Fraction(-6)}
-    assert derivative({0: Fraction(3)}) == {}
-
-
-@polynomials
-@pytest.mark.parametrize("q", POLYNOMIALS)
-def test_multiply(p, q):
-    product = multiply(p, q)
-    for r in PLACES:
-        assert exactly(product, r) == exactly(p, r) * exactly(q, r)
-
-
-def test_multiply_drops_zeros():
-    """(1 + r)(1 − r) has no term in r."""
-    assert multiply({0: Fraction(1), 1: Fraction(1)}, {0: Fraction(1), 1: Fraction(-1)}) == {0: 1, 2: -1}
-
-
-@polynomials
-@pytest.mark.parametrize("q", POLYNOMIALS)
-def test_combine(p, q):
-    total = combine((2, p), (Fraction(-1, 3), q))
-    for r in PLACES:
-        assert exactly(total, r) == 2 * exactly(p, r) - exactly(q, r) / 3
-    assert all(total.values())
-
-
-@polynomials
-def test_combine_cancels(p):
-    assert combine((1, p), (-1, p)) == {}

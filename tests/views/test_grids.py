@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from kernop.basics import extras
 from kernop.basics.errors import ArgumentTypeError, MissingExtraError, ShapeError
-from kernop.views import extras
 
 
 def test_a_disk_in_xarray(dome):

@@ -185,9 +185,12 @@ class Decoder:
         if not isinstance(name, str) or name not in self._arrays:
             raise self._wrong(place, "missing")
         if (name, form) not in self._found:
-            array, by_columns = self._arrays[name], name.endswith(".T")
+            by_columns = name.endswith(".T")
+            array: Array = self._arrays[name]
             if form == COMPLEX:
-                array = self._complex(array, place)
+                if array.dtype != np.float64 or array.ndim < 2 or array.shape[-1] != 2:
+                    raise self._wrong(place, "no array of complex numbers")
+                array = array.view(np.complex128)[..., 0]
             if not finite_squares(array):
                 finite = bool(np.all(np.isfinite(array)))
                 raise self._wrong(place, f"an array with {'squares' if finite else 'numbers'} that are not finite")
@@ -196,12 +199,6 @@ class Decoder:
             else:
                 self._found[name, form] = self._triangle(array, by_columns, place, lower=form == LOWER)
         return self._found[name, form]
-
-    def _complex(self, pairs: Array, place: str) -> Array:
-        """Complex numbers from their real and imaginary parts, (…, 2)."""
-        if pairs.dtype != np.float64 or pairs.ndim < 2 or pairs.shape[-1] != 2:
-            raise self._wrong(place, "no array of complex numbers")
-        return pairs.view(np.complex128)[..., 0]
 
     def _triangle(self, values: FloatArray, by_columns: bool, place: str, *, lower: bool) -> FloatArray:
         """A triangle (n, n), with zeros on the other side of its diagonal."""

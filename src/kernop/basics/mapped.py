@@ -81,7 +81,7 @@ class Mapped(Held):
 
 
 def _date(file: str) -> tuple[int, int, int] | None:
-    """What tells a file from a newer one of the same name; None if it is not there."""
+    """What distinguishes a file from a newer one of the same name; None if it is not there."""
     try:
         found = os.stat(file)
     except OSError:

@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Literal
+from typing import Literal
 
 import jax
 
@@ -27,7 +27,7 @@ ROOM_OF_JAX = 1_250_000_000
 _begun: Literal["no", "here", "before a fork"] = "no"
 
 
-def float64() -> AbstractContextManager[Any]:
+def float64() -> AbstractContextManager[object]:
     """A context in which JAX computes in float64, whatever the global setting is."""
     if _begun != "here":
         _begin()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock, Timer
 from types import TracebackType
 from typing import Protocol
@@ -23,7 +23,7 @@ BEGUN = 0.02
 
 
 class Tick(Protocol):
-    """Is told the part of a stage that is done, and perhaps a word about it, such as a rate."""
+    """Takes the part of a stage that is done, and perhaps a word about it, such as a rate."""
 
     def __call__(self, done: float, note: str = "") -> None: ...
 
@@ -82,12 +82,9 @@ class Stages:
 
     def _begin(self) -> None:
         """Show the bar, unless another program draws on the console."""
-        bar = self._bar
-        if bar is not None:
-            try:
+        with suppress(LiveError):
+            if (bar := self._bar) is not None:
                 bar.start()
-            except LiveError:
-                return
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -106,7 +106,12 @@ def _finish(file: BinaryIO, part: Path, target: Path) -> None:
     if fcntl is None:
         file.close()  # Windows renames no open file; elsewhere the lock must last until there is nothing to sweep
     os.replace(part, target)
-    _sync_folder(target.parent)
+    with suppress(OSError):  # the new name is on the disk too, where folders can be synchronised
+        handle = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _part_of(target: Path) -> tuple[Path, BinaryIO]:
@@ -144,13 +149,9 @@ def _sweep(target: Path) -> None:
     with suppress(OSError):
         for entry in list(os.scandir(target.parent)):
             if pattern.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                _remove_if_left(entry.path)
-
-
-def _remove_if_left(part: str) -> None:
-    with suppress(OSError), open(part, "rb") as file:
-        if _locked(file):
-            os.unlink(part)
+                with suppress(OSError), open(entry.path, "rb") as file:
+                    if _locked(file):
+                        os.unlink(entry.path)
 
 
 def _permit(file: BinaryIO, target: Path) -> None:
@@ -162,13 +163,3 @@ def _permit(file: BinaryIO, target: Path) -> None:
         os.fchown(file.fileno(), old.st_uid, old.st_gid)
     with suppress(OSError):
         os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode) & 0o777)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Let the new name be on the disk too, where folders can be synchronised."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

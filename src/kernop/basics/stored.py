@@ -96,7 +96,7 @@ def arguments(kind: type) -> Mapping[str, Any]:
 
 
 def stored_arguments(value: Any) -> Mapping[str, Any]:
-    """The arguments of its constructor that make an object again: its attributes, unless it tells others."""
+    """The arguments of the constructor that make an object again: its attributes, or its own `stored_arguments`."""
     if hasattr(value, "stored_arguments"):
         return value.stored_arguments()
     return {name: getattr(value, name) for name in arguments(type(value))}

@@ -1,4 +1,4 @@
-"""The versions of what matters to the numbers, and the time of day: what a file tells of how it was made."""
+"""The versions of what matters to the numbers, and the time of day: what a file records of how it was made."""
 
 from __future__ import annotations
 

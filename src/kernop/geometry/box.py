@@ -98,11 +98,9 @@ class Box(Domain):
         return Faces(self, tuple(dict.fromkeys(chosen)))
 
     def _face_names(self) -> dict[str, BoxFace]:
-        spoken = {
-            name: (axis, side) for axis, pair in enumerate(_NAMES.get(self.dim, ())) for side, name in enumerate(pair)
-        }
-        plain = {f"x{axis}{sign}": (axis, side) for axis in range(self.dim) for side, sign in enumerate("-+")}
-        return spoken | plain
+        plain = [(f"x{axis}-", f"x{axis}+") for axis in range(self.dim)]
+        pairs = [*enumerate(_NAMES.get(self.dim, ())), *enumerate(plain)]
+        return {name: (axis, side) for axis, pair in pairs for side, name in enumerate(pair)}
 
     def __repr__(self) -> str:
         return f"Box({self.lo.tolist()}, {self.hi.tolist()})"
@@ -155,31 +153,31 @@ class Faces(Patchwork):
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
-        corners = [self._corners(face) for face in self.faces]
-        return np.min([low for low, _ in corners], axis=0), np.max([high for _, high in corners], axis=0)
+        low, high, _ = zip(*self._sheets, strict=True)
+        return np.min(low, axis=0), np.max(high, axis=0)
 
     @property
     def enclosed(self) -> Box:
         return self.box
 
-    def _corners(self, face: BoxFace) -> tuple[FloatArray, FloatArray]:
-        low, high = self.box.bounds
-        axis, side = face
-        low[axis] = high[axis] = (low, high)[side][axis]
-        return low, high
+    @cached_property
+    def _sheets(self) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
+        """The lower and upper corner and the outward normal of each face, (d,) each."""
+        found: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+        for axis, side in self.faces:
+            (low, high), normal = self.box.bounds, np.zeros(self.box.dim)
+            low[axis] = high[axis] = (low, high)[side][axis]
+            normal[axis] = 1.0 if side else -1.0
+            found.append((low, high, normal))
+        return frozen(found)
 
     @property
     def patches(self) -> tuple[Patch, ...]:
-        return tuple(box_patch(*self._corners(face), self._normal(face)) for face in self.faces)
+        return tuple(box_patch(*sheet) for sheet in self._sheets)
 
     @property
     def intrinsic_dim(self) -> int:
         return self.box.intrinsic_dim - 1
-
-    def _normal(self, face: BoxFace) -> FloatArray:
-        normal = np.zeros(self.dim)
-        normal[face[0]] = 1.0 if face[1] else -1.0
-        return normal
 
     def _distances(self, x: FloatArray) -> FloatArray:
         """How far each point is from the plane of each face, in units of what still counts as on it."""
@@ -192,7 +190,7 @@ class Faces(Patchwork):
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         nearest = np.argmin(self._distances(x), axis=1)
-        return np.stack([self._normal(face) for face in self.faces])[nearest]
+        return np.stack([normal for _, _, normal in self._sheets])[nearest]
 
     def __repr__(self) -> str:
         if len(self.faces) == 2 * self.dim:

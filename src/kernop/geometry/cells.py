@@ -76,15 +76,11 @@ def regrown(root: Cell, inside: Inside, rule: Rule) -> Cell:
         found = _cell(root.low, root.high, [regrown(child, inside, rule) for child in root.children])
     else:
         found = _cut(root.low, root.high, inside, rule, 0)
-    return _numbered(found or Cell(root.low, root.high), iter(range(10**9)))
+    return numbered(found or Cell(root.low, root.high))
 
 
 def _between(
-    lines: Sequence[FloatArray],
-    crowded: Sequence[BoolArray],
-    ends: list[tuple[int, int]],
-    inside: Inside,
-    rule: Rule,
+    lines: Sequence[FloatArray], crowded: Sequence[BoolArray], ends: list[tuple[int, int]], inside: Inside, rule: Rule
 ) -> Cell | None:
     """The cell between some lines of the grid: one box, or two halves of the grid."""
     low = np.array([own[first] for own, (first, _) in zip(lines, ends, strict=True)])
@@ -125,15 +121,12 @@ def _cell(low: FloatArray, high: FloatArray, children: Sequence[Cell | None]) ->
     return Cell(low, high, present) if present else None
 
 
-def numbered(cell: Cell) -> Cell:
-    """The same cells, with leaves that are counted from 0."""
-    return _numbered(cell, count())
-
-
-def _numbered(cell: Cell, numbers: Iterator[int]) -> Cell:
+def numbered(cell: Cell, numbers: Iterator[int] | None = None) -> Cell:
+    """The same cells, with leaves that are counted from 0, or that take the next of some numbers."""
+    numbers = count() if numbers is None else numbers
     if not cell.children:
         return Cell(cell.low, cell.high, (), next(numbers))
-    return Cell(cell.low, cell.high, tuple(_numbered(child, numbers) for child in cell.children))
+    return Cell(cell.low, cell.high, tuple(numbered(child, numbers) for child in cell.children))
 
 
 def grid_lines(marks: Sequence[FloatArray]) -> list[FloatArray]:

@@ -11,7 +11,6 @@ import numpy as np
 from kernop.basics.errors import BoolArray, FloatArray
 from kernop.basics.frozen import frozen
 from kernop.geometry.patch import Patch
-from kernop.geometry.points import Points
 
 #: Parameters at which it is looked whether a line is inside, even ones and others that crowd at the ends.
 LOOKS: FloatArray = np.unique([*np.linspace(0.0, 1.0, 129), *0.5 ** np.arange(8, 20), *1.0 - 0.5 ** np.arange(8, 20)])
@@ -55,9 +54,8 @@ class Line:
 
     def at(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Places and normals for parameters (n,), (n, 2) each."""
-        found: Points = self.patch.place((np.mod(t, 1.0) if self.closed else t)[:, None])
-        assert found.normal is not None
-        return found.x, found.normal
+        found = self.patch.place((np.mod(t, 1.0) if self.closed else t)[:, None])
+        return found.x, found.outward
 
     @cached_property
     def ends(self) -> FloatArray:
@@ -75,13 +73,17 @@ class Line:
         room = SLACK * (high - low)
         if not self.straight:
             near = self._nearest(0.5 * (low + high))
-            found = intervals(lambda t: _in_box(self.at(t)[0], low - room, high + room) & self._kept(t), near)
+            found = intervals(lambda t: self._in_box(t, low - room, high + room), near)
             return _joined(found) if self.closed else found
         found = _straight(self.ends[0], self.ends[1], low - room, high + room)
         if self.patch.keeps is None:
             return found
-        inner = [(a, b, intervals(lambda t, a=a, b=b: self._kept(a + (b - a) * t))) for a, b in found]
+        inner = [(a, b, intervals(lambda t, a=a, b=b: self.patch.kept((a + (b - a) * t)[:, None]))) for a, b in found]
         return [(a + (b - a) * c, a + (b - a) * d) for a, b, own in inner for c, d in own]
+
+    def _in_box(self, t: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
+        x = self.at(t)[0]
+        return np.all((x >= low) & (x <= high), axis=1) & self.patch.kept(t[:, None])
 
     def _nearest(self, x: FloatArray) -> float:
         """The parameter of the point of the line that is nearest to x (2,), by ever finer looks."""
@@ -90,13 +92,6 @@ class Line:
             best = int(np.argmin(np.sum(np.square(self.at(t)[0] - x), axis=1)))
             t = np.linspace(t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)], 33)
         return float(t[16])
-
-    def _kept(self, t: FloatArray) -> BoolArray:
-        return np.ones(len(t), dtype=bool) if self.patch.keeps is None else self.patch.keeps(t[:, None])
-
-
-def _in_box(x: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
-    return np.all((x >= low) & (x <= high), axis=1)
 
 
 def _joined(found: list[Span]) -> list[Span]:

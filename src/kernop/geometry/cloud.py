@@ -34,7 +34,8 @@ class CloudRegion(PointSet):
     def __init__(self, points: Points, intrinsic_dim: int, label: str) -> None:
         if not 0 <= intrinsic_dim <= points.dim:
             raise fail(ArgumentError, "intrinsic_dim", describe(intrinsic_dim), f"give 0 to {points.dim}")
-        self.points, self._intrinsic_dim, self.label = points, intrinsic_dim, label
+        super().__init__(points)
+        self._intrinsic_dim, self.label = intrinsic_dim, label
 
     @property
     def intrinsic_dim(self) -> int:
@@ -98,7 +99,7 @@ class PointCloud(CloudRegion):
             first = np.array2string(self._boundary.points.x[np.argmax(inward)], precision=4)
             raise fail(ArgumentError, "normals", got + first, "give normals that point out of the domain, turned by -1")
 
-    def stored_arguments(self) -> dict[str, Any]:
+    def stored_arguments(self) -> dict[str, object]:
         """The arguments of the constructor."""
         inner, outer = self.points, self._boundary.points
         return {"interior": inner.x, "boundary": outer.x, "normals": outer.normal, "timed": self.timed}

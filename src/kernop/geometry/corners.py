@@ -55,9 +55,7 @@ def _ends(patch: Patch) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Both ends of a line: place (2, 2), the angle of the ray along it (2,), and whether the domain is to its left."""
     step = 1e-6
     points = patch.place(np.array([[0.0], [1.0], [step], [1.0 - step]]))
-    assert points.normal is not None
-    away = points.x[2:] - points.x[:2]
-    normal = points.normal[:2]
+    away, normal = points.x[2:] - points.x[:2], points.outward[:2]
     tangent = np.stack([-normal[:, 1], normal[:, 0]], axis=1)  # with the domain to its left
     left = np.sum(tangent * away, axis=1) > 0.0
     ray = np.where(left[:, None], tangent, -tangent)

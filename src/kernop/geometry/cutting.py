@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import BoolArray, FloatArray
-from kernop.geometry.patch import Patch
+from kernop.basics.errors import FloatArray
+from kernop.geometry.patch import PROBES, Patch
 from kernop.geometry.points import Points
 from kernop.geometry.sequences import cell_centres, grid_counts, unit_cube
 
@@ -30,9 +30,9 @@ FIRST, HALVINGS, MOST = 16, 18, 4096
 ALONGSIDE = 1.0 / 256
 #: Pieces of a line that are shorter than this part of it are rounding; their ends are found to so much of it.
 ROUNDING, NARROW = 1e-9, 2e-15
-#: Points by which a part of a surface is measured, and how many times more near its rim: the error is about 1e-4 of the
-#: surface in space, and 1e-3 beyond.
-PROBES, FINER = 4096, 8
+#: How many times more points measure a part of a surface near its rim: the error is about 1e-4 of the surface in space,
+#: and 1e-3 beyond.
+FINER = 8
 
 
 def cut(patch: Patch, sign: Sign, near: Nearness, room: float) -> list[Patch]:
@@ -104,7 +104,7 @@ def _parts(patch: Patch, sign: Sign) -> list[Patch]:
 
     def signs(t: FloatArray) -> Signs:
         found = np.zeros(len(t), dtype=np.int8)
-        kept = np.ones(len(t), dtype=bool) if patch.keeps is None else patch.keeps(t)
+        kept = patch.kept(t)
         if kept.any():
             found[kept] = sign(patch.place(t[kept]))
         return found
@@ -116,9 +116,7 @@ def _parts(patch: Patch, sign: Sign) -> list[Patch]:
         if part >= (1.0 - 1e-12) * patch.part:
             return [_turned(patch, own)]
         if part > 0.0:
-            keeps = _kept(patch, sign, own)
-            share = min(1.0, part / patch.part)
-            piece = replace(patch, measure=share * patch.measure, keeps=keeps, part=share * patch.part)
+            piece = patch.restricted(lambda points, own=own: sign(points) == own, min(part, patch.part))
             found.append(_turned(piece, own))
     return found
 
@@ -152,23 +150,12 @@ def _probed(signs: Callable[[FloatArray], Signs], sides: tuple[float, ...]) -> t
     return found, weight
 
 
-def _kept(patch: Patch, sign: Sign, own: int) -> Callable[[FloatArray], BoolArray]:
-    def keeps(t: FloatArray) -> BoolArray:
-        kept = np.ones(len(t), dtype=bool) if patch.keeps is None else patch.keeps(t)
-        if kept.any():
-            kept[kept] = sign(patch.place(t[kept])) == own
-        return kept
-
-    return keeps
-
-
 def _turned(patch: Patch, sign: int) -> Patch:
     if sign > 0:
         return patch
 
     def place(t: FloatArray) -> Points:
         points = patch.place(t)
-        assert points.normal is not None
-        return replace(points, normal=-points.normal)
+        return replace(points, normal=-points.outward)
 
     return replace(patch, place=place)

@@ -2,8 +2,8 @@
 
     A | B, A & B, A - B
 
-A point of the boundary of a combination lies on the boundary of one of its parts. Whether it does is told by both sides
-of it, just within that part and just outside: it is on the boundary if exactly one side is in the combination, and that
+A point of the boundary of a combination lies on the boundary of one of its parts. Both sides of it say whether it does,
+just within that part and just outside: it is on the boundary if exactly one side is in the combination, and that
 side says where outward is. Where the boundaries of several parts coincide, the first of them has the point.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal
 
@@ -27,20 +27,11 @@ from kernop.geometry.extents import ROUNDINGS, around, check_thickness, short, s
 from kernop.geometry.patch import Patch, box_patch
 from kernop.geometry.points import Points
 from kernop.geometry.region import Patchwork, Region
-from kernop.geometry.sides import Sides
+from kernop.geometry.sides import Body, Sides
 
 
-class Domain(Patchwork):
+class Domain(Body):
     """A region of full dimension with a boundary, which set operations combine: A | B, A & B, A − B."""
-
-    @abstractmethod
-    def height(self, x: FloatArray) -> FloatArray:
-        """`distance`, of an array that needs no check."""
-
-    @property
-    @abstractmethod
-    def boundary(self) -> Patchwork:
-        """The boundary, with normals that point outward."""
 
     def distance(self, x: object) -> FloatArray:
         """The signed distance of each row of x (n, d) from the boundary, negative inside, (n,).
@@ -98,16 +89,9 @@ class Carved(Domain):
 
     @property
     def patches(self) -> tuple[Patch, ...]:
-        return self._patches
-
-    @cached_property
-    def _patches(self) -> tuple[Patch, ...]:
         box = box_patch(*self.bounds)
-
-        def keeps(t: FloatArray) -> BoolArray:
-            return self._contains(box.place(t).x)
-
-        return (Patch(self._size, box.sides, box.place, keeps=keeps, part=self._size / box.measure),)
+        part = self._size / box.measure
+        return (replace(box, measure=self._size, keeps=lambda t: self._contains(box.place(t).x), part=part),)
 
     def quadrature(self, n: int) -> Points:
         """In the plane quasi-random points with weights that integrate polynomials exactly; else quasi-Monte Carlo."""
@@ -121,9 +105,8 @@ class Carved(Domain):
     def _just_inside(self) -> FloatArray:
         """Points near the boundary, and in corners, where rules need some."""
         points = self.boundary.sample(moments.AROUND)
-        assert points.normal is not None
         depth = 0.5 * self._size / self.boundary.measure * np.random.default_rng(0).random((len(points), 1)) ** 3
-        x = points.x - depth * points.normal
+        x = points.x - depth * points.outward
         return x[self.height(x) < 0.0]
 
     def check_thickness(self, name: str) -> None:
@@ -172,7 +155,8 @@ class SetOperation(Carved):
             raise fail(ArgumentError, "domains", got, "combine domains of one dimension")
         if not self.boundary.patches:
             word = {"|": "union", "&": "intersection", "-": "difference"}[self.operation]
-            got = f"an empty {word}: {self.first!r} {self.operation} {self.second!r}{self._where()}"
+            one, other = (f"from {short(own.bounds[0])} to {short(own.bounds[1])}" for own in (self.first, self.second))
+            got = f"an empty {word}: {self!r}, {one} and {other}"
             remedy = "subtract one that leaves a part of the first" if self.operation == "-" else "let them overlap"
             raise fail(ArgumentError, "domains", got, remedy)
         self.check_thickness("domains")
@@ -180,10 +164,6 @@ class SetOperation(Carved):
     @cached_property
     def dim(self) -> int:
         return self.first.dim
-
-    def _where(self) -> str:
-        boxes = (f"{short(low)} to {short(high)}" for low, high in (self.first.bounds, self.second.bounds))
-        return ", from {} and from {}".format(*boxes)
 
     @property
     def leaves(self) -> tuple[Domain, ...]:
@@ -236,10 +216,10 @@ class SetOperation(Carved):
             return low, high
         return around(self.boundary.patches)
 
-    @cached_property
-    def _patches(self) -> tuple[Patch, ...]:
+    @property
+    def patches(self) -> tuple[Patch, ...]:
         if self.dim > 1:
-            return super()._patches
+            return super().patches
         ends = np.sort([patch.place(np.zeros((1, 0))).x[0, 0] for patch in self.boundary.patches])
         return tuple(box_patch(ends[k : k + 1], ends[k + 1 : k + 2]) for k in range(0, len(ends), 2))
 
@@ -256,7 +236,7 @@ class SetOperation(Carved):
 @stored("pieces")
 @dataclass(frozen=True, eq=False, repr=False)
 class BoundaryPieces(Patchwork):
-    """Pieces of the boundary of a combination: what is left of the boundaries of its leaves.
+    """Pieces of the boundary of a combination: the parts of the boundaries of its leaves that bound it.
 
     Arguments:
         domain: what is inside.

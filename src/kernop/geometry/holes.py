@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from kernop.basics.errors import BoolArray, FloatArray
+from kernop.geometry.sequences import tensor_grid
 
 #: Cells along the longest side of the grid on which holes are looked for, and of that on which one is looked at.
 CELLS, CLOSER = {2: 96, 3: 40}, {2: 64, 3: 20}
@@ -60,8 +61,8 @@ class _Grid:
 
     def values(self, which: Which) -> NDArray[np.integer]:
         """Where the middles of the cells lie, in the shape of the grid."""
-        axes = np.meshgrid(*(np.arange(n) + 0.5 for n in self.shape), indexing="ij")
-        return which(self.low + self.sides * np.stack(axes, axis=-1).reshape(-1, len(self.low))).reshape(self.shape)
+        middles = tensor_grid([np.arange(n) + 0.5 for n in self.shape])
+        return which(self.low + self.sides * middles).reshape(self.shape)
 
     def around(self, cells: tuple[slice, ...], most: int) -> _Grid:
         """A finer grid over some cells, and two beyond them on every side."""

@@ -1,4 +1,4 @@
-"""Domains told by a function: where it is negative."""
+"""Domains given by a function: where it is negative."""
 
 from __future__ import annotations
 
@@ -89,11 +89,9 @@ class Implicit(Carved):
             got = f"a function that is negative all around the bounds, from {low} to {high}"
             raise fail(ArgumentError, NAME, got, "turn its sign: it is negative inside the domain, positive outside")
         if np.any(inside & rim):
-            place = nodes[inside & rim][0]
-            got = f"a function that is negative beyond the bounds, at {place.round(4)}"
-            raise fail(
-                ArgumentError, "bounds", got, "give bounds that hold the domain, or cut it: Implicit(…) & Box(…)"
-            )
+            got = f"a function that is negative beyond the bounds, at {nodes[inside & rim][0].round(4)}"
+            remedy = "give bounds that hold the domain, or cut it: Implicit(…) & Box(…)"
+            raise fail(ArgumentError, "bounds", got, remedy)
 
     @cached_property
     def sheet(self) -> tuple[Patch, ...]:
@@ -103,7 +101,10 @@ class Implicit(Carved):
             return (self._surface(triangles(values, low, cell), float(np.max(cell))),)
         found: list[Patch] = []
         for chain in crossings(values < 0.0):
-            nodes = np.array([_zero(values, low, cell, *key) for key in chain])
+            i, j, axis = np.array(chain).T
+            here, there = values[i, j], values[i + (axis == 0), j + (axis == 1)]
+            nodes, rows = low + cell * np.column_stack([i, j]), np.arange(len(chain))
+            nodes[rows, axis] += cell[axis] * here / (here - there)  # the zero on an edge, by linear interpolation
             if len(nodes) >= 4:
                 found.extend(loop(nodes, self.level))
         return tuple(found)
@@ -179,7 +180,7 @@ class Implicit(Carved):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ZeroSet(WholeBoundary):
-    """The boundary of a domain that is told by a function."""
+    """The boundary of a domain that is given by a function."""
 
     domain: Implicit
 
@@ -193,11 +194,3 @@ class ZeroSet(WholeBoundary):
 
     def normals(self, x: FloatArray) -> FloatArray | None:
         return self.domain.level.normals(x)
-
-
-def _zero(values: FloatArray, low: FloatArray, cell: FloatArray, i: int, j: int, axis: int) -> FloatArray:
-    """The zero on an edge of the grid, by linear interpolation."""
-    here, there = values[i, j], values[i + 1, j] if axis == 0 else values[i, j + 1]
-    x = low + cell * np.array([i, j])
-    x[axis] += cell[axis] * here / (here - there)
-    return x

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from kernop.basics.checks import as_array, called
 from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, ShapeError, describe, fail
@@ -46,10 +47,8 @@ class LevelSet:
         """f at the rows of x, (n,)."""
         found = np.concatenate([self._values(part)[: len(part)] for part in _chunks(x)])
         if not np.all(np.isfinite(found)):
-            place = x[np.argmin(np.isfinite(found))]
-            raise fail(
-                NonFiniteError, NAME, f"a function that is not finite at {place}", "make it finite within bounds"
-            )
+            got = f"a function that is not finite at {x[np.argmin(np.isfinite(found))]}"
+            raise fail(NonFiniteError, NAME, got, "make it finite within bounds")
         return found
 
     def _values(self, x: FloatArray) -> FloatArray:
@@ -58,16 +57,15 @@ class LevelSet:
             with float64(), np.errstate(all="ignore"):
                 found = called(NAME, self.function, padded, remedy=REMEDY)
         except IndexError as error:
-            raise fail(
-                ShapeError, NAME, f"a function that fails on x of shape (n, {self.dim}): {error}", REMEDY
-            ) from error
+            got = f"a function that fails on x of shape (n, {self.dim}): {error}"
+            raise fail(ShapeError, NAME, got, REMEDY) from error
         values = as_array(NAME, found, REMEDY, "a function that returns ")
         if values.shape != (len(padded),) or values.dtype.kind not in "fiu":
             raise fail(ShapeError, NAME, f"a function that returns {describe(values)} of {values.dtype}", REMEDY)
         return np.asarray(values, dtype=np.float64)
 
     @cached_property
-    def _derivative(self) -> Callable[[FloatArray], Any] | None:
+    def _derivative(self) -> Callable[[FloatArray], Array] | None:
         """∇f by JAX, compiled; None for a function that is written with NumPy."""
         derivative = jax.jit(jax.grad(lambda x: jnp.sum(self.function(x))))
         try:
@@ -124,10 +122,9 @@ class LevelSet:
         far = np.linalg.norm(there - x, axis=1) > FAR * reach
         if np.any(far):
             place = np.array2string(x[np.argmax(far)], precision=4)
+            got = f"a function that changes its sign at {place} without being 0 there"
             remedy = "give a continuous function; for a domain of several parts combine them: Implicit(f, …) & Box(…)"
-            raise fail(
-                ArgumentError, NAME, f"a function that changes its sign at {place} without being 0 there", remedy
-            )
+            raise fail(ArgumentError, NAME, got, remedy)
         return there
 
 

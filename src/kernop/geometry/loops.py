@@ -38,9 +38,7 @@ def crossings(inside: BoolArray) -> list[list[Key]]:
         edges: tuple[Key, ...] = ((i, j, 0), (i + 1, j, 1), (i, j + 1, 0), (i, j, 1))
         signs = [bool(inside[i + di, j + dj]) for di, dj in CORNERS]
         crossed = [k for k in range(4) if signs[k] != signs[(k + 1) % 4]]
-        if (
-            len(crossed) == 4 and signs[0]
-        ):  # each inner corner has the edges on both of its sides: 3 and 0 for the first
+        if len(crossed) == 4 and signs[0]:  # each inner corner has the edges beside it: 3 and 0 for the first
             crossed = [3, 0, 1, 2]
         for one, other in zip(crossed[::2], crossed[1::2], strict=True):
             joins.setdefault(edges[one], []).append(edges[other])
@@ -49,21 +47,16 @@ def crossings(inside: BoolArray) -> list[list[Key]]:
 
 
 def _chains(joins: dict[Key, list[Key]]) -> list[list[Key]]:
+    """The closed chains of edges, each of which is joined to two others."""
     chains: list[list[Key]] = []
     while joins:
-        here = next(iter(joins))
-        chain = [here]
-        while joins[here]:
-            there = joins[here].pop()
-            joins[there].remove(here)
-            if not joins[here]:
-                del joins[here]
-            here = there
-            if here == chain[0]:
-                break
+        chain, here = list[Key](), next(iter(joins))
+        while here in joins:
             chain.append(here)
-        if here in joins and not joins[here]:
-            del joins[here]
+            *_, there = joins.pop(here)
+            if there in joins:
+                joins[there].remove(here)
+            here = there
         chains.append(chain)
     return chains
 
@@ -71,8 +64,8 @@ def _chains(joins: dict[Key, list[Key]]) -> list[list[Key]]:
 def loop(nodes: FloatArray, level: LevelSet) -> list[Patch]:
     """A closed line through nodes near the zero set, (k, 2), as patches of equal length with normals.
 
-    A periodic spline through points of the zero set tells the length, to about 1e-9; what is drawn from it is moved to
-    the zero set itself.
+    The length is that of a periodic spline through points of the zero set, to about 1e-9; points that are drawn from it
+    are moved to the zero set itself.
     """
     spacing = float(np.max(np.linalg.norm(np.roll(nodes, -1, axis=0) - nodes, axis=1)))
     count = max(FEWEST, DENSER * len(nodes))

@@ -1,4 +1,4 @@
-"""Closed surfaces of triangles: their volume, and the distance of points from them."""
+"""Closed surfaces of triangles: their volume, the distance of points from them, and which points are inside."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from kernop.basics.errors import BoolArray, FloatArray, IntArray
-from kernop.geometry.columns import TriangleColumns
 from kernop.geometry.triangles import Triangles
 
 #: Triangles are looked for by points on them that are at most this part of the extent apart.
 NET = 1.0 / 40
 #: Points farther from the surface than so many distances of these points need no exact distance.
 EXACT = 4.0
-#: Pairs of a point and a triangle that are looked at together.
+#: About so many pairs of a point and a triangle are looked at together.
 PAIRS = 2**20
 #: Points of the net that are looked at first.
 FIRST = 12
@@ -144,3 +143,79 @@ def _to_segments(w: FloatArray, along: FloatArray) -> FloatArray:
 
 def _dot(p: FloatArray, q: FloatArray) -> FloatArray:
     return np.einsum("ij,ij->i", p, q)
+
+
+@dataclass(kw_only=True, frozen=True, eq=False)
+class TriangleColumns:
+    """Triangles by the columns of a grid that they stand over, seen along a direction in which nothing is aligned.
+
+    Arguments:
+        turn: the rotation, (3, 3).
+        corners: the turned triangles, (m, 3, 3).
+        low, cell, count: the grid of columns.
+        starts, numbers: the triangles of each column.
+    """
+
+    turn: FloatArray
+    corners: FloatArray
+    low: FloatArray
+    cell: FloatArray
+    count: int
+    starts: IntArray
+    numbers: IntArray
+
+    @classmethod
+    def of(cls, corners: FloatArray) -> TriangleColumns:
+        turn, _ = np.linalg.qr(np.random.default_rng(7).standard_normal((3, 3)))
+        corners = corners @ turn
+        flat = corners[..., :2]
+        low, high = flat.min(axis=(0, 1)), flat.max(axis=(0, 1))
+        count = int(np.clip(np.sqrt(len(corners)), 1, 512))
+        cell = (high - low) / count
+        first = np.clip((flat.min(axis=1) - low) // cell, 0, count - 1).astype(np.intp)
+        last = np.clip((flat.max(axis=1) - low) // cell, 0, count - 1).astype(np.intp)
+        wide = last - first + 1
+        each = wide[:, 0] * wide[:, 1]
+        number, within = np.repeat(np.arange(len(corners)), each), _counted(each)
+        i = first[number, 0] + within // wide[number, 1]
+        j = first[number, 1] + within % wide[number, 1]
+        column = i * count + j
+        order = np.argsort(column, kind="stable")
+        starts = np.searchsorted(column[order], np.arange(count * count + 1))
+        return cls(turn=turn, corners=corners, low=low, cell=cell, count=count, starts=starts, numbers=number[order])
+
+    def inside(self, x: FloatArray) -> BoolArray:
+        x = x @ self.turn
+        place = np.floor((x[:, :2] - self.low) / self.cell)
+        over = np.all((place >= 0) & (place < self.count), axis=1)
+        column = np.where(over, place[:, 0] * self.count + place[:, 1], 0).astype(np.intp)
+        counts = np.where(over, self.starts[column + 1] - self.starts[column], 0)
+        odd = np.zeros(len(x), dtype=bool)
+        for rows in np.array_split(np.flatnonzero(counts), 1 + np.sum(counts) // PAIRS):
+            which = np.repeat(rows, counts[rows])
+            numbers = self.numbers[self.starts[column[which]] + _counted(counts[rows])]
+            crossed = _above(x[which], self.corners[numbers])
+            odd[rows] = np.bincount(which[crossed], minlength=len(x))[rows] % 2 == 1
+        return odd
+
+
+def _above(x: FloatArray, corners: FloatArray) -> BoolArray:
+    """Does the upward ray from x (n, 3) cross its triangle (n, 3, 3)? Neighbours agree on the edge between them."""
+    flat = corners[..., :2] - x[:, None, :2]
+    a, b = flat, np.roll(flat, -1, axis=1)
+    swap = (a[..., 0] > b[..., 0]) | ((a[..., 0] == b[..., 0]) & (a[..., 1] > b[..., 1]))
+    first, last = np.where(swap[..., None], b, a), np.where(swap[..., None], a, b)
+    cross = first[..., 0] * last[..., 1] - first[..., 1] * last[..., 0]
+    left = np.where(swap, -1.0, 1.0) * np.where(cross >= 0.0, 1.0, -1.0)
+    hit = np.abs(np.sum(left, axis=1)) == 3.0
+    signed = np.where(swap, -cross, cross)
+    weights = np.roll(signed, -1, axis=1)  # the edge opposite to each corner
+    total = np.sum(weights, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        height = np.sum(weights * corners[..., 2], axis=1) / total
+    return hit & (total != 0.0) & (height > x[:, 2])
+
+
+def _counted(counts: IntArray) -> IntArray:
+    """0, 1, …, n − 1 for each n of the counts, one after the other."""
+    return np.arange(int(np.sum(counts))) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -19,7 +19,7 @@ from scipy.optimize import nnls
 
 from kernop.basics.errors import FloatArray, IntArray
 from kernop.geometry.patch import Patch
-from kernop.geometry.points import Points
+from kernop.geometry.points import Points, concatenate
 from kernop.geometry.sequences import gauss
 
 #: Gauss nodes on each line of a boundary, and points on each piece of one that has no rule.
@@ -50,8 +50,7 @@ def enclosed(patches: Sequence[Patch], middle: FloatArray) -> float:
             found = patch.draw(DRAWN, "halton", np.random.default_rng(0))
             assert found is not None
             points, weight = found, np.full(len(found), 1.0 / len(found))
-        assert points.normal is not None
-        total += patch.measure * float(weight @ np.sum((points.x - middle) * points.normal, axis=1))
+        total += patch.measure * float(weight @ np.sum((points.x - middle) * points.outward, axis=1))
     return total / len(middle)
 
 
@@ -99,15 +98,6 @@ def _degree(n: int) -> int:
     return min(HIGHEST, int((np.sqrt(8.0 * n + 1.0) - 3.0) / 2.0))
 
 
-def _rule(patches: Sequence[Patch]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Nodes (n, 2), normals (n, 2) and weights (n,) on all lines."""
-    lines = [_on_line(patch) for patch in patches]
-    normals = [own.normal for own, _ in lines if own.normal is not None]
-    x = np.concatenate([own.x for own, _ in lines])
-    weights = [patch.measure * w for patch, (_, w) in zip(patches, lines, strict=True)]
-    return x, np.concatenate(normals), np.concatenate(weights)
-
-
 def _on_line(patch: Patch) -> tuple[Points, FloatArray]:
     """Gauss's rule on a line, with weights of sum 1: on as many pieces as ∫ (x − c)·n ds needs to be right.
 
@@ -118,8 +108,7 @@ def _on_line(patch: Patch) -> tuple[Points, FloatArray]:
     while True:
         cut = ((np.arange(pieces)[:, None, None] + t) / pieces).reshape(-1, 1)
         points, weight = patch.place(cut), np.tile(w / pieces, pieces)
-        assert points.normal is not None
-        lever = np.sum((points.x - np.mean(points.x, axis=0)) * points.normal, axis=1)
+        lever = np.sum((points.x - np.mean(points.x, axis=0)) * points.outward, axis=1)
         found = float(weight @ lever)
         if pieces == PIECES or abs(found - known) <= SETTLED * float(np.max(np.abs(lever))):
             return points, weight
@@ -128,13 +117,15 @@ def _on_line(patch: Patch) -> tuple[Points, FloatArray]:
 
 def _moments(patches: Sequence[Patch], middle: FloatArray, half: FloatArray, degree: int) -> FloatArray:
     """∫ P_i P_j over the domain in coordinates from −1 to 1, in the order of `_products`."""
-    x, normal, weight = _rule(patches)
-    p, q = ((x - middle) / half).T
+    lines = [_on_line(patch) for patch in patches]
+    points = concatenate([own for own, _ in lines])
+    weight = np.concatenate([patch.measure * w for patch, (_, w) in zip(patches, lines, strict=True)])
+    p, q = ((points.x - middle) / half).T
     plain = legendre.legvander(p, degree + 1)
     i = np.arange(1, degree + 1)
     primitive = np.concatenate([plain[:, 1:2], (plain[:, 2 : degree + 2] - plain[:, :degree]) / (2 * i + 1)], axis=1)
     upward = legendre.legvander(q, degree)
-    table = (primitive * (weight * normal[:, 0] / half[1])[:, None]).T @ upward
+    table = (primitive * (weight * points.outward[:, 0] / half[1])[:, None]).T @ upward
     rows, columns = _degrees(degree)
     return table[rows, columns]
 

@@ -51,6 +51,12 @@ class Points:
         """The number d of coordinates."""
         return self.x.shape[1]
 
+    @property
+    def outward(self) -> FloatArray:
+        """The normals of points that are known to have them, (n, d)."""
+        assert self.normal is not None
+        return self.normal
+
     def __getitem__(self, rows: Any) -> Points:
         """The points of a slice, a mask or an array of indices."""
         n = len(self)

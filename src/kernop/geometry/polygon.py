@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
+from typing import NamedTuple
 
 import numpy as np
 
 from kernop.basics.checks import check_coordinates, check_integer
-from kernop.basics.errors import (
-    ArgumentError,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    MissingExtraError,
-    ShapeError,
-    describe,
-    fail,
-)
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, IntArray, ShapeError, describe, fail
+from kernop.basics.extras import needed
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
 from kernop.geometry.domain import Carved
@@ -66,7 +58,8 @@ class Polygon(Carved):
     @cached_property
     def segments(self) -> Segments:
         """All edges, of the outline first and then of the holes."""
-        return _joined([_segments(self.vertices, 1.0), *(_segments(hole, -1.0) for hole in self.holes)])
+        rings = [_segments(self.vertices, 1.0), *(_segments(hole, -1.0) for hole in self.holes)]
+        return Segments(*map(np.concatenate, zip(*rings, strict=True)))
 
     def height(self, x: FloatArray) -> FloatArray:
         distance, _, inside = self.segments.seen_from(x)
@@ -90,8 +83,7 @@ class Polygon(Carved):
         return f"Polygon({shown}{f', {len(self.holes)} holes' if self.holes else ''})"
 
 
-@dataclass(frozen=True, eq=False)
-class Segments:
+class Segments(NamedTuple):
     """m segments with outward normals: first and last points (m, 2), and normals (m, 2)."""
 
     first: FloatArray
@@ -143,8 +135,7 @@ class Edges(Patchwork):
 
     @cached_property
     def _segments(self) -> Segments:
-        every, own = self.polygon.segments, list(self.numbers)
-        return Segments(every.first[own], every.last[own], every.normal[own])
+        return Segments(*(own[list(self.numbers)] for own in self.polygon.segments))
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
@@ -153,8 +144,7 @@ class Edges(Patchwork):
 
     @property
     def patches(self) -> tuple[Patch, ...]:
-        own = self._segments
-        return tuple(map(_edge, own.first, own.last, own.normal))
+        return tuple(map(_edge, *self._segments))
 
     def _contains(self, x: FloatArray) -> BoolArray:
         return self._segments.seen_from(x)[0] <= np.max(slack(*self.polygon.bounds))
@@ -173,11 +163,7 @@ _REMEDY = "give the vertices of a line that closes and does not cross or touch i
 
 def _invalid(shell: FloatArray, holes: Sequence[FloatArray]) -> str | None:
     """What is wrong with a polygon, and where; None if its edges do not cross and its holes lie inside."""
-    try:
-        shapely = import_module("shapely")
-    except ImportError as error:
-        remedy = "install the extra 'geometry': pip install 'kernop[geometry]'"
-        raise fail(MissingExtraError, "Polygon", "a polygon without shapely", remedy) from error
+    shapely = needed("shapely", "geometry", "Polygon")
     reason = str(shapely.is_valid_reason(shapely.Polygon(shell, list(holes))))
     if reason == "Valid Geometry":
         return None
@@ -214,13 +200,6 @@ def _segments(ring: FloatArray, sign: float) -> Segments:
     u, v = (ring - ring[0]).T
     turn = np.sign(u @ np.roll(v, -1) - v @ np.roll(u, -1))
     return Segments(ring, last, sign * turn * np.stack([along[:, 1], -along[:, 0]], axis=1))
-
-
-def _joined(parts: list[Segments]) -> Segments:
-    first, last, normal = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("first", "last", "normal")
-    )
-    return Segments(first, last, normal)
 
 
 def _edge(first: FloatArray, last: FloatArray, normal: FloatArray) -> Patch:

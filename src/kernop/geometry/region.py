@@ -25,6 +25,7 @@ from kernop.basics.errors import (
     ArgumentTypeError,
     BoolArray,
     FloatArray,
+    IntArray,
     OutsideDomainError,
     ShapeError,
     describe,
@@ -32,16 +33,14 @@ from kernop.basics.errors import (
 )
 from kernop.basics.stored import stored
 from kernop.geometry.extents import slack
-from kernop.geometry.patch import PATIENCE, Patch
+from kernop.geometry.patch import PROBES, Patch, by_rejection
 from kernop.geometry.points import Points, concatenate, subset
-from kernop.geometry.sequences import SCHEMES, gauss, shares, unit_cube
+from kernop.geometry.sequences import SCHEMES, gauss, shares
 
 Predicate = Callable[[FloatArray], Any]
 
 #: Along each axis a product rule of Gauss has at least so many nodes.
 FEWEST_NODES = 4
-#: Points by which a part of a region is measured.
-PROBES = 4096
 
 
 class Region(ABC):
@@ -49,11 +48,8 @@ class Region(ABC):
 
     #: Is it known of every point whether it lies in the region?
     known: bool = True
-
-    @property
-    def timed(self) -> bool:
-        """Is the last coordinate time? Then grad, div, laplacian and normal_derivative are spatial."""
-        return False
+    #: Is the last coordinate time? Then grad, div, laplacian and normal_derivative are spatial.
+    timed: bool = False
 
     @cached_property
     def dim(self) -> int:
@@ -214,11 +210,7 @@ class Subregion(Region):
     """
 
     def __init__(self, base: Region, measure: float) -> None:
-        self.base, self._measure = base, measure
-
-    @property
-    def timed(self) -> bool:
-        return self.base.timed
+        self.base, self._measure, self.timed = base, measure, base.timed
 
     @property
     def intrinsic_dim(self) -> int:
@@ -250,12 +242,12 @@ class Where(Subregion):
     def __init__(self, base: Region, predicate: Predicate) -> None:
         self._predicate = predicate
         probe = base.sample(PROBES, "halton")
-        held = holds(predicate, probe.x)
-        for own in (held, ~held):  # means, maxima and quantiles of these are others
-            if own.any() and not np.all(holds(predicate, probe.x[own]) == held[own]):
+        inside = holds(predicate, probe.x)
+        for own in (inside, ~inside):  # means, maxima and quantiles of these are others
+            if own.any() and not np.all(holds(predicate, probe.x[own]) == inside[own]):
                 got = "a predicate whose answer at a point depends on the other points that it is given, or on chance"
                 raise fail(ArgumentError, "predicate", got, "compute means, maxima and random numbers before, outside")
-        self._fraction = float(np.mean(held))
+        self._fraction = float(np.mean(inside))
         if self._fraction == 0.0:
             got = f"a predicate that is false at all of {len(probe)} points of {base!r}"
             raise fail(ArgumentError, "predicate", got, "give one that holds on a part of the region")
@@ -266,30 +258,19 @@ class Where(Subregion):
 
     def restricted(self, patch: Patch) -> Patch:
         """The part of a patch of the base on which the predicate holds."""
-
-        def keeps(t: FloatArray) -> BoolArray:
-            kept = np.ones(len(t), dtype=bool) if patch.keeps is None else patch.keeps(t)
-            if kept.any():
-                kept[kept] = holds(self._predicate, patch.place(t[kept]).x)
-            return kept
-
-        probe = unit_cube(PROBES, patch.sides, "halton", np.random.default_rng(0)) if patch.sides else np.zeros((1, 0))
-        share = float(np.mean(keeps(probe))) / patch.part
-        return replace(patch, measure=share * patch.measure, keeps=keeps, part=share * patch.part)
+        return patch.restricted(lambda points: holds(self._predicate, points.x))
 
     def _draw(self, n: int, scheme: str, rng: np.random.Generator) -> Points:
-        state = rng.bit_generator.state
-        asked = max(8, int(np.ceil(n / self._fraction)))
-        while True:
-            rng.bit_generator.state = state  # the same stream at every length: the result depends on the seed alone
+        def attempt(asked: int) -> tuple[Points, IntArray]:
             drawn = self.base._draw(asked, scheme, rng)
-            kept = np.flatnonzero(holds(self._predicate, drawn.x))
-            if len(kept) >= n or self.intrinsic_dim == 0:  # a finite set has no more to give
-                break
-            if asked * self._fraction > PATIENCE * n + 8:
-                got = f"one that held at {len(kept)} of {asked} points, and at {self._fraction:g} of those tried before"
-                raise fail(ArgumentError, "predicate", got, "give one that holds on a part with a measure")
-            asked = int(np.ceil(asked * (max(1.05, min(4.0, n / len(kept))) if len(kept) else 4.0)))
+            return drawn, np.flatnonzero(holds(self._predicate, drawn.x))
+
+        finite = self.intrinsic_dim == 0  # and has no more to give at a second attempt
+        asked = max(8, int(np.ceil(n / self._fraction)))
+        drawn, kept = by_rejection(attempt, 0 if finite else n, asked, self._fraction, rng)
+        if len(kept) < n and not finite:
+            got = f"one that held at {len(kept)} of {len(drawn)} points, and at {self._fraction:g} of those before"
+            raise fail(ArgumentError, "predicate", got, "give one that holds on a part with a measure")
         return drawn[np.sort(rng.permutation(kept)[:n])]
 
 
@@ -303,11 +284,8 @@ def unrestricted(region: Region) -> Region:
 class PointSet(Region):
     """A region of finitely many points, all of which are known."""
 
-    points: Points
-
-    @property
-    def timed(self) -> bool:
-        return bool(self.points.timed)
+    def __init__(self, points: Points) -> None:
+        self.points, self.timed = points, bool(points.timed)
 
     @property
     def measure(self) -> float:
@@ -341,9 +319,6 @@ class At(PointSet):
     Arguments:
         points: the points, with normals if they lie on a boundary.
     """
-
-    def __init__(self, points: Points) -> None:
-        self.points = points
 
     @property
     def intrinsic_dim(self) -> int:

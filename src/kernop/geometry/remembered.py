@@ -16,7 +16,7 @@ from kernop.geometry.spacetime import Cylinder, SpaceTime
 
 @stored("part")
 class Remembered(Subregion):
-    """Those points of a region that were used, where the predicate, or the function, that tells the region is lost.
+    """Those points of a region that were used, where the predicate, or the function, that defines it is lost.
 
     Arguments:
         base: the region of which it is a part; where that is not known either, the box around it, or the box's faces.
@@ -46,7 +46,7 @@ class Remembered(Subregion):
 
 
 def remembered(region: Region, points: Points) -> Region:
-    """A region as a file can hold it: itself, or these points of it if it is told by a user's function."""
+    """A region as a file can hold it: itself, or these points of it if it is defined by a user's function."""
     if storable(region) and not isinstance(region, Remembered):
         return region
     return Remembered(_around(region), points, region.measure)

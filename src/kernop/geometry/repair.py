@@ -42,6 +42,13 @@ def _edges(faces: IntArray) -> tuple[IntArray, IntArray]:
     return number.reshape(-1), (sides[:, 0] < sides[:, 1]).astype(np.intp)
 
 
+def _neighbours(faces: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """The two triangles at each edge, and whether it runs the same way in both (1) or not (0)."""
+    number, forward = _edges(faces)
+    one, other = np.argsort(number, kind="stable").reshape(-1, 2).T
+    return one // 3, other // 3, (forward[one] == forward[other]).astype(np.intp)
+
+
 def _check_edges(vertices: FloatArray, faces: IntArray) -> None:
     number, _ = _edges(faces)
     counts = np.bincount(number)
@@ -62,11 +69,7 @@ def _wound(vertices: FloatArray, faces: IntArray) -> IntArray:
 
     In a graph of all triangles, each both as it is and turned, those that agree are joined.
     """
-    number, forward = _edges(faces)
-    order = np.argsort(number, kind="stable")
-    one, other = order[::2], order[1::2]
-    f, g, same = one // 3, other // 3, (forward[one] == forward[other]).astype(np.intp)
-    m = len(faces)
+    (f, g, same), m = _neighbours(faces), len(faces)
     rows = np.concatenate([f, f + m])
     columns = np.concatenate([g + m * same, g + m * (1 - same)])
     graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(2 * m, 2 * m))
@@ -82,10 +85,7 @@ def _wound(vertices: FloatArray, faces: IntArray) -> IntArray:
 
 def _outward(vertices: FloatArray, faces: IntArray) -> TriangleMesh:
     """Each piece of the surface turned so that its normals point to where a ray says outside."""
-    mesh = TriangleMesh(vertices, faces)
-    number, _ = _edges(faces)
-    order = np.argsort(number, kind="stable")
-    f, g = order[::2] // 3, order[1::2] // 3
+    mesh, (f, g, _) = TriangleMesh(vertices, faces), _neighbours(faces)
     graph = coo_array((np.ones(len(f), dtype=np.int8), (f, g)), shape=(len(faces), len(faces)))
     pieces, label = connected_components(graph, directed=False)
     extent = float(np.max(np.ptp(vertices, axis=0)))

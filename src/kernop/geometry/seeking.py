@@ -11,7 +11,7 @@ from kernop.basics.errors import FloatArray
 
 #: At most so many points are drawn at once, and in all.
 MOST = 2**18
-#: Nothing is found if so many times the points that are sought were drawn, and none held.
+#: Nothing is found if so many times the points that are sought were drawn, and it holds at none.
 PATIENCE = 16
 
 #: Does it hold at points (n, m)? (n,).

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import roots_legendre
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import FloatArray, NumberArray
 
 Scheme = Literal["halton", "uniform", "grid"]
 SCHEMES: tuple[Scheme, ...] = ("halton", "uniform", "grid")
@@ -95,10 +95,14 @@ def fair_counts(number: int, sides: Sequence[float], rows: int) -> tuple[int, ..
     return tuple(map(int, counts))
 
 
+def tensor_grid(axes: Sequence[NumberArray]) -> FloatArray:
+    """All points with these coordinates along each axis, (Π n_k, m); the last coordinate varies fastest."""
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+
+
 def cell_centres(counts: Sequence[int]) -> FloatArray:
     """Centres of a tensor grid of cells in the unit cube, shape (Π counts, m)."""
-    axes = [(np.arange(c) + 0.5) / c for c in counts]
-    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(counts))
+    return tensor_grid([(np.arange(c) + 0.5) / c for c in counts])
 
 
 def shares(n: int, measures: Sequence[float]) -> list[int]:
@@ -120,9 +124,8 @@ def gauss(sides: Sequence[float], n: int) -> tuple[FloatArray, FloatArray]:
         return np.zeros((1, 0)), np.ones(1)
     count = max(1, int(n ** (1.0 / len(sides)) + 1e-9))
     node, weight = roots_legendre(count)
-    nodes = np.stack(np.meshgrid(*[0.5 * (node + 1.0)] * len(sides), indexing="ij"), axis=-1)
-    weights = np.prod(np.stack(np.meshgrid(*[0.5 * weight] * len(sides), indexing="ij"), axis=-1), axis=-1)
-    return nodes.reshape(-1, len(sides)), weights.ravel()
+    nodes, weights = (tensor_grid([own] * len(sides)) for own in (0.5 * (node + 1.0), 0.5 * weight))
+    return nodes, np.prod(weights, axis=1)
 
 
 def every_other(count: int) -> FloatArray:

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Protocol
 
 import numpy as np
 
 from kernop.basics.errors import BoolArray, FloatArray
 from kernop.geometry.cutting import Signs
 from kernop.geometry.points import Points
-from kernop.geometry.region import Region
+from kernop.geometry.region import Patchwork
 
 #: Surfaces that are nearer than this part of a domain's extent coincide, if the cosine of their normals differs from 1
 #: by less than this.
 COINCIDENT, ALIGNED = 1e-12, 1e-6
 
 
-class Primitive(Protocol):
-    """A domain of which others are made."""
+class Body(Patchwork):
+    """A region of full dimension with a signed distance and a boundary."""
 
+    @abstractmethod
     def height(self, x: FloatArray) -> FloatArray:
-        """The signed distance, negative inside, (n,)."""
-        ...
+        """The signed distance of each row of x (n, d), which needs no check: negative inside, (n,)."""
 
     @property
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        """The corners of a box around it."""
-        ...
-
-    @property
-    def boundary(self) -> Region:
-        """Its boundary, with normals that point outward."""
-        ...
+    @abstractmethod
+    def boundary(self) -> Patchwork:
+        """The boundary, with normals that point outward."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +41,7 @@ class Sides:
         holds: whether points are in the combination, (n,), from whether they are in each leaf.
     """
 
-    leaves: Sequence[Primitive]
+    leaves: Sequence[Body]
     holds: Callable[[Sequence[BoolArray]], BoolArray]
 
     @cached_property
@@ -58,7 +53,6 @@ class Sides:
     def signs(self, points: Points, leaf: int) -> Signs:
         """For points of the boundary of a leaf, with its normals: 0 where the boundary of the combination is not, or is
         that of another leaf; +1 where it has the same normal, −1 where it has the opposite one."""
-        assert points.normal is not None
         here = np.ones(len(points), dtype=bool)
         within, beyond, mine = list[BoolArray](), list[BoolArray](), here.copy()
         for number, other in enumerate(self.leaves):
@@ -76,13 +70,13 @@ class Sides:
         back, front = self.holds(within), self.holds(beyond)
         return np.where(mine & (back != front), np.where(back, 1, -1), 0).astype(np.int8)
 
-    def _aligned(self, other: Primitive, points: Points, near: BoolArray) -> Signs:
+    def _aligned(self, other: Body, points: Points, near: BoolArray) -> Signs:
         """Where points lie on the boundary of another leaf: +1 if it has the same normal there, −1 if the opposite."""
         found = np.zeros(len(points), dtype=np.int8)
-        if near.any() and points.normal is not None:
+        if near.any():
             normal = other.boundary.normals(points.x[near])
             assert normal is not None
-            cosine = np.sum(normal * points.normal[near], axis=1)
+            cosine = np.sum(normal * points.outward[near], axis=1)
             found[near] = np.where(np.abs(cosine) > 1.0 - ALIGNED, np.sign(cosine), 0)
         return found
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kernop.basics.checks import check_array, check_coordinates
-from kernop.basics.errors import ArgumentError, BoolArray, FileError, FloatArray, MissingExtraError, ShapeError, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FileError, FloatArray, ShapeError, fail
+from kernop.basics.extras import needed
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
 from kernop.geometry.domain import Carved, WholeBoundary
@@ -59,15 +59,14 @@ class Solid(Carved):
         self.check_thickness("surface")
         self._check_simple()
 
-    def stored_arguments(self) -> dict[str, Any]:
+    def stored_arguments(self) -> dict[str, object]:
         """The arguments of the constructor: arrays, whatever file they came from."""
         return {"source": frozen(self.mesh.vertices), "faces": self.mesh.faces.astype(np.float64)}
 
     def _check_simple(self) -> None:
         """Raise if the surface cuts through itself: then normals of some of it point to where a ray says inside."""
         points = self.boundary.sample(LOOK)
-        assert points.normal is not None
-        step = APART * float(np.max(np.subtract(*self.bounds[::-1]))) * points.normal
+        step = APART * float(np.max(np.subtract(*self.bounds[::-1]))) * points.outward
         wrong = self.mesh.inside(points.x + step) | ~self.mesh.inside(points.x - step)
         if np.count_nonzero(wrong) >= FEW:
             place = ", ".join(f"{value:.4g}" for value in points.x[np.argmax(wrong)])
@@ -150,11 +149,7 @@ def _read_mesh(path: Path) -> tuple[FloatArray, FloatArray]:
     if path.suffix.lower() not in SUFFIXES:
         remedy = f"give a file of one of the kinds {', '.join(SUFFIXES)}"
         raise fail(FileError, "path", f"{str(path)!r}, whose suffix is not that of a surface", remedy)
-    try:
-        trimesh = import_module("trimesh")
-    except ImportError as error:
-        remedy = "install the extra 'geometry': pip install 'kernop[geometry]'"
-        raise fail(MissingExtraError, "Solid", f"the file {str(path)!r} without trimesh", remedy) from error
+    trimesh = needed("trimesh", "geometry", "Solid")
     if not path.is_file():
         raise fail(FileError, "path", f"{str(path)!r}, which is no file", "give the path of a surface")
     try:

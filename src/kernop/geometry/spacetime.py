@@ -28,6 +28,7 @@ class SpaceTime(Patchwork):
         times: first and last time.
     """
 
+    timed = True
     space: Region
     times: tuple[float, float]
 
@@ -43,10 +44,6 @@ class SpaceTime(Patchwork):
         check_extent("times", ends[:1], ends[1:])
         object.__setattr__(self, "times", (float(ends[0]), float(ends[1])))
         check_extent("space, times", *self.bounds)
-
-    @property
-    def timed(self) -> bool:
-        return True
 
     @property
     def clock(self) -> Interval:
@@ -73,7 +70,7 @@ class SpaceTime(Patchwork):
         """The boundary of the spatial domain."""
         if isinstance(self.space, Domain):
             return self.space.boundary
-        got = f"the boundary of {self.space!r}, which no predicate tells"
+        got = f"the boundary of {self.space!r}, which a predicate does not define"
         remedy = "give a space that has one, such as domain & Implicit(…), or state walls on SpaceTime(domain, times)"
         raise fail(ArgumentError, "walls", got, remedy)
 
@@ -111,16 +108,13 @@ class Cylinder(Patchwork):
         parts: which of them, each once.
     """
 
+    timed = True
     spacetime: SpaceTime
     parts: tuple[Literal["walls", "initial", "final"], ...]
 
     def __post_init__(self) -> None:
         if not self.parts or len(set(self.parts)) < len(self.parts):
             raise fail(ArgumentError, "parts", describe(self.parts), "give walls, initial or final, each once")
-
-    @property
-    def timed(self) -> bool:
-        return True
 
     @property
     def enclosed(self) -> SpaceTime:
@@ -130,9 +124,8 @@ class Cylinder(Patchwork):
     def _factors(self) -> dict[str, tuple[Region, Patchwork]]:
         """Each part as a product of a region of space and one of time."""
         space, clock = self.spacetime.space, self.spacetime.clock
-        return {
-            part: (self._rim, clock) if part == "walls" else (space, clock.face(_ENDS[part])) for part in self.parts
-        }
+        slices = {part: (space, clock.face(end)) for part, end in _ENDS.items()}
+        return {part: (self._rim, clock) if part == "walls" else slices[part] for part in self.parts}
 
     @property
     def _rim(self) -> Region:
@@ -270,11 +263,5 @@ def _times(space: Patch, time: Patch) -> Patch:
 
     inside = space.keeps
     keeps = None if inside is None else lambda t: inside(t[:, :split])
-    return Patch(
-        space.measure * time.measure,
-        space.sides + time.sides,
-        place,
-        keeps=keeps,
-        part=space.part,
-        smooth=space.smooth,
-    )
+    measure, sides = space.measure * time.measure, space.sides + time.sides
+    return Patch(measure, sides, place, keeps=keeps, part=space.part, smooth=space.smooth)

@@ -27,17 +27,17 @@ def table(name: str, path: Path) -> FloatArray:
         got = f"{str(path)!r}, which cannot be read ({error})"
         raise fail(FileError, name, got, "give the path of a file of comma-separated numbers") from error
     if rows and not any(map(_number, rows[0])):
-        _check_names(name, path, tuple(cell.strip() for cell in rows[0]))
-        rows = rows[1:]
+        columns = tuple(cell.strip() for cell in rows.pop(0))
+        if usual_order(columns) != columns:
+            got = f"{str(path)!r}, whose columns are {', '.join(columns)}"
+            raise fail(FileError, name, got, f"give them in the order {', '.join(usual_order(columns))}")
     if not rows:
         raise fail(FileError, name, f"{str(path)!r}, which has no numbers", "give one row for each point")
     for number, row in enumerate(rows):
         if len(row) != len(rows[0]) or not all(map(_number, row)) or not np.all(np.isfinite(list(map(float, row)))):
             got = f"{str(path)!r}, whose row {number + 1} of numbers is {','.join(row)[:60]!r}"
-            remedy = (
-                f"give {len(rows[0])} numbers in each row" if len(rows[0]) > 1 else "put commas between the numbers"
-            )
-            raise fail(FileError, name, got, remedy)
+            several = f"give {len(rows[0])} numbers in each row"
+            raise fail(FileError, name, got, several if len(rows[0]) > 1 else "put commas between the numbers")
     found = np.array(rows, dtype=np.float64)
     if _counts(found):
         got = f"{str(path)!r}, whose first column only counts the rows"
@@ -50,12 +50,6 @@ def usual_order(names: tuple[str, ...]) -> tuple[str, ...]:
     known = [name for name in names if name.lower() in USUAL]
     wanted = iter(sorted(known, key=lambda name: USUAL[name.lower()]))
     return tuple(next(wanted) if name in known else name for name in names)
-
-
-def _check_names(name: str, path: Path, columns: tuple[str, ...]) -> None:
-    if usual_order(columns) != columns:
-        got = f"{str(path)!r}, whose columns are {', '.join(columns)}"
-        raise fail(FileError, name, got, f"give them in the order {', '.join(usual_order(columns))}")
 
 
 def _number(cell: str) -> bool:

@@ -15,25 +15,6 @@ NEAREST = 1e-13
 Laurent = dict[int, Fraction]
 
 
-def derivative(p: Laurent) -> Laurent:
-    """The derivative p' of a Laurent polynomial."""
-    return {n - 1: n * c for n, c in p.items() if n != 0}
-
-
-def combine(*terms: tuple[Fraction | int, Laurent]) -> Laurent:
-    """Σ factor · p over pairs (factor, p), without coefficients that are 0."""
-    total: Laurent = {}
-    for factor, p in terms:
-        for n, c in p.items():
-            total[n] = total.get(n, Fraction(0)) + factor * c
-    return {n: c for n, c in total.items() if c != 0}
-
-
-def multiply(p: Laurent, q: Laurent) -> Laurent:
-    """The product p q of two Laurent polynomials."""
-    return combine(*((c, {n + m: b for m, b in q.items()}) for n, c in p.items()))
-
-
 def laurent_values(p: Mapping[int, Fraction], r: Array) -> Array:
     """p(r) by Horner's rule; the value at a pole r = 0 is finite (and of no meaning)."""
     if not p:

@@ -42,7 +42,7 @@ class Matern(Radial):
 
     def profile(self, t: Array, orders: Collection[int]) -> dict[int, Array]:
         """F^(m)(t) = c (−ν)^m s^(ν−m) K_(ν−m)(s): by d/dt = (ν/s) d/ds and (1/s d/ds) s^ν K_ν = −s^(ν−1) K_(ν−1)."""
-        # √t has no derivative at 0; the double where keeps it out of sight of automatic differentiation.
+        # √t has no derivative at 0; the double where keeps it away from automatic differentiation.
         s = jnp.where(t > 0.0, jnp.sqrt(2.0 * self.nu * jnp.where(t > 0.0, t, 1.0)), 0.0)
         decay = jnp.exp(-s)
         return {m: self.nu**m * laurent_values(_polynomial(int(self.nu), m), s) * decay for m in orders}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import partial, reduce
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 from jax.core import Tracer
 from scipy.linalg import cho_factor, cho_solve, qr
 from scipy.spatial import KDTree
@@ -76,6 +78,7 @@ class ScatteredFunction:
         kernel.check_dim(d)
         self.kernel = kernel
         self._trend, self._weights = frozen(_kriged(kernel, self.x, data, self.noise)[:2])
+        self._sums = dict[MultiIndex, Callable[[Array], Array]]()
 
     @property
     def complex(self) -> bool:
@@ -95,7 +98,7 @@ class ScatteredFunction:
             places = check_array("x", x, remedy="give points of shape (…, d)", copy=False)
             return np.asarray(self._at(jnp.asarray(places)))
 
-    def _at(self, x: Any) -> Any:
+    def _at(self, x: Array) -> Array:
         if x.ndim == 0 or x.shape[-1] != self.dim:
             got = f"points of shape {x.shape} for values in {self.dim} dimensions"
             raise fail(ShapeError, "ScatteredFunction", got, f"give points of shape (…, {self.dim})")
@@ -106,41 +109,33 @@ class ScatteredFunction:
             found = found[:, :half] + 1j * found[:, half:]
         return found.reshape(*x.shape[:-1], *self.values.shape[1:])
 
-    @cached_property
-    def _sums(self) -> dict[MultiIndex, Callable[[Any], Any]]:
-        return {}
-
-    def _sum(self, gamma: MultiIndex) -> Callable[[Any], Any]:
+    def _sum(self, gamma: MultiIndex) -> Callable[[Array], Array]:
         """x ↦ Σ_j c_j ∂^γ K(x, x_j), (n, d) ↦ (n, columns), whose derivatives are such sums again.
 
         Automatic differentiation of the profile of a kernel would fail where x is one of the points.
         """
-        if gamma not in self._sums:
-            check_smoothness(self.kernel, sum(gamma), "ScatteredFunction")
-            self._sums[gamma] = self._differentiable(gamma)
-        return self._sums[gamma]
+        if gamma in self._sums:
+            return self._sums[gamma]
+        check_smoothness(self.kernel, sum(gamma), "ScatteredFunction")
 
-    def _differentiable(self, gamma: MultiIndex) -> Callable[[Any], Any]:
-        def rows(x: Any) -> Any:
+        def rows(x: Array) -> Array:
             return _combined(self.kernel, x, gamma, self.x, self._weights)
 
         @jax.custom_jvp
-        def total(x: Any) -> Any:
+        def total(x: Array) -> Array:
             if x.shape[0] * len(self.x) <= AT_ONCE:
                 return rows(x)
             size = max(1, AT_ONCE // len(self.x))
             return jax.lax.map(lambda one: rows(one[None])[0], x, batch_size=size)
 
-        def derivative(primals: Any, tangents: Any) -> Any:
+        @total.defjvp
+        def derivative(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
             (x,), (step,) = primals, tangents
             axes = range(self.dim)
             slopes = [self._sum(add(gamma, tuple(int(j == k) for j in axes)))(x) for k in axes]
-            change = step[:, :1] * slopes[0]
-            for k in axes[1:]:
-                change = change + step[:, k : k + 1] * slopes[k]
-            return total(x), change
+            return total(x), reduce(operator.add, [step[:, k : k + 1] * slopes[k] for k in axes])
 
-        total.defjvp(derivative)
+        self._sums[gamma] = total
         return total
 
     def __repr__(self) -> str:
@@ -149,7 +144,7 @@ class ScatteredFunction:
 
 
 @partial(jax.jit, static_argnums=(2,))
-def _combined(kernel: Kernel, x: Any, gamma: MultiIndex, y: Any, weights: Any) -> Any:
+def _combined(kernel: Kernel, x: Array, gamma: MultiIndex, y: FloatArray, weights: FloatArray) -> Array:
     """Σ_j c_j ∂^γ K(x_i, y_j) for x (n, d), y (m, d) and c (m, columns): (n, columns)."""
     none = ((0,) * x.shape[1],)
     return pairwise(kernel, x.T, jnp.ones((1, len(x))), (gamma,), y.T, jnp.ones((1, len(y))), none) @ weights
@@ -181,21 +176,15 @@ def _likely(x: FloatArray, data: FloatArray, noise: float | None) -> Kernel:
     """The most likely Matérn kernel, in units of the extents; with noise its scale too."""
     n, d = x.shape
     some = np.random.default_rng(0).permutation(n)[:COMPARED]
-    own, units = x[some], np.ptp(x, axis=0)
-    spacing = len(some) ** (-1.0 / d)
-    spread = max(float(np.std(data - _line(x, data))), 1e-300)
+    own, units, spacing = x[some], np.ptp(x, axis=0), len(some) ** (-1.0 / d)
+    q = qr(np.column_stack([np.ones(n), x - np.mean(x, axis=0)]), mode="economic")[0]  # of the linear functions
+    spread = max(float(np.std(data - q @ (q.T @ data))), 1e-300)
     found: list[tuple[float, Kernel]] = []
     for length in LENGTHS:
         kernel = Matern(NU, length * spacing * units)
         scaled = [kernel] if noise is None else [(spread * s) ** 2 * kernel for s in SCALES]
         found += [(_kriged(one, own, data[some], noise)[2], one) for one in scaled]
     return max(found, key=lambda pair: pair[0])[1]
-
-
-def _line(x: FloatArray, data: FloatArray) -> FloatArray:
-    """The linear function of least squares at the points."""
-    q = qr(np.column_stack([np.ones(len(x)), x - np.mean(x, axis=0)]), mode="economic")[0]
-    return q @ (q.T @ data)
 
 
 def matrix_of(kernel: Kernel, x: FloatArray) -> FloatArray:

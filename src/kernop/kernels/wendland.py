@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 
 import jax.numpy as jnp
 from jax import Array
@@ -13,7 +14,7 @@ from jax import Array
 from kernop.basics.checks import check_integer
 from kernop.basics.errors import ArgumentError, fail
 from kernop.basics.stored import Numbers, stored
-from kernop.kernels.laurent import Laurent, combine, derivative, laurent_values, multiply
+from kernop.kernels.laurent import Laurent, laurent_values
 from kernop.kernels.radial import Radial
 
 #: Each further k is a term more that is compiled, and nobody needs eighty derivatives.
@@ -57,35 +58,24 @@ def _vanishing(k: int, m: int) -> int:
 
 @lru_cache(maxsize=512)
 def _cofactor(k: int, m: int) -> Laurent:
-    """q with F^(m) = (1 − r)^(2k+2−m) q(r) inside, where d/dt = 1/(2r) d/dr."""
-    if m == 0:
-        return _wendland(k)
-    power, q = _vanishing(k, m - 1), _cofactor(k, m - 1)
-    if power == 0:
-        inner = derivative(q)
-    else:  # ((1−r)^power q)' = (1−r)^(power−1) ((1−r) q' − power q)
-        inner = combine((1, multiply({0: Fraction(1), 1: Fraction(-1)}, derivative(q))), (-power, q))
-    return {n - 1: c / 2 for n, c in inner.items()}
+    """q with F^(m) = (1 − r)^(2k+2−m) q(r) inside, where d/dt = 1/(2r) d/dr; F(0) = 1.
+
+    φ_{3,k} is a multiple of I^k (1−r)^(k+2) with (Iφ)(r) = ∫_r^1 t φ(t) dt, and d/dt takes Iφ to −φ/2. So F^(m) is one
+    of I^(k−m) (1−r)^(k+2) and, beyond m = k, of derivatives of (1−r)^(k+2).
+    """
+    p, first = _integrated(k, k - m), Fraction((-1) ** m, 2**m) / _integrated(k, k)[0]
+    for _ in range(m - k):
+        p = {n - 2: -n * c for n, c in p.items() if n}
+    for _ in range(_vanishing(k, m)):  # p / (1 − r): the coefficients of the quotient are running sums
+        exponents = range(min(p), max(p))
+        p = dict(zip(exponents, accumulate(p.get(n, Fraction(0)) for n in exponents), strict=True))
+    return {n: first * c for n, c in p.items() if c}
 
 
-@lru_cache(maxsize=64)
-def _wendland(k: int) -> Laurent:
-    """q with φ_{3,k} = (1 − r)^(2k+2) q(r), q(0) = 1, from φ_{3,k} = I^k (1−r)^(k+2), (Iφ)(r) = ∫_r^1 t φ(t) dt."""
-    exponent = k + 2
-    p: Laurent = {n: Fraction((-1) ** n * math.comb(exponent, n)) for n in range(exponent + 1)}
-    for _ in range(k):
+def _integrated(k: int, times: int) -> Laurent:
+    """I^times (1 − r)^(k+2); without any I if ``times`` is negative."""
+    p: Laurent = {n: Fraction((-1) ** n * math.comb(k + 2, n)) for n in range(k + 3)}
+    for _ in range(times):
         primitive = {n + 2: c / (n + 2) for n, c in p.items()}
-        p = combine((-1, primitive), (1, {0: sum(primitive.values(), Fraction(0))}))
-    for _ in range(2 * k + 2):
-        p = _divide_by_one_minus_r(p)
-    return {n: c / p[0] for n, c in p.items()}
-
-
-def _divide_by_one_minus_r(p: Laurent) -> Laurent:
-    """p / (1 − r), exactly: the coefficients of the quotient are running sums."""
-    quotient: Laurent = {}
-    running = Fraction(0)
-    for n in range(max(p)):
-        running += p.get(n, Fraction(0))
-        quotient[n] = running
-    return quotient
+        p = {0: sum(primitive.values(), Fraction(0))} | {n: -c for n, c in primitive.items()}
+    return p

@@ -22,18 +22,18 @@ from kernop.basics.errors import FloatArray, OperatorError, ShapeError, describe
 from kernop.basics.stored import stored
 from kernop.language.coefficients import Coefficient, PlaceFunction
 from kernop.language.fields import Field, VectorField, check_axis, described, scalar, vector
-from kernop.language.functions import Function, values_of_function
+from kernop.language.functions import values_of_function
 
 #: Where fluxes are collected, if they are.
-_fluxes: ContextVar[list[Any] | None] = ContextVar("fluxes", default=None)
+_fluxes: ContextVar[list[Field | VectorField] | None] = ContextVar("fluxes", default=None)
 #: Derivatives along one axis at a time: the work for a known function doubles with each.
 HIGHEST_ORDER = 16
 
 
 @contextmanager
-def collecting_fluxes() -> Generator[list[Any]]:
+def collecting_fluxes() -> Generator[list[Field | VectorField]]:
     """Collect v·n for every ``div(v)``, and ∂u/∂n for every ``laplacian(u)``, that is written meanwhile."""
-    found = list[Any]()
+    found = list[Field | VectorField]()
     token = _fluxes.set(found)
     try:
         yield found
@@ -41,7 +41,7 @@ def collecting_fluxes() -> Generator[list[Any]]:
         _fluxes.reset(token)
 
 
-def partial(u: object, /, axis: int, order: int = 1) -> Any:
+def partial(u: object, /, axis: int, order: int = 1) -> Field | VectorField:
     """∂^order u / ∂x_axis^order along any coordinate; in space–time the last axis is time, see `dt`."""
     return _each("partial(u)", u, lambda field: _partial(field, axis, order))
 
@@ -53,7 +53,7 @@ def _partial(field: Field, axis: int, order: int) -> Field:
     return field
 
 
-def dt(u: object, /, order: int = 1) -> Any:
+def dt(u: object, /, order: int = 1) -> Field | VectorField:
     """∂^order u / ∂t^order, on a SpaceTime."""
 
     def derivative(field: Field) -> Field:
@@ -83,7 +83,7 @@ def grad(u: Any, /, axes: Sequence[int] | None = None) -> VectorField:
     return VectorField(tuple(field.partial(axis) for axis in _axes("grad(u)", axes, field)))
 
 
-def div(v: VectorField, /, axes: Sequence[int] | None = None) -> Any:
+def div(v: VectorField, /, axes: Sequence[int] | None = None) -> Field | VectorField:
     """∇·v; part k of v is differentiated along spatial coordinate k, or along ``axes[k]``. Of a matrix, row by row."""
     found = _rows("div(v)", v, axes, lambda part, axis: part.partial(axis))
     if (fluxes := _fluxes.get()) is not None:
@@ -91,7 +91,7 @@ def div(v: VectorField, /, axes: Sequence[int] | None = None) -> Any:
     return found
 
 
-def _rows(name: str, v: Any, axes: Sequence[int] | None, rule: Callable[[Field, int], Field]) -> Any:
+def _rows(name: str, v: Any, axes: Sequence[int] | None, rule: Callable[[Field, int], Field]) -> Field | VectorField:
     """The sum over the parts of a vector, each with its axis; of a matrix, row by row."""
     parts = vector(name, v).parts
     if v.is_matrix:
@@ -103,7 +103,7 @@ def _rows(name: str, v: Any, axes: Sequence[int] | None, rule: Callable[[Field, 
     return _sum([rule(part, axis) for part, axis in zip(parts, along, strict=True)])
 
 
-def laplacian(u: object, /, axes: Sequence[int] | None = None) -> Any:
+def laplacian(u: object, /, axes: Sequence[int] | None = None) -> Field | VectorField:
     """Δu over the spatial coordinates, or over ``axes``."""
     if (fluxes := _fluxes.get()) is not None:
         fluxes.append(normal_derivative(u, axes))
@@ -111,7 +111,7 @@ def laplacian(u: object, /, axes: Sequence[int] | None = None) -> Any:
 
 
 @stored("normal derivative")
-def normal_derivative(u: object, /, axes: Sequence[int] | None = None) -> Any:
+def normal_derivative(u: object, /, axes: Sequence[int] | None = None) -> Field | VectorField:
     """∂u/∂n = n·∇u with the outward unit normal n; only on boundaries.
 
     In space–time it is spatial, and belongs on walls: the normal of an initial or final slice is along time, which
@@ -126,7 +126,7 @@ def normal_derivative(u: object, /, axes: Sequence[int] | None = None) -> Any:
     return _each("normal_derivative(u)", u, derivative)
 
 
-def tangential_derivative(u: object, /) -> Any:
+def tangential_derivative(u: object, /) -> Field | VectorField:
     """∂u/∂t = t·∇u along the boundary of a domain in the plane; t is the outward normal turned left, (−n_y, n_x).
 
     So t runs counter-clockwise around the domain, and clockwise around a hole. In space–time the plane is space.
@@ -144,7 +144,7 @@ def tangential_derivative(u: object, /) -> Any:
     return _each("tangential_derivative(u)", u, derivative)
 
 
-def normal_component(v: VectorField, /) -> Any:
+def normal_component(v: VectorField, /) -> Field | VectorField:
     """v·n for a vector field, and M n for a matrix field, such as a stress; only on boundaries.
 
     In space–time n is spatial, as for `normal_derivative`.
@@ -160,7 +160,7 @@ def normal_component(v: VectorField, /) -> Any:
     return _sum([part.times(_normal_part(axis, walls, "normal_component")) for axis, part in enumerate(parts)])
 
 
-def dot(b: object, v: VectorField) -> Any:
+def dot(b: object, v: VectorField) -> Field | VectorField:
     """b·v for a vector b with as many parts as v: numbers, functions, or one function from (n, d) to (n, parts).
 
     For a matrix field M it is M b: dot(b, grad(u)) = (b·∇) u.
@@ -220,7 +220,7 @@ def _square(name: str, value: object) -> VectorField:
     return m
 
 
-def _each(name: str, u: object, rule: Callable[[Field], Field]) -> Any:
+def _each(name: str, u: object, rule: Callable[[Field], Field]) -> Field | VectorField:
     """A rule for scalar fields applied to a field, or to every part of a vector or matrix field."""
     if isinstance(u, VectorField):
         return VectorField(tuple(_each(name, part, rule) for part in u.parts))
@@ -241,11 +241,15 @@ def _axes(name: str, axes: object, field: Field) -> tuple[int, ...]:
     return chosen
 
 
-def _entries(name: str, value: object, shape: tuple[int, ...]) -> list[Any]:
+def _entries(name: str, value: object, shape: tuple[int, ...]) -> list[Coefficient | Field]:
     """What multiplies the parts of a vector: coefficients or, where u multiplies u, fields."""
     indices = list(np.ndindex(*shape))
     if callable(value):
-        return [Coefficient(None, _entry(name, value, shape, index), functions=(value,)) for index in indices]
+
+        def entry(index: tuple[int, ...]) -> PlaceFunction:
+            return lambda x, _: values_of_function(name, value, x, shape)[(slice(None), *index)]
+
+        return [Coefficient(None, entry(index), functions=(value,)) for index in indices]
     if isinstance(value, Sequence | VectorField) and len(shape) == 1 and len(value) == shape[0]:
         return [part if isinstance(part, Field) else Coefficient.of(part) for part in value]
     remedy = f"give numbers of shape {shape} or a function of x"
@@ -255,14 +259,10 @@ def _entries(name: str, value: object, shape: tuple[int, ...]) -> list[Any]:
     return [Coefficient.of(array[index]) for index in indices]
 
 
-def _entry(name: str, function: Function, shape: tuple[int, ...], index: tuple[int, ...]) -> PlaceFunction:
-    return lambda x, _: values_of_function(name, function, x, shape)[(slice(None), *index)]
-
-
 def _normal_part(axis: int, walls: bool, name: str) -> Coefficient:
     """n_axis, for the word of this name; with ``walls``, only where the normal is not along time."""
 
-    def at(_: Any, n: Any) -> Any:
+    def at(_: FloatArray, n: FloatArray | None) -> FloatArray:
         if n is None:
             remedy = "use it on a boundary; a PointCloud needs normals=, and Points need normal="
             raise fail(OperatorError, name, "points without normals", remedy)

@@ -17,6 +17,7 @@ from kernop.geometry import Points, Region, SpaceTime
 from kernop.geometry.cloud import CloudRegion
 from kernop.language.calculus import check_order, normal_derivative, partial
 from kernop.language.coefficients import Coefficient
+from kernop.language.fields import Field, VectorField
 from kernop.language.ops import itself
 from kernop.language.unknowns import Operator, Unknowns
 
@@ -116,7 +117,7 @@ class Mixed:
     def __post_init__(self) -> None:
         _read_coefficients(self, "alpha", "beta")
 
-    def __call__(self, u: Any, /) -> Any:
+    def __call__(self, u: Field | VectorField, /) -> Field | VectorField:
         """α u + β ∂u/∂n of a field u."""
         return u * self.alpha + normal_derivative(u) * self.beta
 
@@ -155,7 +156,7 @@ class Weighted:
     def __post_init__(self) -> None:
         _read_coefficients(self, "weight")
 
-    def __call__(self, u: Any, /) -> Any:
+    def __call__(self, u: Field | VectorField, /) -> Field | VectorField:
         """The weight times a field u."""
         return u * self.weight
 

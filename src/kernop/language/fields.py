@@ -25,6 +25,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax import Array
 
 from kernop.basics.checks import check_number
 from kernop.basics.errors import KernopError, NonlinearOperatorError, OperatorError, describe, fail
@@ -101,7 +102,7 @@ class Field(ABC):
         added = Coefficient.of(other)
         return self if added.constant == 0.0 else self._plus(added)  # sum() starts from 0
 
-    def __mul__(self, other: object) -> Any:
+    def __mul__(self, other: object) -> Field | VectorField:
         if isinstance(other, Field):
             return self._times_field(other)
         if isinstance(other, VectorField):
@@ -118,7 +119,7 @@ class Field(ABC):
             return self._times_field(other._power(-1.0))
         return self.times(Coefficient.of(other).inverse())
 
-    def __rtruediv__(self, other: object) -> Field:
+    def __rtruediv__(self, other: object) -> Field | VectorField:
         return self._power(-1.0) * other
 
     def __pow__(self, exponent: Any) -> Field:
@@ -218,11 +219,11 @@ class KnownField(Field):
     def _with(self, at: PlaceFunction) -> KnownField:
         return KnownField(self.dim, self.timed, at)
 
-    def _pointwise(self, other: Field | Coefficient, rule: Callable[[Any, Any], Any]) -> Field:
+    def _pointwise(self, other: Field | Coefficient, rule: Callable[[Array, Array], Array]) -> Field:
         if not isinstance(other, KnownField | Coefficient):
             raise _foreign()
 
-        def at(x: Any, n: Any) -> Any:
+        def at(x: Array, n: Array | None) -> Array:
             mine, theirs = self.at(x, n), other.at(x, n)
             # Values (n,) of a coefficient, or of another function, go with each column of values (n, B).
             axes = max(mine.ndim, theirs.ndim)

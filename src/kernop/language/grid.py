@@ -17,6 +17,7 @@ from kernop.basics.errors import (
     ArgumentError,
     ArgumentTypeError,
     FloatArray,
+    NumberArray,
     OutsideDomainError,
     ShapeError,
     describe,
@@ -26,6 +27,7 @@ from kernop.basics.frozen import frozen
 from kernop.basics.stored import ComplexArray, stored
 from kernop.geometry import Box, SpaceTime
 from kernop.geometry.extents import slack
+from kernop.geometry.sequences import tensor_grid
 from kernop.language.labelled import check_unlabelled, read_labelled
 from kernop.language.splines import interpolant
 
@@ -90,8 +92,8 @@ class GridFunction:
             return
         if np.max(self.values) < STEEP * np.min(self.values):
             return
-        middles = np.stack(np.meshgrid(*(0.5 * (own[1:] + own[:-1]) for own in axes), indexing="ij"), axis=-1)
-        x = middles.reshape(-1, len(axes))[:: 1 + middles.size // MIDDLES]
+        x = tensor_grid([0.5 * (own[1:] + own[:-1]) for own in axes])
+        x = x[:: 1 + x.size // MIDDLES]
         found = np.asarray(self._spline.at(x))
         if np.min(found) <= 0.0:
             place = np.array2string(x[np.argmin(found)], precision=4)
@@ -127,7 +129,8 @@ class GridFunction:
     def __call__(self, x: Any) -> Any:
         """The values at x (…, d): (…,), or (…, m) of vectors."""
         if isinstance(x, Tracer):
-            return self._blanked(self._checked_shape(x))
+            inside, values = jnp.all(self._inside(self._checked_shape(x), jnp), axis=-1), self._spline(x)
+            return jnp.where(inside.reshape(inside.shape + (1,) * (values.ndim - inside.ndim)), values, jnp.nan)
         places = self._checked_shape(x if isinstance(x, jax.Array) else check_array("x", x, remedy=_POINTS, copy=False))
         outside = ~np.all(self._inside(np.asarray(places), np), axis=-1)
         if np.any(outside):
@@ -135,9 +138,7 @@ class GridFunction:
             got = f"{int(outside.sum())} of {outside.size} points outside the grid, the first at {first}"
             remedy = f"the grid reaches from {self._low} to {self._high}; give values on a larger one"
             raise fail(OutsideDomainError, "GridFunction", got, remedy)
-        if isinstance(x, jax.Array):
-            return self._spline(x)
-        return self._spline.at(places)
+        return self._spline(x) if isinstance(x, jax.Array) else self._spline.at(places)
 
     def _checked_shape(self, x: Any) -> Any:
         if x.ndim == 0 or x.shape[-1] != self.dim:
@@ -155,11 +156,6 @@ class GridFunction:
             room = np.maximum(room, SINGLE * (self._high - self._low))
         low, high = library.asarray(self._low - room), library.asarray(self._high + room)
         return library.logical_and(x >= low, x <= high)
-
-    def _blanked(self, x: object) -> Any:
-        inside = jnp.all(self._inside(x, jnp), axis=-1)
-        values = self._spline(x)
-        return jnp.where(inside.reshape(inside.shape + (1,) * (values.ndim - inside.ndim)), values, jnp.nan)
 
     def _spread(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, ...]:
         counts = self.values.shape[: len(low)]
@@ -191,25 +187,21 @@ def _axes(given: object, at: str, most: int) -> tuple[FloatArray, ...]:
     axes = tuple(check_array(f"box[{k}]", own, remedy=_WHERE) for k, own in enumerate(given))
     for k, own in enumerate(axes):
         if own.ndim != 1 or not np.all(np.diff(own) > 0.0):
-            got = (
-                f"an array of shape {own.shape}"
-                if own.ndim != 1
-                else f"{np.array2string(own, threshold=6)}, which do not increase"
-            )
+            falling = f"{np.array2string(own, threshold=6)}, which do not increase"
+            got = f"an array of shape {own.shape}" if own.ndim != 1 else falling
             remedy = "give Box(lo, hi), or the increasing coordinates of the nodes along each axis"
             raise fail(ArgumentError, f"box[{k}]", got, remedy)
     return frozen(axes)
 
 
-def _check_sizes(values: Any, nodes: tuple[int | None, ...]) -> None:
+def _check_sizes(values: NumberArray, nodes: tuple[int | None, ...]) -> None:
     """Raise unless the values have an axis for each coordinate, with so many nodes where that is known."""
     d, found = len(nodes), values.shape[: len(nodes)]
     if values.ndim < d or values.ndim > d + 2 or values.size == 0:
         got = f"an array of shape {values.shape} for a box in {d} dimensions"
         raise fail(ShapeError, "values", got, "give one axis for each coordinate, and at most two more for vectors")
     if any(n not in (None, own) for n, own in zip(nodes, found, strict=True)):
-        raise fail(
-            ShapeError, "values", f"an array of shape {values.shape} for {nodes} nodes", "give one for each node"
-        )
+        got = f"an array of shape {values.shape} for {nodes} nodes"
+        raise fail(ShapeError, "values", got, "give one for each node")
     if min(found) < 2:
         raise fail(ShapeError, "values", f"{min(found)} node along an axis", "give at least two along each axis")

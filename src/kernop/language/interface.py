@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import wraps
 from typing import Any
@@ -16,7 +16,7 @@ from kernop.basics.precision import eagerly
 from kernop.geometry import Points, Region, SpaceTime
 from kernop.language.calculus import collecting_fluxes
 from kernop.language.conditions import Compound, Condition
-from kernop.language.fields import Unknown
+from kernop.language.fields import Field, Unknown, VectorField
 from kernop.language.functions import evaluate_at
 from kernop.language.ops import coefficient_values, itself, linear_forms
 from kernop.language.piecewise import Piecewise
@@ -34,7 +34,7 @@ class Interface(Compound):
 
     u⁺ is u on the side to which the normals of the surface point: outside of an inclusion whose boundary it is. The
     flux q is the argument of ``div`` in the equation, along the normal: a ∂u/∂n for −div(a grad u). Coefficients, and
-    equations, may differ on the two sides; ko.Piecewise tells a jump of a.
+    equations, may differ on the two sides; ko.Piecewise states a jump of a.
 
     Arguments:
         on: the surface: the boundary of a domain, or a part of it, such as ``inclusion.boundary``. What of it does not
@@ -70,10 +70,7 @@ class Interface(Compound):
             on = _inner(self.on, [c.on for c in equations])
             self._check_agrees(on, [c for c in others if c.across and c.of == self.of])
         flux = self.flux or self._flux(equations, on, unknowns)
-        return (
-            self._condition(itself, on, "jump", self.jump),
-            self._condition(flux, on, "flux", self.flux_jump),
-        )
+        return self._condition(itself, on, "jump", self.jump), self._condition(flux, on, "flux", self.flux_jump)
 
     def _check_agrees(self, on: Region, others: Sequence[Condition]) -> None:
         """Raise if another interface says something else where this one holds."""
@@ -86,10 +83,9 @@ class Interface(Compound):
             if not np.any(both):
                 continue
             shared = points[both]
-            assert shared.normal is not None
             mine, theirs = _values(own, shared), _values(other.data, shared)
             normal = other.on.normals(shared.x)
-            turned = 1.0 if normal is None else np.sign(np.sum(normal * shared.normal, axis=1))
+            turned = 1.0 if normal is None else np.sign(np.sum(normal * shared.outward, axis=1))
             if mine is None or theirs is None or not np.allclose(mine.T, turned * theirs.T, rtol=SAME):
                 place = np.array2string(shared.x[0], precision=4)
                 got = f"{describe(own)} at {place}, where {other.name!r} says what it is"
@@ -120,7 +116,7 @@ class Flux:
 
     equations: tuple[tuple[Operator, Region], ...]
 
-    def __call__(self, *fields: Any, **named: Any) -> Any:
+    def __call__(self, *fields: Field | VectorField, **named: Field | VectorField) -> Field | VectorField:
         """The flux of the first equation."""
         return flux_of(self.equations[0][0])(*fields, **named)
 
@@ -159,7 +155,7 @@ def flux_of(op: Operator) -> Operator:
     """The flux of one equation, as an operator."""
 
     @wraps(op)
-    def flux(*fields: object, **named: object) -> Any:
+    def flux(*fields: object, **named: object) -> Field | VectorField:
         with collecting_fluxes() as found:
             op(*fields, **named)
         if len(found) != 1:
@@ -201,17 +197,14 @@ def _leading(op: Operator, points: Points, name: str) -> FloatArray:
 
     Only real parts are looked at.
     """
-    assert points.normal is not None
     with eagerly():
         (form,), _ = linear_forms(op, points, name=name)
         for order in sorted({sum(alpha) for _, alpha in form.terms}, reverse=True):  # lower ones differentiate a
             terms = {term: c for term, c in form.terms.items() if sum(term[1]) == order}
             (table,) = coefficient_values((Unknown(form.dim, form.timed, terms),), points, name)
             if any(np.any(values) for values in table.values()):
-                parts = [
-                    np.real(own) * np.prod(points.normal ** np.asarray(a), axis=1) for (_, a), own in table.items()
-                ]
-                return np.sum(parts, axis=0)
+                powers = [np.prod(points.outward ** np.asarray(alpha), axis=1) for _, alpha in table]
+                return np.sum([np.real(own) * power for own, power in zip(table.values(), powers, strict=True)], axis=0)
     return np.zeros(len(points))
 
 
@@ -246,7 +239,12 @@ def completed(problem: Problem, functions: Sequence[Piecewise]) -> Problem:
         return problem
     interfaces: list[Interface] = []
     for k, surface in enumerate(bounded):
-        points, new = surface.sample(LOOK), _first_time(bounded[:k])
+        points, before = surface.sample(LOOK), bounded[:k]
+
+        def new(x: FloatArray, before: Sequence[Region] = before) -> BoolArray:
+            """On none of the surfaces before."""
+            return ~np.any([np.zeros(len(x), dtype=bool), *(other.contains(x) for other in before)], axis=0)
+
         here = new(points.x)
         if np.any(between_domains(surface, points, [c.on for c in equations]) & here):
             interfaces.append(Interface(surface if np.all(here) else surface.where(new), name=f"piece{k}"))
@@ -261,12 +259,3 @@ def _while(region: Region, domains: Sequence[Region]) -> Region:
     first = max([region.times[0], min((a for a, _ in times), default=-np.inf)])
     last = min([region.times[1], max((b for _, b in times), default=np.inf)])
     return SpaceTime(region.space, (first, last)) if first < last else region
-
-
-def _first_time(before: Sequence[Region]) -> Callable[[FloatArray], BoolArray]:
-    """Which points, (n,), are on none of these surfaces?"""
-
-    def new(x: FloatArray) -> BoolArray:
-        return ~np.any([np.zeros(len(x), dtype=bool), *(other.contains(x) for other in before)], axis=0)
-
-    return new

@@ -20,11 +20,12 @@ def read_labelled(array: Any, dims: Sequence[str] | None) -> tuple[NumberArray, 
         raise fail(ArgumentTypeError, "array", "a dataset of several arrays", _WANTED)
     own = tuple(array.dims)
     wanted = own if dims is None else tuple(dims)
-    if sorted(map(str, wanted)) != sorted(map(str, own)):
-        remedy = f"name each of its dimensions once: {', '.join(map(str, own))}"
-        raise fail(ArgumentError, "dims", describe(wanted), remedy)
-    if dims is None:
-        _check_order(own)
+    names = tuple(map(str, own))
+    if sorted(map(str, wanted)) != sorted(names):
+        raise fail(ArgumentError, "dims", describe(wanted), f"name each of its dimensions once: {', '.join(names)}")
+    if dims is None and usual_order(names) != names:  # ("y", "x"), as images have them
+        got = f"an array whose dimensions are {names}, so that x[..., 0] would be {names[0]}"
+        raise fail(ArgumentError, "dims", got, f"give dims={usual_order(names)}, or the order that is meant")
     values, axes = np.asarray(array.transpose(*wanted).values), list[FloatArray]()
     for axis, name in enumerate(wanted):
         coordinates = _coordinates(array, name)
@@ -40,14 +41,6 @@ def check_unlabelled(name: str, array: Any) -> None:
         got = f"an array with named dimensions {tuple(map(str, array.dims))}"
         remedy = "use GridFunction.from_xarray(array), which reads its coordinates, or give array.values"
         raise fail(ArgumentTypeError, name, got, remedy)
-
-
-def _check_order(own: tuple[Any, ...]) -> None:
-    """Raise if dimensions have names with a usual order, and stand in another: ("y", "x"), as images have them."""
-    names = tuple(map(str, own))
-    if usual_order(names) != names:
-        got = f"an array whose dimensions are {names}, so that x[..., 0] would be {names[0]}"
-        raise fail(ArgumentError, "dims", got, f"give dims={usual_order(names)}, or the order that is meant")
 
 
 _WANTED = "give an xarray.DataArray, such as dataset['k']"

@@ -14,6 +14,7 @@ from kernop.basics.stored import stored
 from kernop.geometry import Points, Region
 from kernop.language.calculus import dot, grad
 from kernop.language.conditions import Condition
+from kernop.language.fields import Field, VectorField
 from kernop.language.functions import Function, padded, values_of_function
 
 #: Points at which a direction is looked at.
@@ -29,7 +30,7 @@ class Directional:
 
     direction: tuple[float, ...] | Function
 
-    def __call__(self, u: Any, /) -> Any:
+    def __call__(self, u: Field | VectorField, /) -> Field | VectorField:
         """b·∇u of a field u; (b·∇)u of a vector."""
         return dot(self.direction, grad(u))
 

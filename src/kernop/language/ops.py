@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 from jax.core import Tracer
 
 from kernop.basics.checks import check_kind
@@ -29,7 +30,17 @@ from kernop.basics.precision import eagerly
 from kernop.basics.stored import stored
 from kernop.geometry import Points
 from kernop.language.coefficients import Coefficient
-from kernop.language.fields import AffineError, KnownField, ProductError, Term, Unknown, VectorField, described
+from kernop.language.fields import (
+    AffineError,
+    Field,
+    KnownField,
+    MultiIndex,
+    ProductError,
+    Term,
+    Unknown,
+    VectorField,
+    described,
+)
 from kernop.language.functions import Function, padded, remembering, values_of_function
 from kernop.language.unknowns import Operator, Unknowns, read_unknowns
 
@@ -77,7 +88,6 @@ def linear_forms(
         parts, shape = _result(op, unknowns, of, unknowns.fields(component), Unknown, name)
     except (AffineError, ProductError):
         raise _superposition(op, unknowns, of, points, name) from None
-    _refuse_matrices(shape, name)
     if not all(part.terms for part in parts):
         where = "" if len(parts) == 1 else " in one of its parts"
         raise fail(OperatorError, name, f"an operator that is zero{where}", "state an equation that involves u")
@@ -95,7 +105,7 @@ def matrix_shape(op: Operator, points: Points, unknowns: Unknowns = SCALAR, *, o
     """The shape (k, l) of the matrix field that an operator makes of the unknowns; None if it makes no matrix."""
     fields = unknowns.fields(lambda k: Unknown.component(k, points.dim, points.timed))
     try:
-        shape = _result(op, unknowns, of, fields, Unknown, "op")[1]
+        shape = _result(op, unknowns, of, fields, Unknown, "op", matrices=True)[1]
     except (AffineError, ProductError):  # which `linear_forms` explains
         return None
     return shape if len(shape) == 2 else None
@@ -174,9 +184,19 @@ def _places(points: Points) -> tuple[FloatArray, FloatArray | None]:
 
 
 def _result(
-    op: Operator, unknowns: Unknowns, of: str | None, fields: Mapping[str, Any], kind: type[FieldT], name: str
+    op: Operator,
+    unknowns: Unknowns,
+    of: str | None,
+    fields: Mapping[str, Field | VectorField],
+    kind: type[FieldT],
+    name: str,
+    *,
+    matrices: bool = False,
 ) -> tuple[tuple[FieldT, ...], Shape]:
-    """The scalar fields in op(fields), of one kind again, and its shape: (), (k,) of a vector, (k, l) of a matrix."""
+    """The scalar fields in op(fields), of one kind again, and its shape: (), (k,) of a vector, (k, l) of a matrix.
+
+    Matrix fields are refused where they are not asked for.
+    """
     unknowns.arguments(op, of, name)
     try:
         with naming(name):
@@ -187,16 +207,11 @@ def _result(
         raise _failed(name, str(error).partition("\n")[0]) from error  # JAX goes on about what does not apply here
     if isinstance(result, kind):
         return (result,), ()
-    if isinstance(result, VectorField):
+    if isinstance(result, VectorField) and (matrices or not result.is_matrix):
         parts = tuple(part for part in result.scalars if isinstance(part, kind))
         if len(parts) == len(result.scalars):
             return parts, result.shape
     raise fail(OperatorError, name, f"an operator that returns {described(result)}", _RETURN)
-
-
-def _refuse_matrices(shape: Shape, name: str) -> None:
-    if len(shape) == 2:
-        raise fail(OperatorError, name, f"an operator that returns a matrix field of shape {shape}", _RETURN)
 
 
 _FIELD = r"'(?:Unknown|KnownField|VectorField)'"
@@ -235,7 +250,9 @@ def _failed(name: str, why: str) -> KernopError:
     return fail(NonlinearOperatorError, name, got, remedy)
 
 
-def _values(c: Coefficient, x: Any, normal: Any, points: Points, alpha: Any, name: str) -> NumberArray:
+def _values(
+    c: Coefficient, x: FloatArray, normal: FloatArray | None, points: Points, alpha: MultiIndex, name: str
+) -> NumberArray:
     with naming(name), np.errstate(all="ignore"):  # what is not finite is reported below
         values = np.full(len(points), c.constant) if c.constant is not None else _known(c.at(x, normal))
     values = values[: len(points)]
@@ -250,7 +267,6 @@ def _applied(
     with eagerly():
         places = _places(points)
         parts, shape = _result(op, unknowns, of, unknowns.fields(_components(u, unknowns, points)), KnownField, name)
-        _refuse_matrices(shape, name)
         with naming(name), np.errstate(all="ignore"):
             found = [_known(part.at(*places))[: len(points)] for part in parts]
     return np.stack(found, axis=1) if shape else found[0]
@@ -301,10 +317,10 @@ def _superposition(
 ) -> NonlinearOperatorError:
     """The violated superposition, shown by numbers at the point where it is violated most."""
 
-    def u(x: Any) -> Any:
+    def u(x: Array) -> Array:
         return jnp.exp(jnp.sum(0.5 * x, axis=-1))
 
-    def v(x: Any) -> Any:
+    def v(x: Array) -> Array:
         return 2.0 + jnp.sin(jnp.sum(x, axis=-1))
 
     def value(function: Function) -> FloatArray:

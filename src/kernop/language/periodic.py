@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -44,15 +43,16 @@ class Traces:
     def __post_init__(self) -> None:
         object.__setattr__(self, "__signature__", signature_of(name for name, _ in self.orders))
 
-    def __call__(self, *given: Any, **named: Any) -> Any:
+    def __call__(self, *given: Field | VectorField, **named: Field | VectorField) -> Field | VectorField:
         """The traces of fields, in their order or by name."""
         fields = given or tuple(named[name] for name, _ in self.orders)
-        parts: list[Field] = []
+        parts: list[Field | VectorField] = []
         for field, (_, order) in zip(fields, self.orders, strict=True):
-            for part in field.parts if isinstance(field, VectorField) else (field,):
+            for part in field.scalars if isinstance(field, VectorField) else (field,):
+                trace: Field | VectorField = part
                 for _ in range(order):
-                    parts.append(part)
-                    part = self.length * normal_derivative(part, axes=range(part.dim))
+                    parts.append(trace)
+                    trace = normal_derivative(trace, axes=range(part.dim)) * self.length
         return parts[0] if len(parts) == 1 else VectorField(tuple(parts))
 
     def __repr__(self) -> str:
@@ -176,10 +176,9 @@ def _orders(inside: Sequence[Condition], on: Region, unknowns: Unknowns) -> dict
     in_time = on.timed and normal is not None and bool(normal[0, -1])
     found: dict[str, int] = {}
     for condition in inside:
+        place = condition.on.sample(1)[:1]
         with eagerly():
-            forms, _ = linear_forms(
-                condition.op, condition.on.sample(1)[:1], unknowns, of=condition.of, name=condition.name
-            )
+            forms, _ = linear_forms(condition.op, place, unknowns, of=condition.of, name=condition.name)
         for k, alpha in (term for form in forms for term in form.terms):
             order = alpha[-1] if in_time else sum(alpha[:-1] if on.timed else alpha)
             name = next(own for own, part in unknowns.slices.items() if part.start <= k < part.stop)

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 from jax.core import Tracer
 from numpy.typing import NDArray
 
@@ -52,11 +53,7 @@ class Piecewise:
         otherwise: number or function where there is no region; None: such points are an error.
     """
 
-    def __init__(
-        self,
-        pieces: tuple[tuple[Region, Any], ...] | Mapping[Region, Any],
-        otherwise: Any = None,
-    ) -> None:
+    def __init__(self, pieces: tuple[tuple[Region, Any], ...] | Mapping[Region, Any], otherwise: Any = None) -> None:
         self.pieces = _read(pieces)
         self.otherwise = None if otherwise is None else _value("otherwise", otherwise)
         _check_apart([region for region, _ in self.pieces])
@@ -78,22 +75,20 @@ class Piecewise:
         A point that lies inside two regions, or in none without ``otherwise``, is an error.
         """
         last = self._last
-        if last is not None and np.array_equal(last[0], x):
-            return last[1].copy()
-        found = self._which(x)
-        self._last = np.array(x), found
-        return found.copy()
+        if last is None or not np.array_equal(last[0], x):
+            last = np.array(x), self._which(np.asarray(x))
+            self._last = last
+        return last[1].copy()
 
-    def _which(self, x: object) -> IntArray:
+    def _which(self, x: FloatArray) -> IntArray:
         inside = np.stack([region.contains(x) for region in self.regions])
-        self._check_overlap(inside, np.asarray(x))
+        self._check_overlap(inside, x)
         none = ~np.any(inside, axis=0)
         if self.otherwise is None and np.any(none):
-            first = np.asarray(x)[none][0]
-            got = f"{int(none.sum())} of {len(none)} points in none of the regions, the first at {first}"
+            got = f"{int(none.sum())} of {len(none)} points in none of the regions, the first at {x[none][0]}"
             raise fail(OutsideDomainError, "Piecewise", got, "cover the domain with regions, or give otherwise=")
         # `contains` is tolerant: near a line that two pieces share it is looked more closely on which side a point is.
-        close = np.stack([_holds(region, own, np.asarray(x)) for region, own in zip(self.regions, inside, strict=True)])
+        close = np.stack([_holds(region, own, x) for region, own in zip(self.regions, inside, strict=True)])
         lost = ~np.any(close, axis=0)
         if self.otherwise is None:
             close[:, lost] = inside[:, lost]
@@ -109,7 +104,7 @@ class Piecewise:
             found = np.asarray(self._values(jnp.asarray(places)))
         return check_array("Piecewise", found, remedy="make it finite where it holds", copy=False, complex_too=True)
 
-    def _values(self, x: Any) -> Any:
+    def _values(self, x: Array) -> Array:
         if x.ndim == 0 or x.shape[-1] != self.dim:
             got = f"points of shape {x.shape} for regions in {self.dim} dimensions"
             raise fail(ShapeError, "Piecewise", got, f"give points of shape (…, {self.dim})")
@@ -119,22 +114,22 @@ class Piecewise:
         values = [self._piece(flat, number == k, k) for k in range(first, len(self.pieces))]
         return reduce(operator.add, values).reshape(x.shape[:-1])
 
-    def _numbers(self, x: Any) -> Any:
+    def _numbers(self, x: Array) -> Array:
         """`which`, at points that JAX may trace: known now, or when the compiled function runs."""
+
+        def numbers(places: Array) -> NDArray[np.int32]:
+            known = np.asarray(places, dtype=np.float64)
+            return self.which(known.reshape(-1, self.dim)).reshape(known.shape[:-1]).astype(np.int32)
+
         still = jax.lax.stop_gradient(x)
         try:
             with jax.ensure_compile_time_eval():
                 return jnp.asarray(self.which(np.asarray(still, dtype=np.float64)))
         except jax.errors.TracerArrayConversionError:
             shape = jax.ShapeDtypeStruct(x.shape[:-1], np.int32)
-            return jax.pure_callback(self._looked_up, shape, still, vmap_method="broadcast_all")
+            return jax.pure_callback(numbers, shape, still, vmap_method="broadcast_all")
 
-    def _looked_up(self, x: object) -> NDArray[np.int32]:
-        """`which` for points (…, d) of a compiled function."""
-        places = np.asarray(x, dtype=np.float64)
-        return self.which(places.reshape(-1, self.dim)).reshape(places.shape[:-1]).astype(np.int32)
-
-    def _piece(self, x: Any, mine: Any, k: int) -> Any:
+    def _piece(self, x: Array, mine: Array, k: int) -> Array:
         """The values of piece k at its points, and 0 at others, (n,).
 
         The function of a piece is asked at its own points only: elsewhere it may be infinite, or not known.
@@ -149,10 +144,8 @@ class Piecewise:
         else:
             own = jax.lax.stop_gradient(x)[int(np.argmax(np.asarray(mine)))]
         places, name = jnp.where(mine[:, None], x, own), "otherwise" if k < 0 else f"pieces, value {k}"
-        if isinstance(mine, Tracer):
-            traced: Any = value(places)
-            return jnp.where(mine, traced, 0.0)
-        return jnp.where(mine, values_of_function(name, value, places, ()), 0.0)
+        found: Any = value(places) if isinstance(mine, Tracer) else values_of_function(name, value, places, ())
+        return jnp.where(mine, found, 0.0)
 
     def _check_overlap(self, inside: BoolArray, x: FloatArray) -> None:
         """Raise if a point lies in two regions, and on the boundary of neither, as far as that is known."""

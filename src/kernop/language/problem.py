@@ -21,6 +21,7 @@ from kernop.basics.errors import (
     describe,
     fail,
 )
+from kernop.basics.extras import Axes
 from kernop.basics.stored import stored
 from kernop.geometry import Points, Region
 from kernop.geometry.region import PointSet
@@ -176,7 +177,7 @@ class Problem:
             raise fail(ArgumentError, f"points[{name!r}]", "points without weights for an integral", remedy)
         return np.tensordot(places.weight, found, axes=1)[None]
 
-    def plot(self, *, points: object = None, ax: object = None) -> Any:
+    def plot(self, *, points: object = None, ax: object = None) -> Axes:
         """Draw the domain, the pieces where conditions hold in colours with what they say, points, and normals.
 
         Returns the axes of matplotlib. Needs ``kernop[plot]``.

@@ -43,9 +43,7 @@ class Measured(Condition):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        remedy = (
-            "give the standard deviation of the errors in the units of the data, or leave noise out if there are none"
-        )
+        remedy = "give the standard deviation of the errors in the units of the data, or no noise if there are none"
         if self.level is not None:
             level = check_number("noise", self.level, above=0.0, remedy=remedy)
             object.__setattr__(self, "level", level)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 from scipy.interpolate import NdBSpline, make_interp_spline
 
 from kernop.basics.errors import FloatArray, NumberArray
@@ -31,7 +31,7 @@ class TensorSpline:
     degrees: tuple[int, ...]
     coefficients: NumberArray
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Array) -> Array:
         """s at x (…, d), by JAX: (…,), and then the axes of the values."""
         return _evaluated(self.knots, self.degrees, self.coefficients, x)
 
@@ -45,7 +45,7 @@ class TensorSpline:
 
 
 @partial(jax.jit, static_argnums=1)
-def _evaluated(knots: tuple[Any, ...], degrees: tuple[int, ...], coefficients: Any, x: Any) -> Any:
+def _evaluated(knots: tuple[FloatArray, ...], degrees: tuple[int, ...], coefficients: NumberArray, x: Array) -> Array:
     """The spline at x: compiled once for all splines of one size, because its many small steps take long one by one."""
     places, weights = zip(*map(_basis, jnp.moveaxis(x, -1, 0), knots, degrees), strict=True)
     d, single = len(places), places[0].ndim - 1
@@ -57,7 +57,7 @@ def _evaluated(knots: tuple[Any, ...], degrees: tuple[int, ...], coefficients: A
     return found
 
 
-def _basis(x: Any, knots: Any, k: int) -> tuple[Any, Any]:
+def _basis(x: Array, knots: FloatArray, k: int) -> tuple[Array, Array]:
     """The numbers of the k + 1 B-splines that do not vanish at x (…,), and their values there, each (…, k + 1).
 
     By the recursion of Cox and de Boor, which is a polynomial in x between knots, so that it can be differentiated.

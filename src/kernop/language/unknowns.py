@@ -74,7 +74,7 @@ class Unknowns:
         parts = {name: tuple(map(component, range(own.start, own.stop))) for name, own in self.slices.items()}
         return {name: own[0] if len(own) == 1 else VectorField(own) for name, own in parts.items()}
 
-    def apply(self, op: Operator, of: str | None, fields: Mapping[str, Any], name: str) -> Any:
+    def apply(self, op: Operator, of: str | None, fields: Mapping[str, Field | VectorField], name: str) -> Any:
         """op(fields): those that its parameters name, or the one that ``of`` names."""
         chosen = self.arguments(op, of, name)
         return op(fields[chosen]) if isinstance(chosen, str) else op(**{own: fields[own] for own in chosen})

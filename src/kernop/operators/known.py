@@ -113,7 +113,7 @@ class ConstantOperator:
         return sums[0] if self.coefficients.ndim == 1 else f"({', '.join(sums)})"
 
 
-def _derivative(field: Field, alpha: MultiIndex) -> Field:
+def _derivative(field: Field | VectorField, alpha: MultiIndex) -> Field | VectorField:
     for axis, times in enumerate(alpha):
         field = partial(field, axis, times)
     return field

@@ -12,6 +12,7 @@ from jax import Array
 
 from kernop.basics.errors import FloatArray
 from kernop.geometry import Points
+from kernop.geometry.sequences import tensor_grid
 from kernop.kernels import Gaussian
 from kernop.language.functions import Function
 from kernop.language.ops import apply_operator, itself
@@ -54,7 +55,7 @@ class Experiment:
     grid: FloatArray
     paper: Reported
 
-    def learn_as_paper(self, seed: int = 0, *, progress: bool = False) -> SolutionOperator:
+    def learn_as_paper(self, seed: int = 0) -> SolutionOperator:
         """The paper's estimator with the paper's settings."""
         return learn(
             self.problem,
@@ -64,12 +65,11 @@ class Experiment:
             regularization=self.regularization,
             method=Full(),
             seed=seed,
-            progress=progress,
         )
 
-    def learn_by_default(self, seed: int = 0, *, progress: bool = False) -> SolutionOperator:
+    def learn_by_default(self, seed: int = 0) -> SolutionOperator:
         """kernop's default method on the paper's points; everything else is left to kernop."""
-        return learn(self.problem, points=self.points, sampling="uniform", seed=seed, progress=progress)
+        return learn(self.problem, points=self.points, sampling="uniform", seed=seed)
 
     def exact(self) -> FloatArray:
         """The test solutions on the grid, (m, M)."""
@@ -89,26 +89,24 @@ class MeanErrors:
         return MeanErrors(float(np.mean(relative_l2(found, exact))), float(np.mean(relative_linf(found, exact))))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Outcome:
-    """Seconds to learn, seconds for all inputs, the errors of each test solution, and the solutions on the grid."""
+    """Seconds to learn, seconds for all inputs, the solutions found on the grid, and the exact ones, (m, M) each."""
 
     learn_seconds: float
     apply_seconds: float
-    l2: FloatArray
-    linf: FloatArray
     found: FloatArray
     exact: FloatArray
 
     @property
     def mean_l2(self) -> float:
         """The mean relative L2 error over the test set."""
-        return float(np.mean(self.l2))
+        return MeanErrors.of(self.found, self.exact).l2
 
     @property
     def mean_linf(self) -> float:
         """The mean relative L∞ error over the test set."""
-        return float(np.mean(self.linf))
+        return MeanErrors.of(self.found, self.exact).linf
 
 
 def measure(experiment: Experiment, operator: SolutionOperator) -> Outcome:
@@ -118,20 +116,12 @@ def measure(experiment: Experiment, operator: SolutionOperator) -> Outcome:
     started = time.perf_counter()
     found = operator(**data)(experiment.grid)
     seconds = time.perf_counter() - started
-    return Outcome(
-        learn_seconds=sum(operator.stats.values()),
-        apply_seconds=seconds,
-        l2=relative_l2(found, exact),
-        linf=relative_linf(found, exact),
-        found=found,
-        exact=exact,
-    )
+    return Outcome(sum(operator.stats.values()), seconds, found, exact)
 
 
 def square_grid(n: int) -> FloatArray:
     """The (n × n) grid of the closed unit square, (n², 2); the first coordinate varies slowest."""
-    line = np.linspace(0.0, 1.0, n)
-    return np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
+    return tensor_grid([np.linspace(0.0, 1.0, n)] * 2)
 
 
 def random_nets(count: int, dim: int, *, width: int = 20, seed: int = 0) -> Function:

@@ -149,20 +149,13 @@ def loss(parameters: Parameters, pairs: Pairs[Array], space: Discrete, regulariz
     return jnp.mean(q @ residual**2) + regularization * norms
 
 
-def minimise(
-    omega: float,
-    seed: int = 0,
-    *,
-    pairs: int = 100,
-    lengthscale: float | None = None,
-    regularization: float = 1e-4,
-) -> GreenOperator:
+def minimise(omega: float, seed: int = 0, *, pairs: int = 100, regularization: float = 1e-4) -> GreenOperator:
     """The minimum of the objective that `fit` descends, in closed form.
 
     Where the gradient vanishes, C = qF E q / nλ and b = qEᵀ1 / nλ with the residuals E = Uᵀ − FᵀqG − 1βᵀ (n, m) there.
     Hence E + M E N / λ = Uᵀ with M = (FᵀqKqF + 11ᵀ)/n and N = qK, which the eigenvectors of M and of √q K √q uncouple.
     """
-    started, space, n = time.perf_counter(), _discretise(omega, lengthscale), pairs
+    started, space, n = time.perf_counter(), _discretise(omega), pairs
     sources, solutions = training_pairs(omega, n, seed)
     q, root = space.quadrature, np.sqrt(space.quadrature)
     weighted = q[:, None] * sources
@@ -170,25 +163,20 @@ def minimise(
     t, c = eigh(root[:, None] * space.gram * root)
     spectrum = np.outer(s.clip(0.0), t.clip(0.0)) + regularization
     scaled = a @ ((a.T @ (solutions.T * root) @ c) / spectrum) @ c.T  # E √q / λ
-    coefficients, offset_coefficients = weighted @ scaled * root / n, root * scaled.mean(axis=0)
-    densities = Parameters(jnp.asarray(coefficients / np.outer(q, q)), jnp.asarray(offset_coefficients / q))
+    inner, offset = weighted @ scaled * root / n, root * scaled.mean(axis=0)
+    densities = Parameters(jnp.asarray(inner / np.outer(q, q)), jnp.asarray(offset / q))
     with float64():
         least = float(loss(densities, Pairs(jnp.asarray(sources), jnp.asarray(solutions)), space, regularization))
-    seconds = time.perf_counter() - started
+    seconds, losses = time.perf_counter() - started, np.array([least])
     return GreenOperator(
-        omega=omega,
-        space=space,
-        coefficients=coefficients,
-        offset_coefficients=offset_coefficients,
-        seconds=seconds,
-        losses=np.array([least]),
+        omega=omega, space=space, coefficients=inner, offset_coefficients=offset, seconds=seconds, losses=losses
     )
 
 
-def _discretise(omega: float, lengthscale: float | None) -> Discrete:
-    if lengthscale is None and omega not in LENGTHSCALES:
-        raise fail(ArgumentError, "lengthscale", f"none, for omega = {omega:g}", "give one; the paper has 20 and 200")
-    return Discrete(LENGTHSCALES[omega] if lengthscale is None else lengthscale)
+def _discretise(omega: float) -> Discrete:
+    if omega not in LENGTHSCALES:
+        raise fail(ArgumentError, "omega", f"{omega:g}", "give 20 or 200, for which the paper has a lengthscale")
+    return Discrete(LENGTHSCALES[omega])
 
 
 # --- training, as in the paper ---------------------------------------------------------------------------------------
@@ -202,45 +190,35 @@ def fit(
     epochs: int = 500,
     batch: int = 20,
     rate: float = 1e-3,
-    lengthscale: float | None = None,
     regularization: float = 1e-4,
     symmetric: bool = False,
 ) -> GreenOperator:
     """Learn G and β from pairs (f, u), by descending the objective with Adam.
 
     Arguments:
-        omega: of the equation; for 20 and 200 the lengthscale is the paper's.
+        omega: of the equation, 20 or 200.
         seed: of the pairs, and of their order.
         pairs, epochs, batch: how many pairs, how often each is seen, and how many at once; ``batch`` divides ``pairs``.
         rate: the learning rate, before the factors that the head of this file explains.
-        lengthscale, regularization: η and λ.
+        regularization: λ.
         symmetric: only W = Wᵀ, so that G(x, y) = G(y, x).
     """
-    started, space, n = time.perf_counter(), _discretise(omega, lengthscale), pairs
+    started, space, n = time.perf_counter(), _discretise(omega), pairs
     if n % batch:
         raise fail(ArgumentError, "batch", f"{batch}, with {n} pairs", "give a divisor of the number of pairs")
+    q = space.quadrature
+    factor = float(np.sqrt(space.points) / np.linalg.norm(space.gram * q))
     rng = np.random.default_rng([seed, 1])  # not the stream that draws the pairs
     order = np.stack([rng.permutation(n) for _ in range(epochs)]).reshape(epochs, -1, batch)
     with float64():
+        rates = Parameters(jnp.asarray(rate * factor**2), jnp.asarray(rate * factor))
         data = Pairs(*map(jnp.asarray, training_pairs(omega, n, seed)))
-        found, losses = _descend(data, jnp.asarray(order), _rates(rate, space), regularization, space, symmetric)
-    q = space.quadrature
-    coefficients, offset_coefficients = np.outer(q, q) * np.asarray(found.green), q * np.asarray(found.offset)
+        found, losses = _descend(data, jnp.asarray(order), rates, regularization, space, symmetric)
+    inner, offset, losses = np.outer(q, q) * np.asarray(found.green), q * np.asarray(found.offset), np.asarray(losses)
     seconds = time.perf_counter() - started
     return GreenOperator(
-        omega=omega,
-        space=space,
-        coefficients=coefficients,
-        offset_coefficients=offset_coefficients,
-        seconds=seconds,
-        losses=np.asarray(losses),
+        omega=omega, space=space, coefficients=inner, offset_coefficients=offset, seconds=seconds, losses=losses
     )
-
-
-def _rates(rate: float, space: Discrete) -> Parameters:
-    """The learning rates of W and w."""
-    factor = float(np.sqrt(space.points) / np.linalg.norm(space.gram * space.quadrature))
-    return Parameters(jnp.asarray(rate * factor**2), jnp.asarray(rate * factor))
 
 
 Tree = TypeVar("Tree")

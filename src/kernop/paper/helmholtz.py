@@ -27,22 +27,22 @@ def helmholtz_waves(omega: float, count: int = 100, *, seed: int = 0) -> Functio
     frequency = omega * (0.7 + 0.6 * rng.random(count))
     phase = 2.0 * np.pi * rng.random(count)
 
-    def waves(x: Array) -> Array:
-        s = x[..., :1]
-        return -0.1 + 0.2 * s + s * (1.0 - s) * jnp.sin(frequency * s + phase)
-
-    return waves
+    return _with_ends(lambda x: jnp.sin(frequency * x[..., :1] + phase))
 
 
 def helmholtz_nets(count: int = 100, *, seed: int = 0) -> Function:
     """−0.1 + 0.2x + x(1−x) NN_k(x) with random nets NN_k."""
-    nets = random_nets(count, 1, seed=seed)
+    return _with_ends(random_nets(count, 1, seed=seed))
 
-    def smooth(x: Array) -> Array:
+
+def _with_ends(v: Function) -> Function:
+    """−0.1 + 0.2x + x(1−x) v(x), which has the boundary values of the equation."""
+
+    def u(x: Array) -> Array:
         s = x[..., :1]
-        return -0.1 + 0.2 * s + s * (1.0 - s) * nets(x)
+        return -0.1 + 0.2 * s + s * (1.0 - s) * v(x)
 
-    return smooth
+    return u
 
 
 def helmholtz(omega: int = 20, *, smooth: bool = False, count: int = 100, seed: int = 0) -> Experiment:

@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
 from kernop.basics.errors import FloatArray
+from kernop.basics.storage import JsonObject
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.batches import Batches, stream
 from kernop.collocation.rows import StreamedRows
 from kernop.collocation.units import frame_of
 from kernop.geometry import Box
+from kernop.geometry.sequences import tensor_grid
 from kernop.kernels import Gaussian
 from kernop.language.calculus import laplacian
 from kernop.language.conditions import Equation
@@ -35,8 +36,8 @@ from kernop.learning.streaming import Passes
 from kernop.methods import Setting, Subspace
 from kernop.methods.streamed import factorised_rows
 from kernop.operators.solution import Solution
+from kernop.paper.experiment import MeanErrors
 from kernop.paper.figures import convergence
-from kernop.trust.metrics import relative_l2, relative_linf
 
 CUBE = Box([0.0, 0.0, 0.0], [1.0, 1.0, 1.0])
 PROBLEM = Problem(Equation(lambda u: -laplacian(u), on=CUBE, name="f"))
@@ -92,10 +93,9 @@ class Study:
 
     @cached_property
     def _grid(self) -> FloatArray:
-        line = np.arange(1, 24) / 24.0
-        return np.stack(np.meshgrid(line, line, line, indexing="ij"), axis=-1).reshape(-1, 3)
+        return tensor_grid([np.arange(1, 24) / 24.0] * 3)
 
-    def errors(self, dataset: int, tell: Callable[[float], None] = lambda part: None) -> dict[str, Any]:
+    def errors(self, dataset: int, tell: Callable[[float], None] = lambda part: None) -> JsonObject:
         """Mean relative L2 and L∞ errors over the modes, for one data set and every N, by regularisation."""
 
         def take(k: int) -> dict[str, FloatArray]:
@@ -106,7 +106,7 @@ class Study:
         kernel = Gaussian(0.2) if self.estimator == "paper" else None
         setting = Setting(rows=rows, frame=frame_of(PROBLEM), kernel=kernel, weights=(1.0,), ansatz=rows.ansatz)
         regression = method.regression(setting, rows)
-        found: dict[str, Any] = {label: {"l2": [], "linf": []} for label in self.labels}
+        found: dict[str, dict[str, list[float]]] = {label: {"l2": [], "linf": []} for label in self.labels}
         exact = evaluate_at("u", solutions, self._grid)
         accumulator, started = regression.accumulator(), time.perf_counter()
         for k in range(source.number or 0):
@@ -117,8 +117,8 @@ class Study:
                     ridge = REGULARIZATIONS[label](accumulator.rows)
                     answer = factorised_rows(method, regression, accumulator, ridge, Passes()).passed(rows)
                     values = Solution(problem=PROBLEM, function=answer.u, single=False)(self._grid)
-                    found[label]["l2"].append(float(np.mean(relative_l2(values, exact))))
-                    found[label]["linf"].append(float(np.mean(relative_linf(values, exact))))
+                    for norm, error in vars(MeanErrors.of(values, exact)).items():
+                        found[label][norm].append(error)
         return {"dataset": dataset, "seconds": time.perf_counter() - started, "errors": found}
 
     def _method(self, dataset: int) -> Subspace:
@@ -128,7 +128,7 @@ class Study:
         return Subspace(centers=self.centers, envelope=envelope, batch=self.batch)
 
 
-def run(study: Study, datasets: int, folder: Path, tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+def run(study: Study, datasets: int, folder: Path, tell: Callable[[str], None]) -> Iterator[JsonObject]:
     """The results of so many data sets; those that a file in ``folder`` has are not computed again."""
     folder.mkdir(parents=True, exist_ok=True)
     for dataset in range(datasets):
@@ -145,10 +145,10 @@ def run(study: Study, datasets: int, folder: Path, tell: Callable[[str], None]) 
         yield known
 
 
-def summarised(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summarised(results: Sequence[JsonObject]) -> JsonObject:
     """For each regularisation and norm: means and standard errors over the data sets, and the slope β of N^−β."""
     sizes = np.asarray(results[0]["sizes"])
-    lines: dict[str, Any] = {}
+    lines: JsonObject = {}
     for label, norms in results[0]["errors"].items():
         for norm in norms:
             values = np.array([result["errors"][label][norm] for result in results])
@@ -165,7 +165,7 @@ def small(estimator: str) -> Study:
     return Study(estimator, centers=1000, sizes=(10_000, 20_000, 40_000))
 
 
-def draw_rates(found: Mapping[str, Any], folder: Path) -> list[Path]:
+def draw_rates(found: JsonObject, folder: Path) -> list[Path]:
     """A figure for each regularisation: the paper's two, and the default."""
     paths: list[Path] = []
     for label in REGULARIZATIONS:

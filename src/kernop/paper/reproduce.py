@@ -8,13 +8,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from kernop import plotting
 from kernop.basics.errors import AccuracyWarning, FloatArray
+from kernop.basics.storage import JsonObject
 from kernop.environment import environment
 from kernop.paper import green as opponent
 from kernop.paper import poisson3d, rough
@@ -24,6 +24,7 @@ from kernop.paper.figures import error_curves
 from kernop.paper.heat import heat
 from kernop.paper.helmholtz import helmholtz
 from kernop.paper.schrodinger import hexagon, schrodinger
+from kernop.trust.metrics import relative_l2
 
 #: What the two ways to learn are called, in tables and figures.
 PAPER, DEFAULT = "the paper's estimator", "kernop by default"
@@ -38,7 +39,7 @@ class Request:
         quick: small versions of what takes long.
         seed: of the points and the test functions.
         datasets: of the study in three dimensions; None for five, or two when it is quick.
-        say: is told what is going on.
+        say: is called with what is going on.
     """
 
     out: Path
@@ -56,11 +57,6 @@ class Figures:
     apply: float
     l2: float
     linf: float
-
-    @staticmethod
-    def of(outcome: Outcome) -> Figures:
-        """The figures of a measured outcome."""
-        return Figures(outcome.learn_seconds, outcome.apply_seconds, outcome.mean_l2, outcome.mean_linf)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +93,7 @@ class Chapter:
     name: str
     rows: Sequence[Row | GreenRow]
     figures: Sequence[Path]
-    more: dict[str, Any]
+    more: JsonObject
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,28 +107,31 @@ class Both:
     @property
     def row(self) -> Row:
         """The row of the table: the paper's settings and figures, and ours."""
+        own, found = self.experiment, self.outcomes.values()
+        paper, default = (Figures(o.learn_seconds, o.apply_seconds, o.mean_l2, o.mean_linf) for o in found)
         return Row(
-            experiment=self.experiment.name,
-            points=sum(self.experiment.points.values()),
-            eta=self.experiment.lengthscale,
-            regularization=self.experiment.regularization,
-            paper=self.experiment.paper,
-            estimator=Figures.of(self.outcomes[PAPER]),
-            default=Figures.of(self.outcomes[DEFAULT]),
+            experiment=own.name,
+            points=sum(own.points.values()),
+            eta=own.lengthscale,
+            regularization=own.regularization,
+            paper=own.paper,
+            estimator=paper,
+            default=default,
             compile=self.compile,
         )
 
     def typical(self) -> tuple[FloatArray, dict[str, FloatArray], int]:
         """The test function on which the paper's estimator has its median error: exact, both solutions, its number."""
-        errors = self.outcomes[PAPER].l2
+        first = self.outcomes[PAPER]
+        errors = relative_l2(first.found, first.exact)
         k = int(np.argsort(errors)[len(errors) // 2])
-        return self.outcomes[PAPER].exact[:, k], {name: o.found[:, k] for name, o in self.outcomes.items()}, k
+        return first.exact[:, k], {name: own.found[:, k] for name, own in self.outcomes.items()}, k
 
-    def maps(self, path: Path, labels: tuple[str, str] = ("x", "y")) -> Path:
+    def maps(self, path: Path, labels: tuple[str, str] = ("x", "y"), title: str = "") -> Path:
         """The figure of a typical test function."""
         exact, found, _ = self.typical()
-        name = self.experiment.name
-        return plotting.true_predicted_error(self.experiment.grid, exact, found, path, title=name, labels=labels)
+        heading = title or self.experiment.name
+        return plotting.true_predicted_error(self.experiment.grid, exact, found, path, title=heading, labels=labels)
 
 
 def compare(experiment: Experiment, request: Request) -> Both:
@@ -159,11 +158,10 @@ def rough_chapter(request: Request) -> Chapter:
     experiment = darcy("a1", seed=request.seed)
     request.say("Darcy with discontinuous data")
     exact = rough.reference()
-    found: dict[str, FloatArray] = {}
-    for name, learn in ((PAPER, experiment.learn_as_paper), (DEFAULT, experiment.learn_by_default)):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AccuracyWarning)  # the table says how wrong it is
-            found[name] = learn(request.seed)(rough.right_side, rough.boundary)(experiment.grid)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)  # the table says how wrong it is
+        operators = {PAPER: experiment.learn_as_paper(request.seed), DEFAULT: experiment.learn_by_default(request.seed)}
+        found = {name: own(rough.right_side, rough.boundary)(experiment.grid) for name, own in operators.items()}
     errors = {name: vars(MeanErrors.of(values, exact)) for name, values in found.items()}
     path = request.out / "darcy-rough.png"
     title, truth = "Darcy a1, discontinuous f and g", "reference (finite differences)"
@@ -185,20 +183,17 @@ def helmholtz_chapter(request: Request, *, smooth: bool = False) -> Chapter:
             green = learn(omega, seed=request.seed)
             sources = experiment.problem.manufacture(experiment.family, {"f": green.grid[:, None]})["f"]
             found = green(sources, experiment.grid[:, 0])
-            rows.append(_green_row(experiment.name, way, green, MeanErrors.of(found, both.outcomes[PAPER].exact)))
+            error, inside = MeanErrors.of(found, both.outcomes[PAPER].exact), opponent.held_out_errors(green).l2
+            paper, name = opponent.PAPER[omega, smooth], experiment.name
+            row = GreenRow(
+                experiment=name, way=way, paper=paper, train=green.seconds, inside=inside, l2=error.l2, linf=error.linf
+            )
+            rows.append(row)
             shown.setdefault("Green operator", found[:, k])
         panels[f"ω = {omega}"] = (experiment.grid[:, 0], exact, shown)
     name = "helmholtz-smooth" if smooth else "helmholtz"
     title = "Helmholtz" + (", smooth test functions" if smooth else "")
     return Chapter(name, rows, [error_curves(panels, request.out / f"{name}.png", title=title)], {})
-
-
-def _green_row(experiment: str, way: str, green: opponent.GreenOperator, errors: MeanErrors) -> GreenRow:
-    paper = opponent.PAPER[int(green.omega), experiment.endswith("smooth")]
-    inside = opponent.held_out_errors(green).l2
-    return GreenRow(
-        experiment=experiment, way=way, paper=paper, train=green.seconds, l2=errors.l2, linf=errors.linf, inside=inside
-    )
 
 
 def schrodinger_chapter(request: Request) -> Chapter:
@@ -218,7 +213,7 @@ def heat_chapter(request: Request) -> Chapter:
 def poisson3d_chapter(request: Request) -> Chapter:
     """The convergence study; what a file in the folder has is not computed again."""
     datasets = request.datasets or (2 if request.quick else 5)
-    found: dict[str, Any] = {}
+    found: JsonObject = {}
     for estimator in ("paper", "default"):
         study = poisson3d.small(estimator) if request.quick else poisson3d.Study(estimator)
         results = list(poisson3d.run(study, datasets, request.out / "poisson3d", request.say))

@@ -24,19 +24,17 @@ def tables(chapters: Sequence[Chapter]) -> Iterator[Table]:
             yield _slopes(chapter)
 
 
-def _table(title: str, *headings: str) -> Table:
+def _table(title: str, *headings: str, left: int = 1, no_wrap: bool = False) -> Table:
     table = Table(title=title)
     for k, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if k else "left")
+        table.add_column(heading, justify="left" if k < left else "right", no_wrap=no_wrap)
     return table
 
 
 def _comparison(rows: Sequence[Row]) -> Table:
-    table = Table(title="The paper's tables: cost (here: learning + all solutions), mean relative L2 and L∞ errors")
-    for heading in ("experiment", "points, η, λ", "paper, as printed", "its estimator, here", "kernop by default"):
-        table.add_column(heading, justify="left", no_wrap=True)
-    for heading in ("here/paper", "paper/default"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    title = "The paper's tables: cost (here: learning + all solutions), mean relative L2 and L∞ errors"
+    headings = ("experiment", "points, η, λ", "paper, as printed", "its estimator, here", "kernop by default")
+    table = _table(title, *headings, "here/paper", "paper/default", left=5, no_wrap=True)
     for row in rows:
         paper = row.paper
         table.add_row(

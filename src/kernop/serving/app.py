@@ -9,9 +9,8 @@ import hmac
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
 
 import numpy as np
 from safetensors.numpy import save as write_tensors
@@ -51,7 +50,7 @@ class Service:
         self.limits, self.metrics, self.workers = limits, Metrics(), Threads(limits, threads)
         self.together = {name: Together(self.workers, own.answers) for name, own in self.hosted.items()}
         self.schema = schema(self.hosted.values(), limits)
-        self.paths: dict[Any, str] = {}
+        self.paths: dict[object, str] = {}
 
     def one(self, request: Request) -> Hosted:
         """The operator that a path names."""
@@ -112,23 +111,23 @@ class Service:
         body, binary = await self._body(request), _accepts(request) == BINARY
 
         def read() -> tuple[Question, bytes | None]:
-            told, tensors = parsed(body, kind)
-            asked = question(told, tensors, hosted.operator, self.limits)
+            given, tensors = parsed(body, kind)
+            asked = question(given, tensors, hosted.operator, self.limits)
             return asked, hosted.key(asked)
 
         asked, key = await self.workers.run(read)
         alone = key is None
         answer = await (self.workers.run(hosted.answer, asked) if alone else self.together[hosted.name].ask(key, asked))
         content = await self.workers.run(as_tensors if binary else as_json, answer)
-        self.metrics.solved += answer.told["inputs"] or 1
+        self.metrics.solved += answer.facts["inputs"] or 1
         self.metrics.values += sum(own.size for own in answer.values.values())
         return Response(content, media_type=BINARY if binary else JSON)
 
     async def _body(self, request: Request) -> bytes:
         """The bytes of a request, if they are not too many and come in time."""
-        most, told = self.limits.body, request.headers.get("content-length", "0")
-        if not told.isascii() or not told.isdigit() or int(told[:20]) > most:
-            raise too_much("body", int(told[:20]) if told.isdigit() else 0, most, "bytes")
+        most, length = self.limits.body, request.headers.get("content-length", "0")
+        if not length.isascii() or not length.isdigit() or int(length[:20]) > most:
+            raise too_much("body", int(length[:20]) if length.isdigit() else 0, most, "bytes")
         parts, size = list[bytes](), 0
         try:
             async with asyncio.timeout(self.limits.arriving):
@@ -219,7 +218,7 @@ def application(
         await asyncio.to_thread(service.workers.close)
 
     one = "/operators/{operator}"
-    gets: dict[str, Callable[[Request], Any]] = {
+    gets: dict[str, Callable[[Request], Awaitable[Response]]] = {
         "/": service.index,
         "/docs": service.docs,
         "/openapi.json": service.openapi,
@@ -241,7 +240,7 @@ def application(
 
 def refused(error: RefusalError) -> Response:
     """A refusal as an answer."""
-    return JSONResponse(error.told(), error.status, headers=error.headers)
+    return JSONResponse(error.content(), error.status, headers=error.headers)
 
 
 def _refusal(request: Request, error: Exception) -> Response:
@@ -252,7 +251,7 @@ def _refusal(request: Request, error: Exception) -> Response:
 
 
 def _failure(request: Request, error: Exception) -> Response:
-    """Our own fault: the client is told that, and nothing of the inside."""
+    """Our own fault: the client learns that, and nothing of the inside."""
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     return refused(RefusalError(500, "server", "an error of its own", "report it, with the request"))
 

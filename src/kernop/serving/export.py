@@ -185,12 +185,12 @@ def _html(model: JsonObject, data: bytes, title: str) -> str:
     def part(name: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
 
-    told = json.dumps(model, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+    text = json.dumps(model, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     script = "\n".join(part(name) for name in SCRIPTS)
     pieces = {
         "{{title}}": title.replace("&", "&amp;").replace("<", "&lt;"),
         "{{style}}": part("live.css"),
-        "{{model}}": told,
+        "{{model}}": text,
         "{{data}}": base64.b64encode(data).decode(),
         "{{script}}": script,
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -109,7 +108,7 @@ def modes(operator: SolutionOperator, channel: Channel, stage: Stage, source: bo
     return [flat, Mode("slope in x", (1, 0)), Mode("slope in y", (0, 1)), Mode("saddle x y", (1, 1))]
 
 
-def zeros(operator: SolutionOperator) -> dict[str, Any]:
+def zeros(operator: SolutionOperator) -> dict[str, float | FloatArray]:
     """Data 0 for every input, by name."""
     components = {name: operator.named_layouts[name].components for name in operator.problem.inputs}
     return {name: 0.0 if k is None else np.zeros(k) for name, k in components.items()}

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable
 from multiprocessing import get_context, parent_process
 from multiprocessing.process import BaseProcess
-from typing import Any
 
 from kernop.basics.checks import check_integer
 from kernop.basics.errors import ArgumentError, fail
@@ -21,7 +20,7 @@ WAITING, LOOK = 1024, 0.2
 def fleet(job: Callable[[socket.socket], None], workers: int, host: str, port: int) -> None:
     """Run a job in several processes that take connections from one socket, until SIGTERM or SIGINT.
 
-    They are then told to end by SIGTERM, and waited for. One that is killed is replaced; one that ends by itself would
+    They are then ended by SIGTERM, and waited for. One that is killed is replaced; one that ends by itself would
     do so again, and ends all.
 
     Arguments:
@@ -33,9 +32,8 @@ def fleet(job: Callable[[socket.socket], None], workers: int, host: str, port: i
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=WAITING)
     except OSError as error:
-        raise fail(
-            ArgumentError, "port", f"{host}:{port}, where nothing can listen ({error})", "take another"
-        ) from error
+        got = f"{host}:{port}, where nothing can listen ({error})"
+        raise fail(ArgumentError, "port", got, "take another") from error
     stop = threading.Event()
     before = {name: signal.signal(name, lambda *_: stop.set()) for name in (signal.SIGTERM, signal.SIGINT)}
     running = [_begun(job, listening) for _ in range(workers)]
@@ -58,7 +56,7 @@ def fleet(job: Callable[[socket.socket], None], workers: int, host: str, port: i
 
 
 def _begun(job: Callable[[socket.socket], None], listening: socket.socket) -> BaseProcess:
-    process: Any = get_context("spawn").Process(target=_work, args=(job, listening))
+    process = get_context("spawn").Process(target=_work, args=(job, listening))
     process.start()
     return process
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
@@ -20,7 +20,7 @@ from kernop.operators.known import shown
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.solution import Solution
 from kernop.serving.export import page
-from kernop.serving.reading import Question
+from kernop.serving.reading import Question, RequestValue
 
 #: Bytes of matrices that are kept for all places together, and places whose digests are remembered.
 KEPT, SEEN = 256 * 2**20, 512
@@ -32,11 +32,11 @@ class Answered:
 
     Arguments:
         values: arrays by name: u, or each unknown; ∇u as "gradient of u".
-        told: the rest, for JSON.
+        facts: the rest, for JSON.
     """
 
     values: dict[str, NumberArray]
-    told: JsonObject
+    facts: JsonObject
 
 
 class Hosted:
@@ -64,7 +64,6 @@ class Hosted:
             }
             for c in problem.conditions
         ]
-        doubts = [str(operator.diagnosis.stability)] if operator.diagnosis.ill_posed else []
         return {
             "name": self.name,
             "inputs": list(problem.inputs),
@@ -80,7 +79,7 @@ class Hosted:
             "report": None if operator.report is None else str(operator.report),
             "stability": operator.stability,
             "promise": operator.promise,
-            "warnings": doubts,
+            "warnings": self._warnings(None, single=True),
         }
 
     def page(self) -> str:
@@ -134,19 +133,19 @@ class Hosted:
                 values[f"gradient of {name}"] = u[name].grad(asked.x, outside=asked.outside)
         found = self._answered(asked, values, u.misfits)
         if "error" in asked.want:
-            found.told["error"] = self._error(u, asked)
+            found.facts["error"] = self._error(u, asked)
         return found
 
     def _answered(self, asked: Question, values: dict[str, NumberArray], misfits: FloatArray | None) -> Answered:
         """Values at the places that were asked for, with what the data leave, (B,)."""
         shaped = {name: own.reshape(*asked.shape, *own.shape[1:]) for name, own in values.items()}
-        told: JsonObject = {"operator": self.name, "inputs": asked.count, "shape": list(asked.shape)}
+        facts: JsonObject = {"operator": self.name, "inputs": asked.count, "shape": list(asked.shape)}
         single = asked.count is None
-        told["misfit"] = None if misfits is None else misfits.tolist()[0] if single else misfits.tolist()
-        told["warnings"] = self._warnings(misfits, single)
-        return Answered(shaped, told)
+        facts["misfit"] = None if misfits is None else misfits.tolist()[0] if single else misfits.tolist()
+        facts["warnings"] = self._warnings(misfits, single)
+        return Answered(shaped, facts)
 
-    def _values(self, u: Solution, data: dict[str, Any], asked: Question) -> dict[str, NumberArray]:
+    def _values(self, u: Solution, data: Mapping[str, RequestValue], asked: Question) -> dict[str, NumberArray]:
         assert asked.x is not None
         names, kept = self.operator.problem.unknowns.names, self._matrix(asked.x, asked.outside)
         if kept is None:
@@ -208,14 +207,14 @@ class Hosted:
         except MissingFunctionError:
             found = u.error_estimate(covering=None, search=None)
 
-        def figure(value: Any) -> Any:
+        def figure(value: float | FloatArray) -> float | list[float | None] | None:
             values = [v if np.isfinite(v) else None for v in np.atleast_1d(value).tolist()]
             return values[0] if u.single else values
 
         figures = {name: figure(getattr(found, name)) for name in ("relative_l2", "relative_linf", "l2", "linf")}
         return {**figures, "source": found.source, "points": found.points}
 
-    def _at_points(self, name: str, value: object) -> Any:
+    def _at_points(self, name: str, value: RequestValue) -> Any:
         """Data of one condition as values at the points of T."""
         operator, condition = self.operator, self.operator.problem[name]
         if condition.integral:

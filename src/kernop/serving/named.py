@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from kernop.basics.checks import check_array, check_number
 from kernop.basics.errors import FloatArray
+from kernop.basics.storage import JsonObject
 from kernop.serving.refusal import unprocessable
 
 #: A function of x (n, d) with values (n,).
@@ -17,43 +17,41 @@ ScalarFunction = Callable[[FloatArray], FloatArray]
 MOST_TERMS, HIGHEST = 64, 12
 
 
-def function_of(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
+def function_of(name: str, given: JsonObject, dim: int) -> ScalarFunction:
     """The function that an object such as {"kind": "gaussian", "center": [0.5, 0.5], "width": 0.1} names."""
-    kind = told.get("kind")
+    kind = given.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise unprocessable(name, f"the kind {kind!r}", f"choose one of {', '.join(KINDS)}")
     build, wanted, optional = KINDS[kind]
-    given = set(told) - {"kind"}
-    if not (wanted <= given <= wanted | optional):
+    keys = set(given) - {"kind"}
+    if not (wanted <= keys <= wanted | optional):
         more = f" and perhaps {', '.join(sorted(optional))}" if optional else ""
         remedy = f"a {kind} takes {', '.join(sorted(wanted))}{more}"
-        raise unprocessable(name, f"a {kind} with {', '.join(map(repr, sorted(given))) or 'nothing'}", remedy)
-    return build(name, told, dim)
+        raise unprocessable(name, f"a {kind} with {', '.join(map(repr, sorted(keys))) or 'nothing'}", remedy)
+    return build(name, given, dim)
 
 
-def _numbers(name: str, told: Mapping[str, Any], key: str, dim: int) -> FloatArray:
+def _numbers(name: str, given: JsonObject, key: str, dim: int) -> FloatArray:
     """As many numbers as there are coordinates; fewer are those of the first coordinates."""
     remedy = f"give a list of 1 to {dim} numbers, one for each coordinate"
-    value = told[key]
+    value = given[key]
     if not isinstance(value, list) or not 1 <= len(value) <= dim:
         raise unprocessable(f"{name}.{key}", repr(value)[:60], remedy)
     return check_array(f"{name}.{key}", value, remedy=remedy)
 
 
-def _number(
-    name: str, told: Mapping[str, Any], key: str, default: float | None = None, above: float = -np.inf
-) -> float:
-    return check_number(f"{name}.{key}", told.get(key, default), above=above)
+def _number(name: str, given: JsonObject, key: str, default: float | None = None, above: float = -np.inf) -> float:
+    return check_number(f"{name}.{key}", given.get(key, default), above=above)
 
 
-def _constant(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
-    value = _number(name, told, "value")
+def _constant(name: str, given: JsonObject, dim: int) -> ScalarFunction:
+    value = _number(name, given, "value")
     return lambda x: np.full(len(x), value)
 
 
-def _gaussian(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
-    centre, width = _numbers(name, told, "center", dim), _number(name, told, "width", above=0.0)
-    strength = _number(name, told, "strength", 1.0)
+def _gaussian(name: str, given: JsonObject, dim: int) -> ScalarFunction:
+    centre, width = _numbers(name, given, "center", dim), _number(name, given, "width", above=0.0)
+    strength = _number(name, given, "strength", 1.0)
 
     def values(x: FloatArray) -> FloatArray:
         away = (np.asarray(x)[..., : len(centre)] - centre) / width
@@ -62,19 +60,19 @@ def _gaussian(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
     return values
 
 
-def _plane(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
-    slope, constant = _numbers(name, told, "slope", dim), _number(name, told, "constant", 0.0)
+def _plane(name: str, given: JsonObject, dim: int) -> ScalarFunction:
+    slope, constant = _numbers(name, given, "slope", dim), _number(name, given, "constant", 0.0)
     return lambda x: constant + np.asarray(x)[..., : len(slope)] @ slope
 
 
-def _sine(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
-    frequency, phase = _numbers(name, told, "frequency", dim), _number(name, told, "phase", 0.0)
-    strength = _number(name, told, "strength", 1.0)
+def _sine(name: str, given: JsonObject, dim: int) -> ScalarFunction:
+    frequency, phase = _numbers(name, given, "frequency", dim), _number(name, given, "phase", 0.0)
+    strength = _number(name, given, "strength", 1.0)
     return lambda x: strength * np.sin(np.asarray(x)[..., : len(frequency)] @ frequency + phase)
 
 
-def _polynomial(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
-    terms = told["terms"]
+def _polynomial(name: str, given: JsonObject, dim: int) -> ScalarFunction:
+    terms = given["terms"]
     if not isinstance(terms, list) or not 1 <= len(terms) <= MOST_TERMS:
         raise unprocessable(f"{name}.terms", f"{type(terms).__name__}", f"give a list of 1 to {MOST_TERMS} terms")
     read: list[tuple[float, FloatArray]] = []
@@ -93,8 +91,8 @@ def _polynomial(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
     return values
 
 
-def _sum(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
-    parts = told["of"]
+def _sum(name: str, given: JsonObject, dim: int) -> ScalarFunction:
+    parts = given["of"]
     if not isinstance(parts, list) or not 1 <= len(parts) <= MOST_TERMS:
         raise unprocessable(f"{name}.of", f"{type(parts).__name__}", f"give a list of 1 to {MOST_TERMS} functions")
     for k, part in enumerate(parts):
@@ -105,7 +103,7 @@ def _sum(name: str, told: Mapping[str, Any], dim: int) -> ScalarFunction:
 
 
 #: How each kind is read, what it needs, and what it may have.
-KINDS: dict[str, tuple[Callable[[str, Mapping[str, Any], int], ScalarFunction], set[str], set[str]]] = {
+KINDS: dict[str, tuple[Callable[[str, JsonObject, int], ScalarFunction], set[str], set[str]]] = {
     "constant": (_constant, {"value"}, set()),
     "gaussian": (_gaussian, {"center", "width"}, {"strength"}),
     "plane": (_plane, {"slope"}, {"constant"}),

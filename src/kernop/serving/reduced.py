@@ -9,7 +9,6 @@ boundary, tell what this leaves out.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -23,7 +22,7 @@ from kernop.serving.stage import Stage
 
 #: Sources that are solved to find the matrices, and others that test them; the part whose centres are at a boundary.
 SOLVED, TESTED, OUTER = 1000, 240, 0.25
-#: What is left out is told for so many classes of widths; the largest that was found, times this.
+#: What is left out is stated for so many classes of widths; the largest that was found, times this.
 CLASSES, MARGIN = 4, 2.0
 #: How far outside they may lie, in widths of the narrowest source.
 OUTSIDE = 0.5
@@ -144,7 +143,7 @@ class Responses:
         found = self._rows({**zeros(self.operator), channel.condition: channel.data(columns)})
         return found - self.offset[:, None]
 
-    def _rows(self, given: dict[str, Any]) -> FloatArray:
+    def _rows(self, given: dict[str, float | FloatArray]) -> FloatArray:
         batch = any(np.ndim(value) > 1 for value in given.values())
 
         def asked(own: FixedOperator, within: BoolArray) -> list[FloatArray]:

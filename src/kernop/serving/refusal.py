@@ -1,4 +1,4 @@
-"""Limits of a server, and how it says no: what was wrong, what came, what to do."""
+"""Limits of a server, and how it refuses: what was wrong, what came, what to do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Limits:
         values: numbers in one answer.
         seconds: for the work of one request, and for waiting until it begins.
         arriving: seconds in which the head of a request must have come, and then its body.
-        queue: requests that are worked on or wait, of all clients; the next one is told to come again.
+        queue: requests that are worked on or wait, of all clients; the next one is asked to come again.
         per_client: the same, of one address.
     """
 
@@ -59,7 +59,7 @@ class RefusalError(Exception):
         self.status, self.argument, self.got, self.remedy = status, argument, got, remedy
         self.headers = headers or {}
 
-    def told(self) -> JsonObject:
+    def content(self) -> JsonObject:
         """The body of the answer."""
         parts = {"status": self.status, "argument": self.argument, "got": self.got, "remedy": self.remedy}
         return {"error": {**parts, "message": str(self)}}

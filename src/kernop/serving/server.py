@@ -76,14 +76,14 @@ def server(
     hosts = frozenset({"localhost", "127.0.0.1", "::1", host}) if token is None and _local(host) else None
     app = application(operators, limits=limits, token=token, hosts=hosts, threads=threads)
     protocol = type("Protocol", (Punctual,), {"arriving": limits.arriving})
-    told: dict[str, Any] = {"host": host, "port": port, "http": protocol, "ws": "none", "lifespan": "on"}
-    told |= {"log_level": "error", "access_log": False, "server_header": False, "proxy_headers": False}
-    told |= {"h11_max_incomplete_event_size": HEAD, "limit_concurrency": CONNECTIONS, "timeout_keep_alive": IDLE}
-    return uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=int(limits.seconds) + 1, **told))
+    settings: dict[str, Any] = {"host": host, "port": port, "http": protocol, "ws": "none", "lifespan": "on"}
+    settings |= {"log_level": "error", "access_log": False, "server_header": False, "proxy_headers": False}
+    settings |= {"h11_max_incomplete_event_size": HEAD, "limit_concurrency": CONNECTIONS, "timeout_keep_alive": IDLE}
+    return uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=int(limits.seconds) + 1, **settings))
 
 
 def serve(operators: Mapping[str, SolutionOperator], **settings: Any) -> None:
-    """Serve operators until the process is told to stop; one thread of BLAS for each request."""
+    """Serve operators until the process is asked to stop; one thread of BLAS for each request."""
     with threadpool_limits(1, user_api="blas"):
         server(operators, **settings).run()
 
@@ -91,7 +91,7 @@ def serve(operators: Mapping[str, SolutionOperator], **settings: Any) -> None:
 def serve_together(
     files: Mapping[str, Path], workers: int, *, host: str, port: int, threads: int | None, **settings: object
 ) -> None:
-    """Serve the operators of files from several processes, each of which loads them, until told to stop."""
+    """Serve the operators of files from several processes, each of which loads them, until asked to stop."""
     each = threads or max(1, cores() // workers)
     job = partial(_serve_at, dict(files), {"host": host, "port": port, "threads": each, **settings})
     fleet(job, workers, host, port)

@@ -90,7 +90,9 @@ def stage_of(problem: Problem, nodes: int | None = None) -> Stage:
     mask, within, arrows = np.ones((1, 1, shape[0]), bool), np.arange(shape[0]), np.arange(0)
     if shown == 2:
         fine = FINE_IN_FRAMES if played else FINE
-        mask = _mask(problem, low, high, tuple(fine * (n - 1) + 1 for n in shape), frames[:1] if timed else frames)
+        pixels, moments = tuple(fine * (n - 1) + 1 for n in shape), frames[:1] if timed else frames
+        x = _places(low, high, pixels, moments, np.arange(int(np.prod(pixels))))
+        mask = problem.contains(np.clip(x, low, high)).reshape(max(len(moments), 1), pixels[1], pixels[0])
         inside = np.any(mask, axis=0)[::fine, ::fine]
         stride = STRIDE_IN_FRAMES if played else STRIDE
         chosen = np.zeros_like(inside)
@@ -109,10 +111,3 @@ def _places(
     if len(frames) == 0:
         return x
     return np.column_stack([np.tile(x, (len(frames), 1)), np.repeat(frames, len(x))])
-
-
-def _mask(problem: Problem, low: FloatArray, high: FloatArray, shape: tuple[int, ...], frames: FloatArray) -> BoolArray:
-    """Which pixels lie inside: (1 or F, height, width)."""
-    x = _places(low, high, shape, frames, np.arange(int(np.prod(shape))))
-    inside = problem.contains(np.clip(x, low, high))
-    return inside.reshape(max(len(frames), 1), shape[1], shape[0])

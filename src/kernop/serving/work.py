@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from kernop.serving.refusal import Limits, RefusalError
 
@@ -31,14 +31,14 @@ class Threads:
         self.limits, self.busy, self.clients = limits, 0, Counter[str]()
         self._pool = ThreadPoolExecutor(threads or cores(), thread_name_prefix="kernop")
 
-    async def run(self, job: Callable[..., Result], *arguments: Any) -> Result:
+    async def run(self, job: Callable[..., Result], *arguments: object) -> Result:
         """What a function returns, computed in a thread; refused if there is too much to do, or no time left."""
         if self.busy >= self.limits.queue:
             got = f"a request while {self.busy} others are worked on or wait"
             raise RefusalError(503, "server", got, "come again in a second", {"Retry-After": "1"})
         loop, future = asyncio.get_running_loop(), self._pool.submit(job, *arguments)
         self.busy += 1
-        future.add_done_callback(lambda _: _later(loop, self._done))
+        future.add_done_callback(lambda _: None if loop.is_closed() else loop.call_soon_threadsafe(self._done))
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), self.limits.seconds)
         except TimeoutError as error:
@@ -66,8 +66,3 @@ class Threads:
     def close(self) -> None:
         """Finish what is under way, and take no more."""
         self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _later(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
-    if not loop.is_closed():
-        loop.call_soon_threadsafe(call)

@@ -13,9 +13,9 @@ from kernop.serving.hosted import Answered
 
 def as_json(answer: Answered) -> bytes:
     """One object; values outside the domain are null, complex ones {"real": …, "imag": …}."""
-    told = json.dumps(answer.told, allow_nan=False)
+    head = json.dumps(answer.facts, allow_nan=False)
     values = ", ".join(f"{json.dumps(name)}: {_numbers(own)}" for name, own in answer.values.items())
-    return f'{told[:-1]}, "values": {{{values}}}}}'.encode()
+    return f'{head[:-1]}, "values": {{{values}}}}}'.encode()
 
 
 def as_tensors(answer: Answered) -> bytes:
@@ -24,7 +24,7 @@ def as_tensors(answer: Answered) -> bytes:
     for name, own in answer.values.items():
         parts = {f"{name}.real": np.real(own), f"{name}.imag": np.imag(own)} if np.iscomplexobj(own) else {name: own}
         arrays |= {key: np.ascontiguousarray(part, dtype=np.float64) for key, part in parts.items()}
-    return write_tensors(arrays, {"answer": json.dumps(answer.told, allow_nan=False)})
+    return write_tensors(arrays, {"answer": json.dumps(answer.facts, allow_nan=False)})
 
 
 def _numbers(values: NumberArray) -> str:

@@ -76,9 +76,9 @@ def _held_back(scene: Scene, clouds: FloatArray) -> FloatArray:
     for _ in range(HALVINGS):
         part = part + np.where(scene.contains(start + (part + half)[:, None] * step), half, 0.0)
         half *= 0.5
-    held = flat.copy()
-    held[outside] = start + part[:, None] * step
-    return held.reshape(clouds.shape)
+    flat = flat.copy()
+    flat[outside] = start + part[:, None] * step
+    return flat.reshape(clouds.shape)
 
 
 def _apart(x: FloatArray, values: FloatArray, distance: float) -> tuple[FloatArray, FloatArray]:

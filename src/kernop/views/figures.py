@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from kernop.basics.errors import ArgumentTypeError, FloatArray, NumberArray, ShapeError, describe, fail
-from kernop.views.extras import Axes, needed
+from kernop.basics.extras import Artist, Axes, needed
 from kernop.views.mesh import Mesh
 
 #: Maps of colours that the colour-blind can read: of values, and of what has a sign.
@@ -19,7 +20,7 @@ CONSTANT = 1e-6
 WIDE, AROUND, ACROSS, TICKS = 4.2, (1.2, 0.9), 4, 7
 
 
-def users_pyplot() -> Any:
+def users_pyplot() -> ModuleType:
     """matplotlib.pyplot, with whatever backend there is; or an error that says how to install it."""
     return needed("matplotlib.pyplot", "plot", "plot")
 
@@ -44,7 +45,7 @@ def axes_for(number: int, ax: object, ratio: float = 0.8, wide: float = WIDE) ->
     return given
 
 
-def returned(axes: Sequence[Any]) -> Any:
+def returned(axes: Sequence[Axes]) -> Any:
     """One axes as it is, several as an array."""
     if len(axes) == 1:
         return axes[0]
@@ -53,7 +54,7 @@ def returned(axes: Sequence[Any]) -> Any:
     return found
 
 
-def coloured(axis: Axes, mesh: Mesh, values: NumberArray, limits: tuple[float, float], cmap: str) -> Any:
+def coloured(axis: Axes, mesh: Mesh, values: NumberArray, limits: tuple[float, float], cmap: str) -> Artist:
     """Values (n,) at the corners of triangles, as colours in between."""
     tri = needed("matplotlib.tri", "plot", "plot")
     triangles = tri.Triangulation(mesh.x[:, 0], mesh.x[:, 1], mesh.simplices)
@@ -63,7 +64,7 @@ def coloured(axis: Axes, mesh: Mesh, values: NumberArray, limits: tuple[float, f
     return image
 
 
-def colour_bar(axis: Axes, image: Any) -> None:
+def colour_bar(axis: Axes, image: Artist) -> None:
     """What the colours mean, beside the axes and as high."""
     # A number of ticks that does not depend on the height: else their labels change after room was made for them.
     ticks = needed("matplotlib.ticker", "plot", "plot").MaxNLocator(TICKS, steps=[1, 2, 2.5, 5, 10])

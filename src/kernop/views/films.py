@@ -13,9 +13,9 @@ import numpy as np
 
 from kernop.basics.checks import check_choice, check_integer
 from kernop.basics.errors import ArgumentError, FileError, FloatArray, fail
+from kernop.basics.extras import Artist, Axes, needed
 from kernop.basics.progress import Stages
-from kernop.basics.replacing import check_path
-from kernop.views.extras import Axes, needed
+from kernop.basics.replacing import check_path, writing
 from kernop.views.figures import axes_for, limits_of
 from kernop.views.mesh import Mesh, mesh_of
 from kernop.views.panels import PARTS, Panel, cuts, panels_of
@@ -29,23 +29,23 @@ MOMENTS, POINTS = 60, 4_000
 #: What files of films are called.
 SUFFIXES = (".gif", ".mp4", ".html")
 #: Shows moment k, and says what has changed.
-Change = Callable[[int], list[Any]]
+Change = Callable[[int], list[Artist]]
 
 
 def animate(
     sight: Sight,
     path: str | os.PathLike[str] | None,
     *,
-    times: Any,
+    times: object,
     fps: int,
     axis: Axes,
     at: Any,
-    part: Any,
-    points: Any,
+    part: object,
+    points: object,
     cmap: str | None,
 ) -> Any:
     """A film of a function of space and time; see ``u.animate``."""
-    animation = needed("matplotlib.animation", "plot", "animate")
+    needed("matplotlib", "plot", "animate")
     target, rate = _target(path), check_integer("fps", fps, least=1, most=120)
     own = sight.alone("animate")
     if not own.scene.timed:
@@ -56,38 +56,32 @@ def animate(
     own = own.fixed(read_cut(own.scene, axis, at)) if axis is not None or at is not None else own
     if not own.scene.timed:
         raise fail(ArgumentError, "at", "a fixed time", "use u.plot(at=…), or u.at(t=…).plot()")
-    panels = [_frame(own, t, shown) for t in moments.tolist()]
+    last = own.scene.dim - 1
+    planes = [cuts(own.fixed({last: t}), None, None)[0] for t in moments.tolist()]
+    panels = [panels_of(plane, shown)[0] for plane in planes]  # of complex values the real part
     mesh, frames = mesh_of(panels[0].sight.scene, number), list[FloatArray]()
     with Stages(None) as stages, stages("film") as tick:
         for k, panel in enumerate(panels):
             frames.append(panel.of(panel.sight(mesh.x)))
             tick((k + 1) / (2 * len(panels)), f"{k + 1} of {len(panels)} moments")
         (axis,) = axes_for(1, None, ratio(panels[0]))
-        film = _film(animation, axis, panels, mesh, frames, rate, cmap)
+        moving = _curves if panels[0].sight.scene.dim == 1 else _colours
+        film = _film(axis, panels, moving(axis, panels, mesh, frames, cmap), rate)
         if target is None:
             return film
         return _save(film, axis.figure, target, rate, lambda k, n: tick(0.5 + (k + 1) / (2 * max(n, 1)), "drawing"))
 
 
-def _frame(sight: Sight, t: float, part: str | None) -> Panel:
-    """What is shown at one moment: the first panel of the first plane; for complex values the real part."""
-    moment = sight.fixed({sight.scene.dim - 1: t})
-    plane = cuts(moment, None, None)[0]
-    return panels_of(plane, part)[0]
+def _film(axis: Axes, panels: list[Panel], change: Change, fps: int) -> Artist:
+    """The animation of panels, one after the other."""
 
-
-def _film(
-    animation: Any, axis: Axes, panels: list[Panel], mesh: Mesh, frames: list[FloatArray], fps: int, cmap: str | None
-) -> Any:
-    moving = _curves if panels[0].sight.scene.dim == 1 else _colours
-    change = moving(axis, panels, mesh, frames, cmap)
-
-    def show(k: int) -> list[Any]:
+    def show(k: int) -> list[Artist]:
         axis.set_title(panels[k].title)
         return change(k)
 
     show(0)
-    return animation.FuncAnimation(axis.figure, show, frames=len(frames), interval=1000.0 / fps, repeat=True)
+    animation = needed("matplotlib.animation", "plot", "animate")
+    return animation.FuncAnimation(axis.figure, show, frames=len(panels), interval=1000.0 / fps, repeat=True)
 
 
 def _curves(axis: Axes, panels: list[Panel], mesh: Mesh, frames: list[FloatArray], cmap: str | None) -> Change:
@@ -96,7 +90,7 @@ def _curves(axis: Axes, panels: list[Panel], mesh: Mesh, frames: list[FloatArray
     room = 0.04 * (high - low)
     axis.set_ylim(low - room, high + room)
 
-    def change(k: int) -> list[Any]:
+    def change(k: int) -> list[Artist]:
         for line, rows, column in lines:
             values = frames[k][rows]
             line.set_ydata(values if values.ndim == 1 else values[:, column])
@@ -111,7 +105,7 @@ def _colours(axis: object, panels: list[Panel], mesh: Mesh, frames: list[FloatAr
     image = paint(panels[0], axis, mesh, frames[0], cmap, limits)
     arrows = quiver(panels[0], axis, limits[1]) if panels[0].arrows is not None else None
 
-    def change(k: int) -> list[Any]:
+    def change(k: int) -> list[Artist]:
         image.set_array(frames[k])
         shown = panels[k].arrows
         if arrows is not None and shown is not None:
@@ -121,7 +115,7 @@ def _colours(axis: object, panels: list[Panel], mesh: Mesh, frames: list[FloatAr
     return change
 
 
-def _target(path: Any) -> Path | None:
+def _target(path: str | os.PathLike[str] | None) -> Path | None:
     """Where the film goes, if its kind is known and can be written here."""
     if path is None:
         return None
@@ -147,19 +141,18 @@ def ffmpeg() -> str | None:
         return None
 
 
-def _save(film: Any, figure: Any, target: Path, fps: int, told: Any) -> Path:
+def _save(film: Artist, figure: Artist, target: Path, fps: int, drawn: Callable[[int, int], None]) -> Path:
     plt, mpl = needed("matplotlib.pyplot", "plot", "animate"), needed("matplotlib", "plot", "animate")
+    kind, settings = target.suffix.lower(), {}
+    if kind == ".mp4":
+        settings = {"animation.ffmpeg_path": ffmpeg()}
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if target.suffix.lower() == ".html":
-            target.write_text(film.to_jshtml(fps=fps), encoding="utf-8")
-        elif target.suffix.lower() == ".mp4":
-            with mpl.rc_context({"animation.ffmpeg_path": ffmpeg()}):
-                film.save(target, writer="ffmpeg", fps=fps, progress_callback=told)
-        else:
-            film.save(target, writer="pillow", fps=fps, progress_callback=told)
-    except OSError as error:
-        raise fail(FileError, "path", f"{str(target)!r}, which cannot be written ({error})", "give another") from error
+        with writing(target), mpl.rc_context(settings):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if kind == ".html":
+                target.write_text(film.to_jshtml(fps=fps), encoding="utf-8")
+            else:
+                film.save(target, writer="ffmpeg" if settings else "pillow", fps=fps, progress_callback=drawn)
     finally:
         plt.close(figure)
     return target

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from kernop.basics.checks import check_integer, check_memory
-from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, NumberArray, ShapeError, describe, fail
+from kernop.basics.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BoolArray,
+    FloatArray,
+    NumberArray,
+    ShapeError,
+    describe,
+    fail,
+)
+from kernop.basics.extras import needed
 from kernop.basics.versions import VERSION
-from kernop.views.extras import needed
+from kernop.geometry.sequences import tensor_grid
 from kernop.views.mesh import nothing_inside
 from kernop.views.scene import Scene
 from kernop.views.sight import Sight
@@ -40,17 +51,23 @@ def read_shape(own: Scene, shape: object) -> tuple[int, ...]:
 
 def on_grid(sight: Sight, shape: tuple[int, ...]) -> tuple[tuple[FloatArray, ...], NumberArray]:
     """Coordinates along each axis, and the values there, (n_1, …, n_d), with (…, k) of vectors, (…, B) of batches."""
-    lines = sight.scene.lines(shape)
-    x = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, sight.scene.dim)
-    inside = sight.scene.contains(x)
-    if not inside.any():
-        raise nothing_inside(sight.scene)
+    lines, x, inside = _nodes(sight.scene, shape)
     rows = np.flatnonzero(inside)
     found = np.concatenate([sight(x[rows[k : k + PIECE]]) for k in range(0, len(rows), PIECE)])
     check_memory("shape", len(x) * found[0].size, f"{len(x)} points", "ask for fewer")
     values = np.full((len(x), *found.shape[1:]), np.nan, dtype=found.dtype)
     values[inside] = found
     return lines, values.reshape(*shape, *found.shape[1:])
+
+
+def _nodes(scene: Scene, shape: tuple[int, ...]) -> tuple[tuple[FloatArray, ...], FloatArray, BoolArray]:
+    """Coordinates along each axis, the nodes of the grid, (n, d), and which of them lie inside, (n,): at least one."""
+    lines = scene.lines(shape)
+    x = tensor_grid(lines)
+    inside = scene.contains(x)
+    if not inside.any():
+        raise nothing_inside(scene)
+    return lines, x, inside
 
 
 def to_xarray(sights: Sequence[Sight], shape: object) -> Any:
@@ -63,30 +80,25 @@ def to_xarray(sights: Sequence[Sight], shape: object) -> Any:
     return xarray.Dataset(found, attrs={"source": f"kernop {VERSION}"})
 
 
-def _labelled(xarray: Any, sight: Sight, shape: tuple[int, ...]) -> Any:
+def _labelled(xarray: ModuleType, sight: Sight, shape: tuple[int, ...]) -> Any:
     scene = sight.scene
     lines, values = on_grid(sight, shape)
     more = ["input"] if not sight.single else []
     if values.ndim > scene.dim + len(more):
         more = [f"{sight.name}_component", *more]
     notes = {"source": f"kernop {VERSION}", "outside_the_domain": "NaN"}
-    where = {"where": scene.where} if scene.where else {}
+    notes |= {"where": scene.where} if scene.where else {}
     coords = dict(zip(scene.names, lines, strict=True))
-    return xarray.DataArray(
-        values, dims=(*scene.names, *more), coords=coords, name=sight.name, attrs={**notes, **where}
-    )
+    return xarray.DataArray(values, dims=(*scene.names, *more), coords=coords, name=sight.name, attrs=notes)
 
 
 def to_pandas(sights: Sequence[Sight], shape: object) -> Any:
     """A DataFrame with a row for each point of a grid inside the domain; see ``u.to_pandas``."""
     pandas = needed("pandas", "pandas", "to_pandas")
     scene = sights[0].scene
-    lines = scene.lines(read_shape(scene, shape))
-    x = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, scene.dim)
-    x = x[scene.contains(x)]
-    if not len(x):
-        raise nothing_inside(scene)
-    columns: dict[str, Any] = dict(zip(scene.names, x.T, strict=True))
+    _, x, inside = _nodes(scene, read_shape(scene, shape))
+    x = x[inside]
+    columns: dict[str, NumberArray] = dict(zip(scene.names, x.T, strict=True))
     for sight in sights:
         for name, values in columns_of(sight, sight(x)).items():
             if name in columns:

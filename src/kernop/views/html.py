@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from importlib import import_module
 
-from kernop.views.extras import Axes
+from kernop.basics.extras import Axes
 
 
 def html_table(title: str, rows: Sequence[Sequence[object]], draw: Callable[[Axes], object] | None = None) -> str:

@@ -32,13 +32,13 @@ PROBES = 256
 Integrand = Callable[[Points], NumberArray]
 
 
-def integral(integrand: Integrand, regions: Sequence[Region], what: str) -> Any:
+def integral(integrand: Integrand, regions: Sequence[Region], what: str) -> NumberArray:
     """∫ v over regions that do not overlap: a number, or an array of the shape of a value."""
-    return sum(_over(integrand, region, what) for region in regions)
+    return np.sum([_over(integrand, region, what) for region in regions], axis=0)
 
 
-def _over(integrand: Integrand, region: Region, what: str) -> Any:
-    before, found, change, size, count = None, 0.0, 0.0, 1.0, 0
+def _over(integrand: Integrand, region: Region, what: str) -> NumberArray:
+    before, found, change, size, count = None, np.zeros(()), 0.0, 1.0, 0
     for points in rules(region):
         assert points.weight is not None
         values = integrand(points)
@@ -96,11 +96,6 @@ def _apart(regions: Sequence[Region]) -> list[Region]:
 def _part(one: Region, other: Region) -> float:
     """The part of a region that lies in another one."""
     return float(np.mean(other.contains(one.sample(PROBES).x)))
-
-
-def total_measure(regions: Sequence[Region]) -> float:
-    """The measure of regions that do not overlap, by the same rules as integrals."""
-    return float(integral(lambda points: np.ones(len(points)), regions, "u.mean"))
 
 
 def squared_sizes(values: NumberArray, axes: int) -> FloatArray:

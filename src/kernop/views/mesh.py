@@ -13,6 +13,7 @@ from scipy.spatial import Delaunay
 from kernop.basics.checks import check_memory
 from kernop.basics.errors import ArgumentError, FloatArray, IntArray, fail
 from kernop.basics.frozen import frozen
+from kernop.geometry.sequences import tensor_grid
 from kernop.views.scene import Scene
 
 #: Simplices that are flatter than this part of a usual one are left out.
@@ -39,7 +40,7 @@ def spots(own: Scene, points: int) -> FloatArray:
     """About so many points of a domain, on a grid, and points of its boundary: (n, d)."""
     check_memory("points", 40 * points * own.dim, f"{points} points", "ask for fewer")
     shape = own.shape_of(points)
-    grid = np.stack(np.meshgrid(*own.lines(shape), indexing="ij"), axis=-1).reshape(-1, own.dim)
+    grid = tensor_grid(own.lines(shape))
     around = int(2 * own.dim * max(shape) ** (own.dim - 1))
     return np.concatenate([grid[own.contains(grid)], own.rim(around)])
 
@@ -75,9 +76,5 @@ def _segments(own: Scene, x: FloatArray) -> Mesh:
 def nothing_inside(own: Scene) -> ArgumentError:
     """The error of a cut that misses the domain, or of a domain that is not known."""
     got = f"no point of the domain{f' where {own.where}' if own.where else ''}"
-    remedy = (
-        "cut where the domain is"
-        if own.where
-        else "load the operator with load(path, problem=…), which knows its domain"
-    )
-    return fail(ArgumentError, "u", got, remedy)
+    known = "load the operator with load(path, problem=…), which knows its domain"
+    return fail(ArgumentError, "u", got, "cut where the domain is" if own.where else known)

@@ -10,7 +10,8 @@ import numpy as np
 
 from kernop.basics.checks import check_choice, check_integer
 from kernop.basics.errors import FloatArray
-from kernop.views.extras import Axes
+from kernop.basics.extras import Artist, Axes
+from kernop.geometry.sequences import cell_centres
 from kernop.views.figures import SIGNED, VALUES, axes_for, colour_bar, coloured, framed, limits_of, returned
 from kernop.views.mesh import Mesh, mesh_of
 from kernop.views.panels import PARTS, Panel, cuts, panels_of
@@ -78,7 +79,7 @@ def draw(
 
 def paint(
     panel: Panel, axis: object, mesh: Mesh, values: FloatArray, cmap: str | None, limits: tuple[float, float]
-) -> Any:
+) -> Artist:
     """Values on a mesh as colours, with their bar."""
     scene, colours = panel.sight.scene, cmap or (SIGNED if panel.signed else VALUES)
     image = coloured(axis, mesh, values, limits, colours)
@@ -87,16 +88,13 @@ def paint(
     return image
 
 
-def quiver(panel: Panel, axis: Axes, longest: float = 0.0) -> Any:
+def quiver(panel: Panel, axis: Axes, longest: float = 0.0) -> Artist:
     """Arrows of a vector on a grid of the plane; of the longest, if that is not the longest among them."""
     assert panel.arrows is not None
     scene = panel.sight.scene
     sides = scene.high - scene.low
     shape = [max(4, round(ARROWS * side / float(np.max(sides)))) for side in sides.tolist()]
-    lines = [
-        low + (np.arange(n) + 0.5) * (high - low) / n for low, high, n in zip(scene.low, scene.high, shape, strict=True)
-    ]
-    x = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 2)
+    x = scene.low + cell_centres(shape) * sides
     x = x[scene.contains(x)]
     v = panel.arrows(panel.sight(x))
     longest = longest or float(np.max(np.linalg.norm(v, axis=1), initial=0.0)) or 1.0
@@ -113,10 +111,11 @@ def ratio(panel: Panel) -> float:
     return 0.8 if scene.dim == 1 or scene.timed else float((scene.high - scene.low)[1] / (scene.high - scene.low)[0])
 
 
-def curves(panel: Panel, axis: Axes, mesh: Mesh, values: FloatArray) -> list[tuple[Any, slice, int]]:
+def curves(panel: Panel, axis: Axes, mesh: Mesh, values: FloatArray) -> list[tuple[Artist, slice, int]]:
     """Curves on a line; each with the points that it passes through, and the column of its values."""
-    drawn: list[tuple[Any, slice, int]] = []
-    for rows in connected_pieces(mesh):
+    drawn: list[tuple[Artist, slice, int]] = []
+    starts = np.flatnonzero(np.diff(mesh.simplices[:, 0]) > 1) + 1  # of connected pieces of the line
+    for rows in (slice(int(own[0, 0]), int(own[-1, 1]) + 1) for own in np.split(mesh.simplices, starts)):
         for k, own in enumerate(values[rows].T if values.ndim == 2 else [values[rows]]):
             label = panel.labels[k] if panel.labels and rows.start == 0 else None
             style = {"color": f"C{k}", "linestyle": ("-", "--", ":", "-.")[k % 4], "label": label}
@@ -128,9 +127,3 @@ def curves(panel: Panel, axis: Axes, mesh: Mesh, values: FloatArray) -> list[tup
     if panel.labels:
         axis.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return drawn
-
-
-def connected_pieces(mesh: Mesh) -> list[slice]:
-    """The points of each connected piece of a line."""
-    starts = np.flatnonzero(np.diff(mesh.simplices[:, 0]) > 1) + 1
-    return [slice(int(own[0, 0]), int(own[-1, 1]) + 1) for own in np.split(mesh.simplices, starts)]

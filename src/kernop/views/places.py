@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from kernop.basics.checks import check_integer
 from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.extras import Axes
 from kernop.geometry import Points, Region
 from kernop.geometry.region import PointSet
 from kernop.plotting import COLOURS
-from kernop.views.extras import Axes
 from kernop.views.figures import axes_for, framed, users_pyplot
 from kernop.views.mesh import mesh_of
 from kernop.views.scene import Scene, scene
@@ -31,7 +30,7 @@ class Piece:
     on: Region
 
 
-def plot_places(pieces: Sequence[Piece], points: object = None, ax: object = None, legend: bool = True) -> Any:
+def plot_places(pieces: Sequence[Piece], points: object = None, ax: object = None, legend: bool = True) -> Axes:
     """Draw the regions of conditions, in colours; see ``problem.plot``."""
     top = max(piece.on.intrinsic_dim for piece in pieces)
     seen = scene([piece.on for piece in pieces if piece.on.intrinsic_dim == top])
@@ -110,9 +109,8 @@ def _placed(x: FloatArray, number: int) -> FloatArray:
 
 
 def _arrows(axis: Axes, seen: Scene, points: Points, colour: str) -> None:
-    assert points.normal is not None
     length = 0.08 * (seen.high - seen.low) if seen.timed else 0.08 * np.full(seen.dim, np.max(seen.high - seen.low))
-    normal = points.normal * length
+    normal = points.outward * length
     if seen.dim == 2:
         style = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "width": 0.005, "clip_on": False}
         axis.quiver(*points.x.T, *normal.T, color=colour, zorder=4, **style).set_in_layout(False)

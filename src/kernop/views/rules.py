@@ -1,4 +1,4 @@
-"""Quadrature rules for a region, each better than the one before: what they differ by tells how good they are."""
+"""Quadrature rules for a region, each better than the one before: their differences estimate the error."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Scene:
         return tuple(max(5, round(side / spacing) + 1) for side in sides.tolist())
 
     def axis(self, name: object) -> int:
-        """The number of an axis that is told by its name or its number."""
+        """The number of an axis, from its name or its number."""
         remedy = f"give one of {', '.join(map(repr, self.names))}, or a number from 0 to {self.dim - 1}"
         if isinstance(name, str) and name in self.names:
             return self.names.index(name)
@@ -77,29 +77,22 @@ class Scene:
             if not self.low[k] <= value <= self.high[k]:
                 remedy = f"give a value from {self.low[k]:g} to {self.high[k]:g}"
                 raise fail(ArgumentError, "at", f"{self.names[k]} = {value:g}", remedy)
-        told = ", ".join(f"{self.names[k]} = {value:.4g}" for k, value in at.items())
+        fixed = ", ".join(f"{self.names[k]} = {value:.4g}" for k, value in at.items())
+        where = ", ".join(filter(None, (self.where, fixed)))
         kept = [k for k in at if self.timed and k == self.dim - 1]
         spaces = [region.space if isinstance(region, SpaceTime) else None for region in self.regions]
         if kept and len(at) == 1 and spaces and None not in spaces:  # a moment: a domain of its own
-            return scene([space for space in spaces if space is not None], where=self._told(told))
-        timed = self.timed and not kept
-
-        def contains(x: FloatArray) -> BoolArray:
-            return self.contains(embedded(x, free, at))
-
+            return scene([space for space in spaces if space is not None], where=where)
         return Scene(
             names=tuple(self.names[k] for k in free),
             low=self.low[free],
             high=self.high[free],
-            contains=contains,
+            contains=lambda x: self.contains(embedded(x, free, at)),
             rim=lambda n: self._traced(free, at, n),
-            timed=timed,
+            timed=self.timed and not kept,
             axes=tuple(self.axes[k] for k in free),
-            where=self._told(told),
+            where=where,
         )
-
-    def _told(self, told: str) -> str:
-        return ", ".join(filter(None, (self.where, told)))
 
     def _traced(self, free: Sequence[int], at: Mapping[int, float], n: int) -> FloatArray:
         """Points of the boundary of a plane cut: where the distance from the boundary of the domain is 0."""
@@ -116,9 +109,8 @@ class Scene:
         heights = [region.height(x[beside.ravel()]) for region in self.regions if isinstance(region, Domain)]
         height = np.where(inside, -1.0, 1.0)
         height[beside] = np.min(heights, axis=0)
-        return np.concatenate(
-            [nothing, *(np.asarray(own) for own in contour_generator(lines[0], lines[1], height).lines(0.0))]
-        )
+        found = contour_generator(lines[0], lines[1], height).lines(0.0)
+        return np.concatenate([nothing, *map(np.asarray, found)])
 
 
 def _beside(inside: BoolArray) -> BoolArray:
@@ -141,19 +133,16 @@ def embedded(x: FloatArray, free: Sequence[int], at: Mapping[int, float]) -> Flo
 def scene(
     regions: Sequence[Region], contains: Callable[[FloatArray], BoolArray] | None = None, where: str = ""
 ) -> Scene:
-    """The union of regions of full dimension; ``contains`` tells it, if not the regions do."""
+    """The union of regions of full dimension; ``contains`` decides what lies in it, where it is given."""
     known = tuple({id(region): region for region in regions}.values())
     low, high = (np.array([region.bounds[k] for region in known]) for k in (0, 1))
     dim, timed = known[0].dim, known[0].timed
-
-    def inside(x: FloatArray) -> BoolArray:
-        return np.any([region.contains(x) for region in known], axis=0)
 
     return Scene(
         names=axis_names(dim, timed),
         low=low.min(axis=0),
         high=high.max(axis=0),
-        contains=inside if contains is None else contains,
+        contains=contains or (lambda x: np.any([region.contains(x) for region in known], axis=0)),
         rim=lambda n: _rim(known, n),
         timed=timed,
         axes=tuple(range(dim)),

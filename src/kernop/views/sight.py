@@ -52,15 +52,13 @@ class Sight:
         whole = self.scene
 
         def evaluate(op: object, points: Points, outside: str) -> NumberArray:
-            normal = None
-            if points.normal is not None:
-                normal = embedded(points.normal, free, dict.fromkeys(at, 0.0))
-            x = embedded(points.x, free, at)
+            x, normal = embedded(points.x, free, at), points.normal
+            if normal is not None:
+                normal = embedded(normal, free, dict.fromkeys(at, 0.0))
             return self.evaluate(op, Points(x, normal, whole.timed if whole.dim > 1 else None), outside)
 
-        return replace(
-            self, scene=whole.fixed(at), evaluate=evaluate, picks=lambda: [own.fixed(at) for own in self.picks()]
-        )
+        picks = self.picks
+        return replace(self, scene=whole.fixed(at), evaluate=evaluate, picks=lambda: [own.fixed(at) for own in picks()])
 
     def alone(self, what: str) -> Sight:
         """Itself, if it is one input; else an error that says how to pick one."""

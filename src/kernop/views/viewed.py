@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kernop.basics.checks import check_choice, check_flag
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, fail
 from kernop.geometry import Points, Region
 from kernop.geometry.region import PointSet
 from kernop.views import extremes, films, grids, integrals, pictures, vtkfiles
@@ -127,9 +128,8 @@ class Viewed(ABC):
         """
         sight = self._one("integrate") if op is None else self._whole()
         regions = integrals.read_region(sight.scene, region)
-        return _plain(
-            integrals.integral(lambda points: sight.evaluate(op, points, "extrapolate"), regions, "integrate")
-        )
+        found = integrals.integral(lambda points: sight.evaluate(op, points, "extrapolate"), regions, "integrate")
+        return _plain(found)
 
     def mean(self, region: Region | None = None, op: object = None) -> Any:
         """The mean of u, or of P u, over the domain or a region: as `integrate`, divided by the measure."""
@@ -137,7 +137,8 @@ class Viewed(ABC):
         if region is None and all(isinstance(own, PointSet) for own in sight.scene.regions):
             (region,) = sight.scene.regions[:1]
         regions = integrals.read_region(sight.scene, region)
-        return self.integrate(region, op) / integrals.total_measure(regions)
+        measure = float(integrals.integral(lambda points: np.ones(len(points)), regions, "u.mean"))
+        return self.integrate(region, op) / measure
 
     def norm(self, kind: str = "l2") -> Any:
         """The norm of u over the domain: a number, or (B,).
@@ -172,7 +173,7 @@ class Viewed(ABC):
         found = self._extremes(self._one("min") if op is None else self._whole(), op, lambda v: -_real(v))
         return Extremum(-found.value, found.x)
 
-    def _extremes(self, sight: Sight, op: Any, shown: Any) -> Extremum:
+    def _extremes(self, sight: Sight, op: object, shown: Callable[[NumberArray], FloatArray]) -> Extremum:
         picked = [sight] if sight.single else sight.picks()
         found = [
             extremes.largest(own.scene, lambda x, own=own: shown(own.evaluate(op, own.points(x), "extrapolate")))
@@ -191,15 +192,14 @@ class Viewed(ABC):
         return sights[0]
 
 
-def _real(values: Any) -> Any:
+def _real(values: NumberArray) -> FloatArray:
     if np.iscomplexobj(values) or values.ndim > 1:
         got = "complex values" if np.iscomplexobj(values) else "a vector"
-        raise fail(
-            ArgumentError, "u", f"{got}, which no order compares", "use u.norm('max'), or op= for a real part of it"
-        )
+        remedy = "use u.norm('max'), or op= for a real part of it"
+        raise fail(ArgumentError, "u", f"{got}, which no order compares", remedy)
     return values
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: NumberArray) -> Any:
     """A number instead of an array without axes."""
-    return value.item() if np.ndim(value) == 0 and hasattr(value, "item") else value
+    return value.item() if np.ndim(value) == 0 else value

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 from xml.etree import ElementTree
 
 import numpy as np
 
 from kernop.basics.checks import check_array, check_integer
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FileError, FloatArray, NumberArray, describe, fail
+from kernop.basics.extras import needed
 from kernop.basics.replacing import check_path
-from kernop.views.extras import needed
 from kernop.views.mesh import Mesh, mesh_of
 from kernop.views.sight import Sight
 
@@ -29,9 +29,8 @@ def to_vtk(sights: Sequence[Sight], path: str | os.PathLike[str], points: object
     target, scene = Path(path), sights[0].scene
     number = check_integer("points", POINTS if points is None else points, least=16)
     if scene.space > 3:
-        raise fail(
-            ArgumentError, "to_vtk", f"{scene.space} dimensions of space", "files of VTK have three: use to_xarray"
-        )
+        got = f"{scene.space} dimensions of space"
+        raise fail(ArgumentError, "to_vtk", got, "files of VTK have three: use to_xarray")
     if scene.timed != (target.suffix == ".pvd"):
         got = f"{str(target)!r} for a function of space{' and time' if scene.timed else ''}"
         remedy = "give 'u.pvd', a series; or one moment, u.at(t=…).to_vtk('u.vtu')" if scene.timed else "give 'u.vtu'"
@@ -67,12 +66,9 @@ def arrays(sights: Sequence[Sight], x: FloatArray) -> dict[str, NumberArray]:
     found: dict[str, NumberArray] = {}
     for sight in sights:
         values = sight.alone("to_vtk")(x)
-        complex_ = np.iscomplexobj(values)
-        parts = (
-            {f"{sight.name}_re": np.real(values), f"{sight.name}_im": np.imag(values)}
-            if complex_
-            else {sight.name: values}
-        )
+        parts = {sight.name: values}
+        if np.iscomplexobj(values):
+            parts = {f"{sight.name}_re": np.real(values), f"{sight.name}_im": np.imag(values)}
         for name, own in parts.items():
             if own.ndim == 1:
                 found[name] = own
@@ -83,7 +79,7 @@ def arrays(sights: Sequence[Sight], x: FloatArray) -> dict[str, NumberArray]:
     return found
 
 
-def _written(meshio: Any, path: Path, mesh: Mesh, values: Mapping[str, NumberArray]) -> Path:
+def _written(meshio: ModuleType, path: Path, mesh: Mesh, values: Mapping[str, NumberArray]) -> Path:
     dim = mesh.x.shape[1]
     x = np.pad(mesh.x, ((0, 0), (0, 3 - dim)))
     data = {name: np.ascontiguousarray(own) for name, own in values.items()}
@@ -91,7 +87,7 @@ def _written(meshio: Any, path: Path, mesh: Mesh, values: Mapping[str, NumberArr
     return path
 
 
-def _series(meshio: object, sights: Sequence[Sight], path: Path, points: int, times: FloatArray) -> Path:
+def _series(meshio: ModuleType, sights: Sequence[Sight], path: Path, points: int, times: FloatArray) -> Path:
     """One file for each moment in a folder beside the one that lists them."""
     last = sights[0].scene.dim - 1
     mesh, folder = mesh_of(sights[0].fixed({last: float(times[0])}).scene, points), path.with_suffix("")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -56,53 +55,39 @@ class Orthogonal:
 
     @property
     def regular(self) -> bool:
-        """Is R invertible, beyond any doubt of rounding?"""
+        """Is R invertible, by more than rounding?"""
         diagonal = np.abs(np.diagonal(self.upper))
         return bool(np.min(diagonal) > EPS**1.5 * np.max(diagonal))
 
     def rotated(self, b: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Qᵀ [b; 0] for b of shape (n, B), n ≤ m: its first L rows, and the others, whose squares are the misfit."""
-        c, count = np.zeros((len(self.packed), b.shape[1])), self.packed.shape[1]
-        c[: len(b)] = b
-        for top, below, triangle, tail, t in self._panels():
-            self._reflect(c, top, below, triangle, tail, t.T)
+        c, count = self._reflected(b, transposed=True), self.packed.shape[1]
         return c[:count], c[count:]
 
     def times(self, top: FloatArray) -> FloatArray:
         """Q [top; 0] for top of shape (L, B): (m, B)."""
-        c = np.zeros((len(self.packed), top.shape[1]))
-        c[: len(top)] = top
-        for rows, below, triangle, tail, t in reversed(list(self._panels())):
-            self._reflect(c, rows, below, triangle, tail, t)
+        return self._reflected(top, transposed=False)
+
+    def _reflected(self, b: FloatArray, *, transposed: bool) -> FloatArray:
+        """Q [b; 0], or Qᵀ [b; 0]: c ← c − V_p T_p V_pᵀ c for each p, or with T_pᵀ; V_p is triangular on top."""
+        c = np.zeros((len(self.packed), b.shape[1]))
+        c[: len(b)] = b
+        for columns, triangle, t in self._panels if transposed else reversed(self._panels):
+            top, below, tail = c[columns], c[columns.stop :], self.packed[columns.stop :, columns]
+            w = (t.T if transposed else t) @ (triangle.T @ top + tail.T @ below)
+            top -= triangle @ w
+            below -= tail @ w
         return c
 
-    @staticmethod
-    def _reflect(
-        c: FloatArray, top: slice, below: slice, triangle: FloatArray, tail: FloatArray, t: FloatArray
-    ) -> None:
-        """c ← c − V t Vᵀ c in place, with V = [triangle; tail] in the rows ``top`` and ``below``."""
-        w = t @ (triangle.T @ c[top] + tail.T @ c[below])
-        c[top] -= triangle @ w
-        c[below] -= tail @ w
-
-    def _panels(self) -> Iterator[tuple[slice, slice, FloatArray, FloatArray, FloatArray]]:
-        """The rows of each V_p where it is triangular and below, its values there, and T_p."""
-        size, count = self.t.shape
-        for start in range(0, count, size):
-            columns = slice(start, min(start + size, count))
-            triangle, t = self._small[start // size]
-            yield columns, slice(columns.stop, None), triangle, self.packed[columns.stop :, columns], t
-
     @cached_property
-    def _small(self) -> list[tuple[FloatArray, FloatArray]]:
-        """The unit triangles on top of the V_p, and the T_p, without what else LAPACK keeps beside them."""
-        size, count = self.t.shape
-        found: list[tuple[FloatArray, FloatArray]] = []
+    def _panels(self) -> list[tuple[slice, FloatArray, FloatArray]]:
+        """The columns of each V_p, the unit triangle on top of it, and T_p, without what LAPACK keeps beside them."""
+        (size, count), found = self.t.shape, list[tuple[slice, FloatArray, FloatArray]]()
         for start in range(0, count, size):
-            stop = min(start + size, count)
-            triangle = np.tril(self.packed[start:stop, start:stop], -1)
+            own = slice(start, min(start + size, count))
+            triangle = np.tril(self.packed[own, own], -1)
             np.fill_diagonal(triangle, 1.0)
-            found.append((triangle, np.triu(self.t[: stop - start, start:stop])))
+            found.append((own, triangle, np.triu(self.t[: own.stop - start, own])))
         return frozen(found)
 
     def columns(self, n: int) -> FloatArray:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -20,38 +20,25 @@ def _threads() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-class _Limit:
-    """The limit of BLAS to one thread is one setting of the process: the first who asks sets it, the last lifts it."""
-
-    def __init__(self) -> None:
-        self._lock, self._users, self._context = threading.Lock(), 0, None
-
-    def enter(self) -> None:
-        with self._lock:
-            self._users += 1
-            if self._users == 1:
-                self._context: Any = _threads().limit(limits=1, user_api="blas")
-                self._context.__enter__()
-
-    def leave(self) -> None:
-        with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                self._context.__exit__(None, None, None)
-
-
-_limit = _Limit()
+#: BLAS has one limit of threads for the whole process: the first of its users sets it, the last lifts it.
+_users, _lock, _limit = list[int](), threading.Lock(), ExitStack()
 
 
 @contextmanager
 def one_thread() -> Generator[None]:
     """A context in which BLAS uses one thread: for many small products between calls of JAX, whose own threads still
     wait for work and make those of BLAS several times slower."""
-    _limit.enter()
+    with _lock:
+        _users.append(threading.get_ident())
+        if len(_users) == 1:
+            _limit.enter_context(_threads().limit(limits=1, user_api="blas"))
     try:
         yield
     finally:
-        _limit.leave()
+        with _lock:
+            _users.pop()
+            if not _users:
+                _limit.close()
 
 
 def in_threads(job: Callable[[Given], Found], items: Sequence[Given]) -> list[Found]:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernop.basics.errors import ArgumentError, FloatArray, ShapeError, fail
+from kernop.basics.extras import needed
 from kernop.methods.parts.space import PartsSpace
-from kernop.views.extras import needed
 
 #: Degrees are written into parts whose sides are at least this part of the whole, in letters of this size.
 LEGIBLE, LETTERS = 0.06, 6.0

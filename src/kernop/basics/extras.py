@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from kernop.basics.errors import MissingExtraError, fail
 
-#: Axes of matplotlib, which is an extra: its types cannot be named without it.
+#: Axes of matplotlib, and what it draws on them: it is an extra, and its types cannot be named without it.
 Axes = Any
+Artist = Any
 
 
-def needed(package: str, extra: str, what: str) -> Any:
+def needed(package: str, extra: str, what: str) -> ModuleType:
     """A package, or a module of it, that an extra of kernop installs; ``what`` needs it."""
     try:
         return import_module(package)
