@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from collections.abc import Sequence
+from functools import cached_property, partial
 from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import FloatArray
 from kernop.basics.frozen import Recent, frozen
 from kernop.basics.stored import storable
 from kernop.collocation.elliptic import Kind, kind_of
+from kernop.collocation.insides import Insides
 from kernop.collocation.lasting import times_of
 from kernop.collocation.mirror import Mirror
 from kernop.collocation.mosaic import Counts, Mosaic, Seam, Seams, degree_for, scattered_nodes, trace_nodes
 from kernop.collocation.partwise import PartwisePoints
 from kernop.collocation.pieces import Pieces
-from kernop.collocation.spatial import CutCells, SeamNodes, along, nodes_between
-from kernop.collocation.surfaces import sequence_of
+from kernop.collocation.seamlines import SeamLine, length_beside, placed_on, scattered_line, told_apart
+from kernop.collocation.spatial import CutCells, along, nodes_between
 from kernop.geometry.cells import Cells, Face
 from kernop.geometry.clipping import Line, Span, intervals
 from kernop.geometry.patch import Patch
-from kernop.geometry.seeking import sought
-from kernop.geometry.sequences import every_other, gauss
 from kernop.language.ops import itself
 from kernop.language.problem import Problem
 
-#: Cells with a longest side of more than so many shortest ones have scattered points.
-LONG = 4.0
 #: How far from a line, in units of a cell, it is looked what is on its sides; and the shortest seam.
 ASIDE, SHORTEST = 1e-8, 1e-5
-#: The degree of traces on the shortest seams.
-FEWEST = 4
 #: Nearer to a corner, in units of the domain, conditions of the other side would be seen.
 NEAR = 1e-6
 
@@ -45,19 +39,6 @@ INITIAL = 1.5
 RECENT, MUCH = 16, 2**18
 
 _recent: Recent[Mosaic] = Recent(RECENT)
-
-#: Places and normals on a seam, (n, d) each, for nodes in [0, 1]^(d−1), (n, d − 1).
-Placing = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-
-
-@dataclass(frozen=True, eq=False)
-class _Line:
-    """A seam whose nodes are not chosen yet."""
-
-    below: int
-    above: int
-    place: Placing
-    cut: bool = False  # in space: nodes are scattered, and place gives some of them
 
 
 def tiled(
@@ -78,7 +59,6 @@ def tiled(
 
     def make() -> Mosaic:
         builder = _Builder(problem, pieces, cells, singular=singular, counts=counts, seed=seed)
-        builder.fill()
         builder.bound()
         builder.sew()
         return builder.done()
@@ -127,85 +107,25 @@ class _Builder:
         self._spatial = self._space == 3 and not pieces.boxed
         self._by_values = self._plane and self._times is None and not np.any(self._singular) and _by_values(problem)
         self._mirror = Mirror(cells.corners[0], self._space == 3 and not self._spatial)
-        self._owners: list[tuple[int, int]] = []
-        self._numbers: dict[tuple[int, int], int] = {}
-        self._inner: list[FloatArray] = []
-        self._whole: list[bool] = []
-        self._around: list[list[tuple[FloatArray, FloatArray, FloatArray]]] = []  # nodes, normals, places to look at
-        self._seams: list[_Line] = []
-        self._sequence = sequence_of(problem.dim, seed)
+        insides = Insides(
+            problem,
+            pieces,
+            cells,
+            singular=singular,
+            counts=counts,
+            by_values=self._by_values,
+            mirror=self._mirror,
+            seed=seed,
+        )
+        self._owners, self._numbers = insides.owners, insides.numbers
+        self._inner, self._whole = insides.x, insides.whole
+        # Nodes, normals and places to look at.
+        self._around: list[list[tuple[FloatArray, FloatArray, FloatArray]]] = [[] for _ in insides.owners]
+        self._seams: list[SeamLine] = []
 
     def _nodes(self, cell: int) -> FloatArray:
         """Nodes on sides of parts of a cell, (n, d − 1) in the unit cube."""
         return trace_nodes(self._problem.dim - 1, self._counts[cell].traces)[0]
-
-    def fill(self) -> None:
-        """Find the parts, and points inside them."""
-        low, high = self._cells.low, self._cells.high
-        reach = 0.5 * np.linalg.norm(self._high - self._low, axis=1)
-        heights = [self._pieces.height(0.5 * (low + high), piece).tolist() for piece in range(len(self._pieces))]
-        # Gauss points crowd at corners, where no polynomial of a part at a singularity satisfies an equation; and in a
-        # long cell the derivatives along it count for little, so that a grid does not determine polynomials along it.
-        # So few are enough for equations of second order; those of fourth order need more of either.
-        kind = kind_of(self._problem)
-        scattered = self._singular | (self._size > LONG * np.min(self._high - self._low, axis=1))
-        scattered |= not (isinstance(kind, Kind) and kind.order == 2)
-        places = {n: (self._sequence(0, 4 * n.scattered)[: n.scattered], self._unit(n)) for n in set(self._counts)}
-        for cell, counts in enumerate(self._counts):
-            a, b = self._mirror.corners(low[cell], high[cell])
-            drawn, unit = places[counts]
-            x = a + (drawn if scattered[cell] else unit) * (b - a)
-            for piece in range(len(self._pieces)):
-                height = heights[piece][cell]
-                if height < -reach[cell] * (1.0 - 1e-9) or (self._space == 3 and not self._spatial):
-                    self._part(cell, piece, x, True)
-                    break
-                if height < reach[cell]:
-                    found = self._filled(cell, piece, counts.scattered)
-                    if found is not None:
-                        whole = self._fills(cell, piece, found, drawn, x)
-                        self._part(cell, piece, x if whole else found, whole)
-        lost = set(range(len(self._pieces))) - {piece for _, piece in self._owners}
-        if lost and self._space > 1:
-            got = f"a coefficient that jumps, of whose {len(self._pieces)} pieces {len(lost)} are not found in any cell"
-            raise fail(
-                ArgumentError, "method", got, "make the cells smaller; or state a ko.Interface, and use ko.Subspace"
-            )
-
-    def _unit(self, counts: Counts) -> FloatArray:
-        """Points in the unit cell of a part that fills its cell."""
-        return every_other(counts.told) if self._by_values else _grid(self._problem.dim, counts.along)
-
-    def _fills(self, cell: int, piece: int, found: FloatArray, unit: FloatArray, x: FloatArray) -> bool:
-        """Does a piece fill a cell, as far as points that were drawn, and those of a cell that is filled, tell?"""
-        low, high = self._cells.low[cell], self._cells.high[cell]
-        drawn = low + unit * (high - low)
-        margin = 1e-9 * self._size[cell]
-        return np.array_equal(found, drawn) and bool(np.all(self._pieces.height(x, piece) < -margin))
-
-    def _part(self, cell: int, piece: int, x: FloatArray, whole: bool) -> None:
-        self._numbers[cell, piece] = len(self._owners)
-        self._owners.append((cell, piece))
-        self._inner.append(x)
-        self._whole.append(whole)
-        self._around.append([])
-
-    def _filled(self, cell: int, piece: int, number: int) -> FloatArray | None:
-        """So many points of a piece in a cell; None if nothing of it is there.
-
-        What is a small part of its cell is filled from the box of its domains, and of the points that were found first.
-        """
-        low, high = self._cells.low[cell], self._cells.high[cell]
-        margin = 1e-9 * self._size[cell]
-
-        def holds(x: FloatArray) -> NDArray[np.bool_]:
-            return self._pieces.height(x, piece) < -margin
-
-        found = sought(holds, self._pieces.room(piece, low, high), (low, high), number, self._sequence)
-        if 0 < len(found) < number:
-            got = f"a cell from {low} to {high} of which next to nothing is inside"
-            raise fail(ArgumentError, "method", got, "use another number of cells")
-        return found if len(found) else None
 
     def bound(self) -> None:
         """Nodes on the boundary of the domain."""
@@ -302,18 +222,20 @@ class _Builder:
             self._seams += self._on_face(face, middle[None], far)
         for line, cell, a, b in self._clipped(self._pieces.jumps) if self._plane else ():
             self._seams += self._within(line, cell, a, b)
-        self._seams += [_scattered(sheet) for sheet in self._cut.jumps()] if self._spatial else []
+        self._seams += [scattered_line(sheet) for sheet in self._cut.jumps()] if self._spatial else []
 
-    def _on_face(self, face: Face, middle: FloatArray, deep: bool) -> list[_Line]:
+    def _on_face(self, face: Face, middle: FloatArray, deep: bool) -> list[SeamLine]:
         if self._plane and self._pieces.parts is None and deep:
             below, above = self._numbers[face.below, 0], self._numbers[face.above, 0]
-            return [_Line(below, above, _placing(face, face.low, face.high))]
+            return [SeamLine(below, above, placed_on(face, face.low, face.high))]
         whole = face.high - face.low
         aside = ASIDE * min(self._size[face.below], self._size[face.above])
         step = aside * np.eye(len(whole))[face.axis]
         if self._spatial:
             return [
-                _scattered(sheet) if cut else _Line(sheet.below, sheet.above, _placing(face, face.low, face.high))
+                scattered_line(sheet)
+                if cut
+                else SeamLine(sheet.below, sheet.above, placed_on(face, face.low, face.high))
                 for sheet, cut in self._cut.on_face(face)
             ]
         if not self._plane:
@@ -321,8 +243,8 @@ class _Builder:
         if len(self._pieces) == 1 and deep:
             one, other = self._pieces.which(middle - step), self._pieces.which(middle + step)
             below, above = self._numbers[face.below, int(one[0])], self._numbers[face.above, int(other[0])]
-            return [_Line(below, above, _placing(face, face.low, face.high))]
-        found: list[_Line] = []
+            return [SeamLine(below, above, placed_on(face, face.low, face.high))]
+        found: list[SeamLine] = []
         for i in range(len(self._pieces)):
             for j in range(len(self._pieces)):
                 if (face.below, i) not in self._numbers or (face.above, j) not in self._numbers:
@@ -337,10 +259,10 @@ class _Builder:
                     ends = face.low + a * whole, face.low + b * whole
                     if self._times is not None:
                         ends[0][-1], ends[1][-1] = self._times
-                    found.append(_Line(*owners, _placing(face, *ends)))
+                    found.append(SeamLine(*owners, placed_on(face, *ends)))
         return found
 
-    def _in_space(self, face: Face, middle: FloatArray, step: FloatArray) -> _Line:
+    def _in_space(self, face: Face, middle: FloatArray, step: FloatArray) -> SeamLine:
         """A seam on a face between two cells of a box: from the cell farther from the middle, if that is mirrored."""
         one, other = self._pieces.which(np.array([middle - step, middle + step])).tolist()
         below, above = self._numbers[face.below, one], self._numbers[face.above, other]
@@ -351,7 +273,7 @@ class _Builder:
             x = nodes_between(a, b, face.axis, nodes)
             return x, sign * along(face.axis, x)
 
-        return _Line(below, above, place) if sign > 0.0 else _Line(above, below, place)
+        return SeamLine(below, above, place) if sign > 0.0 else SeamLine(above, below, place)
 
     def _deep(self, faces: Sequence[Face], middles: FloatArray) -> NDArray[np.bool_]:
         """Which faces are far from the boundary?"""
@@ -360,11 +282,11 @@ class _Builder:
         sides = np.array([np.max((face.high - face.low)[: self._space]) for face in faces])
         return self._pieces.whole.height(middles[:, : self._space]) < -0.5 * sides * (1 + 1e-9)
 
-    def _within(self, line: Line, cell: int, a: float, b: float) -> list[_Line]:
+    def _within(self, line: Line, cell: int, a: float, b: float) -> list[SeamLine]:
         """Seams on a line in a cell that has the cell on either side, and parts of the domain."""
         aside = ASIDE * self._size[cell]
         low, high = self._low[cell], self._high[cell]
-        found: list[_Line] = []
+        found: list[SeamLine] = []
         for i in range(len(self._pieces)):
             for j in range(len(self._pieces)):
                 if i == j or (cell, i) not in self._numbers or (cell, j) not in self._numbers:
@@ -381,7 +303,7 @@ class _Builder:
                 for c, d in _long(intervals(held)):
                     ends = a + (b - a) * c, a + (b - a) * d
                     place = partial(self._on_line, line, *ends)
-                    found.append(_Line(self._numbers[cell, i], self._numbers[cell, j], place))
+                    found.append(SeamLine(self._numbers[cell, i], self._numbers[cell, j], place))
         return found
 
     def _on_line(self, line: Line, a: float, b: float, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -429,7 +351,7 @@ class _Builder:
             singular=frozen(singular),
         )
 
-    def _sewn(self, seam: _Line, sides: FloatArray, traces: Sequence[int]) -> Seam:
+    def _sewn(self, seam: SeamLine, sides: FloatArray, traces: Sequence[int]) -> Seam:
         """With nodes, and with traces that both parts can have, (P,) of them. On a line that is short for both parts,
         polynomials of a lower degree than elsewhere.
         """
@@ -440,7 +362,7 @@ class _Builder:
         if self._plane and self._times is None:
             ends, _ = seam.place(np.array([[0.0], [1.0]]))
             span = np.abs(ends[1] - ends[0])  # beside the parts as they are along it: cells may be long and thin
-            told = [_told_apart(traces[own], _length(span, sides[own])) for own in beside]
+            told = [told_apart(traces[own], length_beside(span, sides[own])) for own in beside]
             degree = min(degree, max(told))
             whole = min(float(np.max(span / sides[own])) for own in beside) > 1.0 - 1e-9
             if whole and self._by_values and all(self._whole[own] for own in beside):
@@ -448,50 +370,14 @@ class _Builder:
         x, normal = seam.place(trace_nodes(self._problem.dim - 1, degree)[0])
         return Seam(x, normal, seam.below, seam.above, degree)
 
-    def _scattered_seam(self, seam: _Line, sides: FloatArray, most: int) -> Seam:
+    def _scattered_seam(self, seam: SeamLine, sides: FloatArray, most: int) -> Seam:
         """With scattered nodes, for polynomials of a lower degree where it is small for both parts."""
         x, normal = seam.place(np.empty((scattered_nodes(most), 2)))
         span = np.ptp(x, axis=0)
         part = max(float(np.sqrt(np.prod(np.sort(span / sides[own])[1:]))) for own in (seam.below, seam.above))
-        degree = min(_told_apart(most, part), degree_for(len(x)))
+        degree = min(told_apart(most, part), degree_for(len(x)))
         count = scattered_nodes(degree)
         return Seam(x[:count], normal[:count], seam.below, seam.above, degree)
-
-
-def _told_apart(degree: int, part: float) -> int:
-    """The degree of traces on a seam that is only a part, in length, of what bounds either of its sides.
-
-    Of polynomials of degree p on [0, 1] about (2/π) arcsin(√r) p are told apart on a part of length r at the end,
-    and a few more to a few digits; traces that neither part tells apart would make the balance of fluxes singular.
-    """
-    seen = min(1.0, 4.0 / np.pi * float(np.arcsin(np.sqrt(min(1.0, part)))))
-    return min(degree, max(FEWEST, int(np.ceil(degree * (0.4 + 0.6 * seen)))))
-
-
-def _scattered(sheet: SeamNodes) -> _Line:
-    """A seam with nodes of its own, of which the first ones are taken."""
-    return _Line(sheet.below, sheet.above, lambda t: (sheet.x[: len(t)], sheet.normal[: len(t)]), cut=True)
-
-
-@cache
-def _grid(dim: int, along: int) -> FloatArray:
-    """So many points of Gauss along each axis of the unit cube."""
-    return frozen(gauss((1.0,) * dim, along**dim)[0])
-
-
-def _length(span: FloatArray, sides: FloatArray) -> float:
-    """How long a line with this span is for a part with these sides, (d,) each."""
-    return max(float(np.max(span / sides)), float(np.linalg.norm(span) / np.max(sides)))
-
-
-def _placing(face: Face, low: FloatArray, high: FloatArray) -> Placing:
-    """Nodes on the part of a face between two corners."""
-
-    def place(nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        x = nodes_between(low, high, face.axis, nodes)
-        return x, along(face.axis, x)
-
-    return place
 
 
 def _long(found: list[Span]) -> list[Span]:
