@@ -21,7 +21,7 @@ from kernop.collocation.partwise import PartwisePoints
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.spatial import CutCells, SeamNodes, along, nodes_between
 from kernop.collocation.surfaces import sequence_of
-from kernop.geometry.cells import Cells, Face
+from kernop.geometry.cells import SAME, Cells, Face
 from kernop.geometry.clipping import Line, Span, intervals
 from kernop.geometry.patch import Patch
 from kernop.geometry.seeking import sought
@@ -30,7 +30,7 @@ from kernop.language.ops import itself
 from kernop.language.problem import Problem
 
 #: Cells with a longest side of more than so many shortest ones have scattered points.
-LONG = 4.0
+LONG = 3.0
 #: How far from a line, in units of a cell, it is looked what is on its sides; and the shortest seam.
 ASIDE, SHORTEST = 1e-8, 1e-5
 #: The degree of traces on the shortest seams.
@@ -101,7 +101,10 @@ def _by_values(problem: Problem) -> bool:
 
 def touched(cells: Cells, places: FloatArray) -> NDArray[np.bool_]:
     """Which cells touch one of some places (k, d)? (C,)."""
-    return np.array([any(map(leaf.touches, places)) for leaf in cells.leaves])
+    found, slack = np.zeros(len(cells.low), dtype=bool), SAME * (cells.high - cells.low)
+    for x in places:
+        found |= np.all((x >= cells.low - slack) & (x <= cells.high + slack), axis=1)
+    return found
 
 
 class _Builder:
