@@ -42,9 +42,7 @@ def test_edges_of_a_cube_without_an_octant():
     edges = EdgesOnGrid.of(CUBE - OCTANT, GRID)
     assert all(own.tolist() == [False, True, False] for own in edges.planes(True))
     assert all(own.tolist() == [True, True, True] for own in edges.planes(False))
-    assert (
-        lengths(edges) == 9 * 2 + 3 + 6 + 3
-    )  # whole edges, halves of those at the octant, six around it, and inner ones
+    assert lengths(edges) == 9 * 2 + 3 + 6 + 3  # whole edges, halves of three, six around the octant, and inner ones
 
 
 def test_edges_around_a_hollow():

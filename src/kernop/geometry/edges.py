@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernop.basics.errors import BoolArray, FloatArray
 from kernop.geometry.box import Box
@@ -76,7 +77,7 @@ class EdgesOnGrid:
         return np.concatenate(found)
 
 
-def crowded(lines: FloatArray, levels: Sequence[int]) -> FloatArray:
+def crowded(lines: FloatArray, levels: Sequence[int] | NDArray[np.int64]) -> FloatArray:
     """Grid lines with so many others beside each of them: half as far away as the next one, and so on."""
     found = [lines]
     for (k, a), side in product(enumerate(lines), (-1, 1)):
