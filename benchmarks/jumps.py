@@ -1,8 +1,9 @@
-"""Coefficients that jump, with a continuous flux: a 4 × 4 checkerboard, an inclusion of any contrast, a triangle.
+"""Coefficients that jump, with a continuous flux: a 4 × 4 checkerboard, an inclusion of any contrast, polygons.
 
-−div(a ∇u) = 1, u = 0 on the boundary. Truth: exact solutions; else an operator of other cells, degree and depth, and
-for the checkerboard quadratic finite elements on meshes fitted to the jumps and graded to their crossings.
-``disk``, ``crossing``, ``triangle`` or ``checkerboard`` on the command line runs one of them.
+−div(a ∇u) = 1, u = 0 on the boundary. Truth: exact solutions; for polygons finite elements of fourth order, and for the
+checkerboard an operator of other cells, degree and depth, and quadratic elements, on meshes fitted to the jumps and
+graded to their corners and crossings. ``disk``, ``crossing``, ``polygon``, ``checkerboard`` or ``conductor`` on the
+command line runs one of them.
 """
 
 from __future__ import annotations
@@ -17,13 +18,19 @@ import jax.numpy as jnp
 import numpy as np
 import skfem
 from common import OUT, save, table
+from jumps_fem import polygon_elements
 from skfem.helpers import dot, grad
 
 import kernop as ko
 from kernop.plotting import COLOURS
 
 SQUARE, DISK = ko.Box([0, 0], [1, 1]), ko.Ball([0.45, 0.55], 0.25)
-TRIANGLE = ko.Polygon([[0.3, 0.3], [0.75, 0.4], [0.45, 0.7]])
+TURNED = 0.2 * np.array([[np.cos(t), np.sin(t)] for t in np.pi / 180.0 * np.array([75.0, 165.0, 255.0, 345.0])])
+POLYGONS = {
+    "triangle": np.array([[0.3, 0.3], [0.75, 0.4], [0.45, 0.7]]),
+    "square, turned by 30°": np.array([0.5, 0.48]) + np.sqrt(2.0) * TURNED,
+    "arrowhead, not convex": np.array([[0.25, 0.3], [0.7, 0.25], [0.55, 0.45], [0.65, 0.75]]),
+}
 TOL = 1e-6
 PLACES = np.array([[0.4, 0.4], [0.1, 0.7], [0.6, 0.3]])
 Rows = Iterator[list[str]]
@@ -113,7 +120,8 @@ def changing(name: str, a: Any, finer: ko.Partition, **options: Any) -> tuple[li
 
 
 def described(method: ko.Partition) -> str:
-    return f"{method.cells} cells, degree {method.degree}, {method.levels} levels"
+    glued = "" if method.gluing is None else f", glued by {method.gluing}"
+    return f"{method.cells} cells, degree {method.degree}, {method.levels} levels{glued}"
 
 
 def strong(T: Any) -> None:
@@ -158,11 +166,26 @@ def crossing() -> Rows:
     yield exactly("one crossing 1 : 10, r^0.39, by itself", a, exact, ko.Box([-1, -1], [1, 1]), tol=TOL)
 
 
-def triangle() -> Rows:
-    finer = ko.Partition(cells=4, degree=15, levels=22)
-    for inside in (10.0, 1e6):
-        a = ko.Piecewise({TRIANGLE: inside}, otherwise=1.0)
-        yield changing(f"triangle 1 : {inside:g}, by itself", a, finer, tol=TOL)[0]
+def inclusion(name: str, inside: float, **options: Any) -> list[str]:
+    """A polygon of another material, against elements that are fitted to it, and their own change by refinement."""
+    corners = POLYGONS[name]
+    T, seconds = learned(ko.Piecewise({ko.Polygon(corners): inside}, otherwise=1.0), **options)
+    coarse, fine = (polygon_elements(corners, inside, PLACES, refined) for refined in (4, 5))
+    off, own = (float(np.max(np.abs(u - fine)) / np.max(np.abs(fine))) for u in (T(1.0, 0.0)(PLACES), coarse))
+    how = "by itself" if "tol" in options else described(options["method"])
+    against = f"P4 elements, which change by {own:.0e}"
+    return row(f"{name} 1 : {inside:g}, {how}", T, seconds, off, against)
+
+
+def polygon() -> Rows:
+    for name in POLYGONS:
+        yield inclusion(name, 10.0, tol=TOL)
+
+
+def conductor() -> Rows:
+    """A polygon of 1 : 10⁶: values exchanged between parts keep its balance of fluxes; by itself it is not met."""
+    yield inclusion("triangle", 1e6, method=ko.Partition(cells=4, degree=13, levels=18, gluing="values"))
+    yield inclusion("triangle", 1e6, tol=TOL)
 
 
 def board() -> Rows:
@@ -178,7 +201,7 @@ def board() -> Rows:
     save("jumps_checkerboard", {"places": PLACES.tolist(), "values": values.tolist(), "P2": fine.tolist()})
 
 
-CASES = {"disk": disk, "crossing": crossing, "triangle": triangle, "checkerboard": board}
+CASES = {"disk": disk, "crossing": crossing, "polygon": polygon, "checkerboard": board, "conductor": conductor}
 
 
 def main() -> None:

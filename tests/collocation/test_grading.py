@@ -68,9 +68,21 @@ def test_no_cut_runs_through_a_crossing_but_in_its_own_group():
 
 @pytest.mark.parametrize(("target", "along"), [(1.0, 2), (1 / 16, 4), (1 / 17, 6), (1 / 256, 6)])
 def test_a_box_in_space_is_graded_for_an_error(target, along):
-    """u is like r² log r at edges: an error sixteen times smaller asks for one level more."""
+    """u is like r² log r at edges: an error sixteen times smaller asks for one level more; none leaves 2⁻⁸."""
     cube = ko.Box([0, 0, 0], [1, 1, 1])
     problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=cube), ko.Dirichlet(on=cube.boundary))
-    cells, edges = cells_of(problem, pieces_of(problem), 2, target)
+    cells, edges = cells_of(problem, pieces_of(problem), 2, 2.0**-8 * target)
     assert len(cells.low) == along**3
     assert (len(edges) > 0) == (target < 1.0)
+
+
+@pytest.mark.parametrize(("target", "half"), [(2.0**-5, 1), (2.0**-9, 4), (2.0**-13, 8)])
+def test_re_entrant_edges_are_graded_more_deeply_than_convex_ones(target, half):
+    """r^(2/3) leaves an error like r^(4/3): three levels for a factor of 16, where convex edges have one."""
+    body = ko.Box([-1, -1, 0], [1, 1, 1]) - ko.Box([0, 0, -1], [2, 2, 2])
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=body), ko.Dirichlet(on=body.boundary))
+    cells, _ = cells_of(problem, pieces_of(problem), 2, target)
+    low = np.unique(cells.low[:, 0])
+    assert len(low) == 2 * half
+    assert np.isclose(np.min(cells.high[:, 0] - cells.low[:, 0]), {1: 1.0, 4: 0.125, 8: 2.0**-6}[half])
+    assert np.isclose(np.sum(np.prod(cells.high - cells.low, axis=1)), 3.0)

@@ -19,6 +19,7 @@ from kernop.collocation.singularities import jumping, singularities
 from kernop.geometry import Box
 from kernop.geometry.cells import Cell, Cells, Inside, filled, grid_lines, regrown, tree
 from kernop.geometry.domain import Domain
+from kernop.geometry.edges import EdgesOnGrid, crowded
 from kernop.language.problem import Problem
 
 #: Grid lines go through corners if they have at most so many different coordinates along an axis.
@@ -32,6 +33,9 @@ ROUGH, FINEST = 1.0 - 1e-6, 24.0
 DEEP = 5
 #: Cells are not halved more often than this: deeper, rounding of coordinates is seen.
 DEEPEST = 44
+#: What cells of size 1 leave of errors at convex edges of a body in space, where u is like r² log r, and at re-entrant
+#: ones, where it is like r^(2/3); and the powers of the size of cells there with which these fall.
+UNGRADED, RATES = (2.0**-8, 2.0**-5), (4.0, 4.0 / 3.0)
 #: Coordinates that differ by less than this part of the extent are the same.
 SAME = 1e-12
 #: Where else cells are cut if a line, also after so many halvings, would be nearer to a curve than this part.
@@ -61,8 +65,8 @@ def cells_of(
         number: about so many along the longest side.
         target: the error at which the grading aims.
         depth: how often cells are halved at the most singular place, and at others less often, so that errors are
-            alike; None chooses. In a box in space, how often the outermost layers of cells are: grid lines crowd at its
-            sides, so that cells at its edges are small across them.
+            alike; None chooses. In space, on bodies that are made of boxes, how often layers of cells are: grid lines
+            crowd at planes in which there are edges, so that cells at edges are small across them.
         halved: other cells that are halved, by their corners.
     """
     domain, times = pieces.whole, times_of(problem)
@@ -85,10 +89,11 @@ def cells_of(
     longest = max(float(own[-1] - own[0]) for own in lines) / number
     lines = [filled(own, longest) for own in lines]
     lines = with_layers(lines, problem, domain) if times is None else lines
-    if domain.dim == 3 and isinstance(domain, Box):
-        # u is like r² log r at edges: cells of size r there leave an error of r⁴.
-        depth = int(np.ceil(0.25 * np.log2(1.0 / target))) if depth is None else depth
-        lines = [_crowded(own, depth) for own in lines]
+    edged = domain.dim == 3 and pieces.boxed
+    if edged:
+        levels_of = _levels_at(EdgesOnGrid.of(domain, lines), target, depth)
+        edged = any(np.any(own) for own in levels_of)
+        lines = [crowded(*own) for own in zip(lines, levels_of, strict=True)]
     lines = [off_tangents(*own) for own in zip(lines, _tangents(pieces), kept, strict=True)]
     places, inside = _snapped(places, lines), _inside_of(domain)
     deep = places[levels >= DEEP]
@@ -105,14 +110,13 @@ def cells_of(
     rough = isinstance(kind, Kind) and kind.order == 2  # plates are smooth enough at corners
 
     def grown() -> Cells:
-        crowded = [np.isin(own, deep[:, j]) for j, own in enumerate(lines)]
-        return Cells.of(tree(lines, inside, rule, crowded))
+        return Cells.of(tree(lines, inside, rule, [np.isin(own, deep[:, j]) for j, own in enumerate(lines)]))
 
     arrays = tuple(own.tobytes() for own in (*lines, places, levels))
     key = domain, arrays, halves, frozenset(halved), times
     cells = _recent.of(key, grown) if storable(domain) else grown()  # a user's function may say something else tomorrow
     if domain.dim == 3:
-        return cells, _on_edges(cells) if depth and rough and isinstance(domain, Box) else places
+        return cells, EdgesOnGrid.of(domain, lines).middles() if edged and rough else places
     return _at_all_times(cells, places[(levels >= DEEP) & rough], times)
 
 
@@ -144,28 +148,15 @@ def all_touched(lines: Sequence[FloatArray], places: FloatArray, inside: Inside)
     return all(any(map(cell.touches, places)) or not inside(cell.low, cell.high) for cell in cells)
 
 
-def _crowded(lines: FloatArray, levels: int) -> FloatArray:
-    """Grid lines with others beside the first and the last one: half as far away as the next, and so on."""
-    shares = 0.5 ** np.arange(1, levels + 1)
-    first, last = lines[0] + shares * (lines[1] - lines[0]), lines[-1] - shares * (lines[-1] - lines[-2])
-    return np.unique(np.concatenate([lines, first, last]))
-
-
-def _on_edges(cells: Cells) -> FloatArray:
-    """The middles of those edges of cells that lie on edges of the whole, a box in space: (k, 3).
-
-    Where u = 0 on two sides that meet there, −Δu = 1 has solutions like r² log r at an edge.
-    """
-    whole = cells.corners[0]
-    room, middle = SAME * (whole[1] - whole[0]), 0.5 * (cells.low + cells.high)
-    beside = [np.abs(own - side) < room for own, side in zip((cells.low, cells.high), whole, strict=True)]
-    found = [np.empty((0, 3))]
-    for i, j in itertools.combinations(range(3), 2):
-        for one, other in itertools.product((0, 1), repeat=2):
-            here = middle[beside[one][:, i] & beside[other][:, j]]
-            here[:, i], here[:, j] = whole[one, i], whole[other, j]
-            found.append(here)
-    return np.concatenate(found)
+def _levels_at(edges: EdgesOnGrid, target: float, depth: int | None) -> list[NDArray[np.int64]]:
+    """How often cells are halved beside each plane of a grid, for an error; or so often at the roughest edges."""
+    kinds = [edges.planes(False), edges.planes(True)]
+    if depth is None:
+        needed = [np.ceil(np.log2(left / target) / rate) for left, rate in zip(UNGRADED, RATES, strict=True)]
+    else:
+        needed = [np.ceil(depth * RATES[1] / RATES[0]) if any(map(np.any, kinds[1])) else depth, depth]
+    first, second = (max(0, int(own)) for own in needed)
+    return [np.where(inner, second, np.where(outer, first, 0)) for outer, inner in zip(*kinds, strict=True)]
 
 
 def deepened(

@@ -21,7 +21,7 @@ from kernop.geometry.sequences import every_other, gauss
 from kernop.language.problem import Problem
 
 #: Cells with a longest side of more than so many shortest ones have scattered points.
-LONG = 4.0
+LONG = 3.0
 
 
 class Insides:

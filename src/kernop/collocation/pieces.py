@@ -11,6 +11,7 @@ from kernop.basics.stored import stored
 from kernop.collocation.parts import Parts
 from kernop.geometry import Box
 from kernop.geometry.domain import Domain
+from kernop.geometry.edges import made_of_boxes
 from kernop.geometry.patch import Patch
 
 #: Bounds that are smaller than this part of a box are looked at alone.
@@ -45,8 +46,9 @@ class Pieces:
 
     @property
     def boxed(self) -> bool:
-        """Is it a box, without jumps, so that every part fills its cell?"""
-        return isinstance(self.domain, Box) and self.parts is None
+        """Is it a box, or in space a body made of boxes, without jumps, so that every part fills its cell?"""
+        boxes = made_of_boxes(self.domain) if self.parts is None and self.dim == 3 else isinstance(self.domain, Box)
+        return boxes and self.parts is None
 
     def __len__(self) -> int:
         return 1 if self.parts is None else len(self.parts)

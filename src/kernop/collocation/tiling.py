@@ -21,7 +21,7 @@ from kernop.collocation.partwise import PartwisePoints
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.seamlines import SeamLine, length_beside, placed_on, scattered_line, told_apart
 from kernop.collocation.spatial import CutCells, along, nodes_between
-from kernop.geometry.cells import Cells, Face
+from kernop.geometry.cells import SAME, Cells, Face
 from kernop.geometry.clipping import Line, Span, intervals
 from kernop.geometry.patch import Patch
 from kernop.language.ops import itself
@@ -81,7 +81,10 @@ def _by_values(problem: Problem) -> bool:
 
 def touched(cells: Cells, places: FloatArray) -> NDArray[np.bool_]:
     """Which cells touch one of some places (k, d)? (C,)."""
-    return np.array([any(map(leaf.touches, places)) for leaf in cells.leaves])
+    found, slack = np.zeros(len(cells.low), dtype=bool), SAME * (cells.high - cells.low)
+    for x in places:
+        found |= np.all((x >= cells.low - slack) & (x <= cells.high + slack), axis=1)
+    return found
 
 
 class _Builder:

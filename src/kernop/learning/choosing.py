@@ -10,7 +10,9 @@ import numpy as np
 
 from kernop.basics.progress import Stages
 from kernop.collocation.divisible import pieces_of, supported_pieces
+from kernop.collocation.pieces import Pieces
 from kernop.collocation.singularities import singular_places
+from kernop.geometry.edges import reentrant
 from kernop.language.problem import Problem
 from kernop.learning.partitioned import CANNOT, cells_for, partitioned
 from kernop.learning.refine import GOOD
@@ -76,6 +78,8 @@ def in_parts_if_better(
 def _modest(problem: Problem) -> bool:
     """Is a modest number of cells enough, or better than one space for each of the pieces between jumps?"""
     pieces = pieces_of(problem)
+    if pieces.dim == 3:  # for what is good by default, re-entrant edges need tens of thousands of cells
+        return False
     return pieces.parts is not None or cells_for(problem, pieces, GOOD) <= MODEST
 
 
@@ -98,8 +102,8 @@ def singular(problem: Problem, below: float, jumps: bool = True) -> str | None:
     pieces = supported_pieces(problem)
     if isinstance(pieces, str) or (problem.unknowns.total > 1 and below > 1.0):
         return None
-    if pieces.dim == 3:  # by itself only on boxes: elsewhere edges are not known, and one space is quicker
-        return "u is like r² log r at the edges of a box" if pieces.boxed and below > 2.0 else None
+    if pieces.dim == 3:  # by itself only on bodies made of boxes: elsewhere edges are not known
+        return _at_edges(pieces, below) if pieces.boxed else None
     if jumps and pieces.parts is not None:
         return "coefficients jump"
     places, exponents = singular_places(problem, pieces)
@@ -108,6 +112,13 @@ def singular(problem: Problem, below: float, jumps: bool = True) -> str | None:
     worst = int(np.argmin(exponents))
     power = f"like r^{exponents[worst]:.2f}" if problem.unknowns.total == 1 else "singular"
     return f"u is {power} at x = {np.array2string(places[worst], precision=3, suppress_small=True)}"
+
+
+def _at_edges(pieces: Pieces, below: float) -> str | None:
+    """Why u is not smooth at the edges of a body made of boxes."""
+    if reentrant(pieces.whole):
+        return "u is like r^0.67 at re-entrant edges"
+    return "u is like r² log r at the edges of a box" if below > 2.0 else None
 
 
 def _worst(report: Report) -> float:

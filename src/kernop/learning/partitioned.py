@@ -19,6 +19,7 @@ from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.scales import fitted
 from kernop.collocation.tiling import tiled, touched
+from kernop.geometry.edges import reentrant
 from kernop.language.problem import Problem
 from kernop.learning.degrees import DegreeRule, expected, largest_cell, same_degree
 from kernop.learning.followed import Followed, Seen, space_on_parts
@@ -42,11 +43,11 @@ COARSE_MARK = 10.0
 RESOLVED = (0.05, 3.0)
 #: At most so many cells along the longest side to begin with.
 MOST_FIRST = 16
-#: The error at which grading aims, as a part of the tolerance.
+#: The error at which grading aims, as a part of the tolerance; in space it is the tolerance itself.
 AIM = 1e-3
-#: In a box in space cells without grading leave an error of about 2⁻⁸: so it aims at so many times the tolerance; and
-#: parts are at most so many, because the matrices of the top of the tree grow faster than their number.
-SPACE_AIM, SPACE_MOST = 2.0**8, 512
+#: In space parts are at most so many, and on bodies with re-entrant edges so many, because the matrices of the top of
+#: the tree grow faster than their number.
+SPACE_MOST, REENTRANT_MOST = 512, 1000
 #: What is raised where cells cannot be cut, or parts not be glued.
 CANNOT = (ArgumentError, SingularGramError, MemoryLimitError)
 #: What is aimed at by default.
@@ -80,8 +81,9 @@ def partitioned(
     cells = FIRST if method.cells is None else method.cells
     most = check_integer("budget", budget, least=1)
     if pieces.dim == 3:
-        most = min(most, SPACE_MOST)
-        ungraded = method.levels is None and (tol is None or inputs is not None or not pieces.boxed)
+        rough = pieces.boxed and reentrant(pieces.whole)
+        most = min(most, REENTRANT_MOST if rough else SPACE_MOST)
+        ungraded = method.levels is None and not rough and (tol is None or inputs is not None or not pieces.boxed)
         method = replace(method, levels=0) if ungraded else method
     return _refined(task, method, pieces, cells, wanted, asked and tol is not None, inputs, most, stage)
 
@@ -207,7 +209,7 @@ def _varied(task: Task, method: Partition) -> bool:
 
 def _planned(task: Task, method: Partition, pieces: Pieces, cells: int, tol: float) -> Plan:
     """The cells to begin with, and degrees."""
-    target = min(1.0, max(LEAST, (SPACE_AIM if pieces.dim == 3 else AIM) * tol))
+    target = min(1.0, max(LEAST, (1.0 if pieces.dim == 3 else AIM) * tol))
     if not _varied(task, method):
         return Plan(cells=cells, target=target, degrees=_fixed(task, method))
     shortest, longest = float(np.min(task.frame.shortest)), float(np.max(task.frame.high - task.frame.low))
@@ -256,7 +258,8 @@ def _level(
 def _told(operator: SolutionOperator) -> str:
     """The tree in words."""
     space = space_on_parts(operator)
-    sides = np.max(space.mosaic.sides[:, : space.mosaic.pieces.dim], axis=1)
+    dim = space.mosaic.pieces.dim
+    sides = (np.min if dim == 3 else np.max)(space.mosaic.sides[:, :dim], axis=1)  # in space, across edges
     depth = round(float(np.log2(np.max(sides) / np.min(sides))))
     return f"{len(sides)} parts of {space.told_degrees}, halved up to {depth} times"
 

@@ -14,12 +14,15 @@ from kernop.collocation.grading import Corners, cells_of, corners_of
 from kernop.collocation.mosaic import Mosaic
 from kernop.collocation.pieces import Pieces
 from kernop.geometry.cells import Cells
+from kernop.geometry.edges import reentrant
 from kernop.language.problem import Problem
 from kernop.learning.degrees import HIGHEST, Chosen, DegreeRule, wanted
 from kernop.methods.parts.space import PartsSpace
 
 #: The first operator has polynomials of a degree lower by this, and corners graded for an error larger by this factor.
 LOWER, SHALLOW = 2, 16.0
+#: The same factor from level to level where a body in space has re-entrant edges: one or two halvings more.
+REENTRANT_SHALLOW = 4.0
 #: The factor by which that error grows until there are not too many cells.
 SHALLOWER = 4.0
 #: What is below this part of the worst error of a part may come from there: cells are not halved for it.
@@ -71,13 +74,14 @@ class Plan:
     def refined(self, mosaic: Mosaic, wrong: NDArray[np.bool_], step: int) -> Plan:
         """With cells halved whose parts are wrong, (P,); if none is, with deeper grading, and, without it, all.
 
-        In space cells of different sizes beside each other are no gain: a box is graded to its edges, and any other
-        domain cut into more cells.
+        In space cells of different sizes beside each other are no gain: a body made of boxes is graded to its edges,
+        and any other domain cut into more cells.
         """
         if mosaic.pieces.dim == 3 and not mosaic.pieces.boxed:
             return replace(self, cells=self.cells + ceil(self.cells / 2)) if step or np.any(wrong) else self
-        if mosaic.boxes[0].shape[1] == 3 and np.any(mosaic.singular):  # a box in space that is graded to its edges
-            return replace(self, target=max(LEAST, self.target / SHALLOW)) if step else self
+        if mosaic.boxes[0].shape[1] == 3 and np.any(mosaic.singular):  # a body in space that is graded to its edges
+            deeper = REENTRANT_SHALLOW if reentrant(mosaic.pieces.whole) else SHALLOW
+            return replace(self, target=max(LEAST, self.target / deeper)) if step else self
         if step == 0:
             return self if not np.any(wrong) else self._halving(mosaic, wrong)
         if np.any(wrong):
