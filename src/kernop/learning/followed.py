@@ -15,6 +15,8 @@ from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.grading import least_error
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.sampling import interior
+from kernop.collocation.singularities import jumping
+from kernop.geometry.edges import made_of_boxes
 from kernop.language.ops import itself
 from kernop.language.problem import Problem
 from kernop.learning.degrees import slopes
@@ -71,6 +73,7 @@ class Followed:
         if self._jumps and not self.names:
             got = "none, where nothing but the first time has data: 1 there does not fit the walls"
             raise fail(ArgumentError, "inputs", got, "give some that do, or Partition(cells=…) without tol")
+        self.slanted = pieces.dim == 2 and any(len(own.corners) and not made_of_boxes(own) for own in jumping(pieces))
         self._fresh = self._known is None
         self.fluxes = flux_error(task.problem, pieces, self._x)
 

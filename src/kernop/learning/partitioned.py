@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from kernop.basics.progress import Stages
 from kernop.basics.versions import now
 from kernop.collocation.divisible import pieces_of
 from kernop.collocation.elliptic import Kind, kind_of
+from kernop.collocation.grading import Corners
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.scales import fitted
 from kernop.collocation.tiling import tiled, touched
@@ -140,7 +142,8 @@ def _refined(
     """With cells halved where they are wrong, until what is measured meets the tolerance.
 
     The first operator is coarser in every respect, so that the change to the second tells of degrees and of grading.
-    Where the depth of grading is given, a deeper one is asked in the end what it leaves.
+    Where the depth of grading is given, a deeper one is asked in the end what it leaves. Where coefficients jump at
+    corners of lines that cut cells, one of other cells is: levels have the same cells there, and leave the same.
     """
     follow = Followed(task, pieces, inputs)
     plan = _planned(task, method, pieces, cells, tol).within(most, task.problem, pieces, method.levels)
@@ -165,9 +168,9 @@ def _refined(
         levels.append(_level(operator, seen, estimates, changes, time.perf_counter() - started))
         stage.say(str(levels[-1]))
         if step and max(seen.error, *_estimates(levels[:-1], changes), seen.wrong.max() / COARSE_MARK) <= tol:
-            if method.levels is not None and np.any(space_on_parts(operator).mosaic.singular):
-                deeper = replace(method, levels=method.levels + 1)
-                other = follow(_learned(task, deeper, pieces, plan, stage, known)).values
+            other = _otherwise(method, plan, follow.slanted)
+            if other is not None and np.any(space_on_parts(operator).mosaic.singular):
+                other = follow(_learned(task, other[0], pieces, other[1], stage, known)).values
                 estimates = list(np.maximum(estimates, SAFETY * np.array(_changes(other, seen.values))).tolist())
             status = "met" if max(estimates, default=0.0) <= tol else "stagnated"
             break
@@ -195,6 +198,15 @@ def _refined(
         space=_told(operator),
     )
     return replace(operator, report=report)
+
+
+def _otherwise(method: Partition, plan: Plan, slanted: bool) -> tuple[Partition, Plan] | None:
+    """What is asked in the end about errors that are the same on all levels; None if there are none."""
+    if method.levels is not None:
+        return replace(method, levels=method.levels + 1), plan
+    if slanted:
+        return method, replace(plan, cells=plan.cells + ceil(plan.cells / 2), halved=frozenset[Corners]())
+    return None
 
 
 def _varied(task: Task, method: Partition) -> bool:
