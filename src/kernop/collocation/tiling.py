@@ -16,10 +16,22 @@ from kernop.basics.stored import storable
 from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.lasting import times_of
 from kernop.collocation.mirror import Mirror
-from kernop.collocation.mosaic import Counts, Mosaic, Seam, Seams, degree_for, scattered_nodes, trace_nodes
+from kernop.collocation.mosaic import (
+    STAR,
+    TIP,
+    Counts,
+    Mosaic,
+    Seam,
+    Seams,
+    degree_for,
+    scattered_nodes,
+    trace_nodes,
+)
 from kernop.collocation.partwise import PartwisePoints
 from kernop.collocation.pieces import Pieces
+from kernop.collocation.singularities import singularities
 from kernop.collocation.spatial import CutCells, SeamNodes, along, nodes_between
+from kernop.collocation.stars import Star
 from kernop.collocation.surfaces import sequence_of
 from kernop.geometry.cells import Cells, Face
 from kernop.geometry.clipping import Line, Span, intervals
@@ -37,6 +49,9 @@ ASIDE, SHORTEST = 1e-8, 1e-5
 FEWEST = 4
 #: Nearer to a corner, in units of the domain, conditions of the other side would be seen.
 NEAR = 1e-6
+
+#: A place is well inside a cell within this part of it.
+WELL_INSIDE = 0.6
 
 #: Points at the first time on a part that does not fill its cell, for each of one that does.
 INITIAL = 1.5
@@ -64,7 +79,7 @@ def tiled(
     problem: Problem,
     pieces: Pieces,
     cells: Cells,
-    singular: NDArray[np.bool_],
+    singular: NDArray[np.int64],
     counts: Sequence[Counts],
     seed: int,
 ) -> Mosaic:
@@ -72,7 +87,7 @@ def tiled(
 
     Arguments:
         cells: of space; in space and time, of both: each part has all times.
-        singular: is u singular in a cell? (C,).
+        singular: where u is singular, see `touched`, (C,).
         counts: of points and traces of the parts in each cell, C of them.
     """
 
@@ -88,7 +103,8 @@ def tiled(
     if not storable((looked_at, where)):  # regions that are told by functions, which may say something else tomorrow
         return make()
     arrays = cells.corners.tobytes(), cells.parents.tobytes(), singular.tobytes()
-    key = (tuple(looked_at), kind_of(problem), where, arrays, tuple(counts), seed)
+    stars = tuple((cell, own.key) for cell, own in _stars_among(problem, pieces, cells).items())
+    key = (tuple(looked_at), kind_of(problem), where, arrays, tuple(counts), seed, stars)
     return _recent.of(key, make, keep=lambda found: found.numbers <= MUCH)
 
 
@@ -99,9 +115,28 @@ def _by_values(problem: Problem) -> bool:
     return plain and all(c.op is itself for c in sides)
 
 
-def touched(cells: Cells, places: FloatArray) -> NDArray[np.bool_]:
-    """Which cells touch one of some places (k, d)? (C,)."""
-    return np.array([any(map(leaf.touches, places)) for leaf in cells.leaves])
+def touched(problem: Problem, pieces: Pieces, cells: Cells, places: FloatArray) -> NDArray[np.int64]:
+    """`TIP` for cells that touch one of some places (k, d), `STAR` for those that are a star, else 0: (C,)."""
+    found = np.array([TIP * any(map(leaf.touches, places)) for leaf in cells.leaves], dtype=np.int64)
+    found[list(_stars_among(problem, pieces, cells))] = STAR
+    return found
+
+
+def _stars_among(problem: Problem, pieces: Pieces, cells: Cells) -> dict[int, Star]:
+    """The functions of each cell that is a star: well inside of it is a place that may have one.
+
+    Only cells that are made for it are such: grid lines go through all of these places.
+    """
+    if pieces.parts is None or pieces.dim != 2 or problem.timed:
+        return {}
+    around, found = singularities(problem, pieces), dict[int, Star]()
+    for sectors, place in zip(around.sectors, around.places, strict=True):
+        if sectors is not None:
+            cell = int(cells.locate(place[None])[0])
+            low, high = cells.low[cell], cells.high[cell]
+            if np.all(np.abs(2.0 * place - low - high) < WELL_INSIDE * (high - low)):
+                found[cell] = Star.of(sectors, place, low, high)
+    return found
 
 
 class _Builder:
@@ -113,7 +148,7 @@ class _Builder:
         pieces: Pieces,
         cells: Cells,
         *,
-        singular: NDArray[np.bool_],
+        singular: NDArray[np.int64],
         counts: Sequence[Counts],
         seed: int,
     ) -> None:
@@ -134,6 +169,7 @@ class _Builder:
         self._around: list[list[tuple[FloatArray, FloatArray, FloatArray]]] = []  # nodes, normals, places to look at
         self._seams: list[_Line] = []
         self._sequence = sequence_of(problem.dim, seed)
+        self._stars = _stars_among(problem, pieces, cells)
 
     def _nodes(self, cell: int) -> FloatArray:
         """Nodes on sides of parts of a cell, (n, d − 1) in the unit cube."""
@@ -148,10 +184,13 @@ class _Builder:
         # long cell the derivatives along it count for little, so that a grid does not determine polynomials along it.
         # So few are enough for equations of second order; those of fourth order need more of either.
         kind = kind_of(self._problem)
-        scattered = self._singular | (self._size > LONG * np.min(self._high - self._low, axis=1))
+        scattered = (self._singular > 0) | (self._size > LONG * np.min(self._high - self._low, axis=1))
         scattered |= not (isinstance(kind, Kind) and kind.order == 2)
         places = {n: (self._sequence(0, 4 * n.scattered)[: n.scattered], self._unit(n)) for n in set(self._counts)}
         for cell, counts in enumerate(self._counts):
+            if cell in self._stars:
+                self._star(cell)
+                continue
             a, b = self._mirror.corners(low[cell], high[cell])
             drawn, unit = places[counts]
             x = a + (drawn if scattered[cell] else unit) * (b - a)
@@ -171,6 +210,15 @@ class _Builder:
             raise fail(
                 ArgumentError, "method", got, "make the cells smaller; or state a ko.Interface, and use ko.Subspace"
             )
+
+    def _star(self, cell: int) -> None:
+        """One part for all pieces that meet in a cell."""
+        low, high = self._low[cell], self._high[cell]
+        x = 0.5 * (low + high) + 0.5 * (high - low) * self._stars[cell].points()
+        pieces = np.unique(self._pieces.which(x)).tolist()
+        self._part(cell, pieces[0], x, True)
+        for piece in pieces:
+            self._numbers[cell, piece] = self._numbers[cell, pieces[0]]
 
     def _unit(self, counts: Counts) -> FloatArray:
         """Points in the unit cell of a part that fills its cell."""
@@ -367,7 +415,7 @@ class _Builder:
         found: list[_Line] = []
         for i in range(len(self._pieces)):
             for j in range(len(self._pieces)):
-                if i == j or (cell, i) not in self._numbers or (cell, j) not in self._numbers:
+                if i == j or cell in self._stars or (cell, i) not in self._numbers or (cell, j) not in self._numbers:
                     continue
 
                 def held(t: FloatArray, i: int = i, j: int = j) -> NDArray[np.bool_]:
@@ -414,9 +462,12 @@ class _Builder:
         rows.add([(part, x) for part, x, _, _ in around], normals, places, self._problem.dim - 1)
         owners = np.array(self._owners, dtype=np.intp)
         several = np.bincount([part for seam in self._seams for part in (seam.below, seam.above)], minlength=count)
-        traces = [self._counts[cell].traces_on(n) for cell, n in zip(owners[:, 0], several.tolist(), strict=True)]
+        traces = [
+            self._counts[cell].traces if cell in self._stars else self._counts[cell].traces_on(n)
+            for cell, n in zip(owners[:, 0].tolist(), several.tolist(), strict=True)
+        ]
         seams = Seams.of([self._sewn(seam, np.abs(high - low), traces) for seam in self._seams], low.shape[1])
-        singular = self._singular[owners[:, 0]].astype(np.int64)
+        singular = self._singular[owners[:, 0]]
         points, starts = rows.done()
         return Mosaic(
             cells=self._cells,
@@ -427,6 +478,7 @@ class _Builder:
             points=points,
             starts=frozen(starts),
             singular=frozen(singular),
+            stars=frozen(tuple(self._stars[cell] for cell in owners[:, 0].tolist() if cell in self._stars)),
         )
 
     def _sewn(self, seam: _Line, sides: FloatArray, traces: Sequence[int]) -> Seam:
