@@ -212,7 +212,7 @@ def triangle() -> Rows:
 
 
 def board() -> Rows:
-    finer, kept = ko.Partition(cells=8, degree=16, levels=13), dict[str, Any](places=PLACES.tolist())
+    finer, kept = ko.Partition(cells=8, degree=13, levels=14), dict[str, Any](places=PLACES.tolist())
     for contrast in (10.0, 1e6):
         name = f"checkerboard 1 : {contrast:g}, by itself"
         found, values, T = changing(name, checkerboard(contrast), finer, tol=TOL)

@@ -9,7 +9,7 @@ from kernop.collocation.divisible import pieces_of
 from kernop.collocation.mosaic import STAR
 from kernop.collocation.singularities import singularities
 from kernop.collocation.stars import Sectors, Star
-from kernop.collocation.transmission import modes
+from kernop.collocation.transmission import powers_around
 
 BOX = ko.Box([-1, -1], [1, 1])
 QUARTERS = 0.5 * np.pi * np.arange(4)
@@ -42,14 +42,14 @@ def kellogg(contrast):
 @pytest.mark.parametrize("contrast", [1.001, 10.0, 1e6, 1e8])
 def test_powers_of_four_quarters(contrast):
     """γ, 2 − γ, 2, 2, 2 + γ, to rounding, however small."""
-    found = modes(QUARTERS, np.array([contrast, 1.0, contrast, 1.0]), 3.0).powers
+    found = powers_around(QUARTERS, np.array([contrast, 1.0, contrast, 1.0]), 3.0).powers
     power = 4 / np.pi * np.arctan(contrast**-0.5)
     np.testing.assert_allclose(found[1], power, rtol=1e-13)
     np.testing.assert_allclose(found[:6], [0, *sorted([power, 2 - power, 2, 2, 2 + power])], rtol=1e-12)
 
 
 def test_functions_are_continuous_with_their_fluxes():
-    found, a = modes(THREE.angles, THREE.coefficients, 14.0), THREE.coefficients
+    found, a = powers_around(THREE.angles, THREE.coefficients, 14.0), THREE.coefficients
     widths = np.diff(np.append(THREE.angles, THREE.angles[0] + 2 * np.pi))
     turn = 0.5 * found.powers[:, None] * widths
     c, s = np.cos(turn), np.sin(turn)

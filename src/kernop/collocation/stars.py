@@ -15,7 +15,7 @@ import numpy as np
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.stored import stored
-from kernop.collocation.transmission import Modes, modes
+from kernop.collocation.transmission import Modes, powers_around
 from kernop.language.fields import MultiIndex
 
 #: The highest power of r in a star.
@@ -45,7 +45,7 @@ class Sectors:
     @cached_property
     def modes(self) -> Modes:
         """The functions r^α Φ(θ) around the place."""
-        return modes(self.angles, self.coefficients, HIGHEST)
+        return powers_around(self.angles, self.coefficients, HIGHEST)
 
 
 @stored("star", by_value=False)

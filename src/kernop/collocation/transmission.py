@@ -38,7 +38,7 @@ class Modes:
     sources: FloatArray
 
 
-def modes(angles: FloatArray, a: FloatArray, highest: float) -> Modes:
+def powers_around(angles: FloatArray, a: FloatArray, highest: float) -> Modes:
     """All of them up to a power.
 
     Arguments:
