@@ -15,12 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernop.basics.errors import NumberArray
+from kernop.basics.errors import NumberArray, OperatorError
 from kernop.basics.frozen import Kept
 from kernop.basics.precision import eagerly
 from kernop.geometry import Points
 from kernop.language.conditions import Condition
 from kernop.language.fields import Term
+from kernop.language.interface import flux_of
 from kernop.language.ops import coefficient_values, linear_forms
 from kernop.language.problem import Problem
 
@@ -63,6 +64,17 @@ def condition_tables(problem: Problem, condition: Condition, points: Points) -> 
     with eagerly():
         forms, _ = linear_forms(condition.op, points, problem.unknowns, of=condition.of, name=condition.name)
         return coefficient_values(forms, points, condition.name)
+
+
+def flux_tables(problem: Problem, condition: Condition, points: Points) -> list[Table] | None:
+    """What stands in the div of an equation, along the normal; None if there is not one of it."""
+    try:
+        with eagerly():
+            op = flux_of(condition.op)
+            forms, _ = linear_forms(op, points, problem.unknowns, of=condition.of, name=condition.name)
+            return coefficient_values(forms, points, condition.name)
+    except OperatorError:
+        return None
 
 
 _kinds: Kept[Problem, Kind | str] = Kept()

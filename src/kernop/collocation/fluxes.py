@@ -19,15 +19,14 @@ from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, Operato
 from kernop.basics.frozen import Kept
 from kernop.basics.precision import eagerly
 from kernop.collocation.ansatz import Ansatz
-from kernop.collocation.elliptic import Kind, Table, condition_tables, equations_of, kind_of, tables_of
+from kernop.collocation.elliptic import Kind, Table, condition_tables, equations_of, flux_tables, kind_of, tables_of
 from kernop.collocation.functionals import Block
-from kernop.collocation.mosaic import Mosaic
+from kernop.collocation.mosaic import STAR, Mosaic
 from kernop.geometry import Points
 from kernop.geometry.points import points_at
 from kernop.language.conditions import Condition
 from kernop.language.fields import Term
-from kernop.language.interface import flux_of
-from kernop.language.ops import coefficient_values, linear_forms
+from kernop.language.ops import linear_forms
 from kernop.language.problem import Problem
 from kernop.language.sides import LIMIT
 
@@ -164,6 +163,8 @@ def _aside(found: Mosaic, x: FloatArray, direction: FloatArray, parts: NDArray[n
     size = np.max(found.sides[:, : found.pieces.dim], axis=1)[parts]
     least = LEAST * np.maximum(1.0, np.max(np.abs(x), axis=1))
     length, pieces = np.maximum(STEP * size, least), found.owners[parts, 1]
+    within = (found.singular == STAR)[parts]  # a star has several pieces
+    pieces[within] = found.pieces.which(x[within] + 4.0 * least[within, None] * direction[within])
     asked = np.arange(len(x))
     for _ in range(SHORTER):
         y, step = x[asked], length[asked, None] * direction[asked]
@@ -190,7 +191,7 @@ def _divergences(problem: Problem, kind: Kind, points: Points, jumps: bool) -> l
     """The fluxes of equations: what stands in their div, or, if that is not plain, that of their highest terms."""
     found: list[Table] = []
     for condition in equations_of(problem):
-        plain = _inner(problem, condition, points)
+        plain = flux_tables(problem, condition, points)
         if plain is not None and not kind.pressures and len(plain) == _components(problem, condition, points):
             found += plain
             continue
@@ -218,17 +219,6 @@ def _components(problem: Problem, condition: Condition, points: Points) -> int:
             forms, _ = linear_forms(condition.op, points, problem.unknowns, of=condition.of, name=condition.name)
         known[condition.name] = len(forms)
     return known[condition.name]
-
-
-def _inner(problem: Problem, condition: Condition, points: Points) -> list[Table] | None:
-    """What stands in the div of an equation, along the normal; None if there is not one of it."""
-    try:
-        with eagerly():
-            op = flux_of(condition.op)
-            forms, _ = linear_forms(op, points, problem.unknowns, of=condition.of, name=condition.name)
-            return coefficient_values(forms, points, condition.name)
-    except OperatorError:
-        return None
 
 
 def _second_order(table: Table, kind: Kind, points: Points) -> Table:

@@ -15,20 +15,20 @@ from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.lasting import times_of
 from kernop.collocation.layers import with_layers
 from kernop.collocation.pieces import Pieces
-from kernop.collocation.singularities import jumping, singularities
+from kernop.collocation.singularities import LINES, jumping, singularities
 from kernop.geometry import Box
-from kernop.geometry.cells import Cell, Cells, Inside, filled, grid_lines, regrown, tree
+from kernop.geometry.cells import Cell, Cells, Centre, Inside, filled, grid_lines, regrown, tree
 from kernop.geometry.domain import Domain
 from kernop.geometry.edges import EdgesOnGrid, crowded
 from kernop.language.problem import Problem
 
-#: Grid lines go through corners if they have at most so many different coordinates along an axis.
-LINES = 9
 #: Lines nearer to each other than this part of the extent leave thin cells between them.
 ASIDE = 2.0**-5
 #: In the plane and time cells are halved only where u is like r to a power below this, and, by themselves, for an error
 #: of 2 to minus this: polynomials of the degrees that such parts have reach no less.
 ROUGH, FINEST = 1.0 - 1e-6, 24.0
+#: The corners of a star are nearer to its place than this part of the distance to what else is there.
+CLEAR_OF = 0.75
 #: Cells that are halved so often at a singularity are too small to matter.
 DEEP = 5
 #: Cells are not halved more often than this: deeper, rounding of coordinates is seen.
@@ -71,13 +71,16 @@ def cells_of(
     """
     domain, times = pieces.whole, times_of(problem)
     low, high = domain.bounds
-    places, exponents, rates = singularities(problem, pieces)
+    around = singularities(problem, pieces)
+    places, exponents, rates = around.places, around.exponents, around.rates
     # Grading begins from cells of half of the longest side: where they are smaller, less of it is left to do.
     begun = np.log2(max(2.0, number) / 2.0)
     levels = np.log2(1.0 / target) / rates - begun if depth is None else depth * (min(rates, default=1.0) / rates)
     if times is not None:
         levels = np.where(exponents < ROUGH, levels if depth is not None else np.minimum(levels, FINEST / rates), 0.0)
     levels = np.minimum(np.ceil(levels), DEEPEST if depth is not None else np.floor(DEEPEST - begun))
+    stars = np.array([own is not None for own in around.sectors], dtype=bool) & (levels > 0.0)
+    exponents = np.where(stars, 0.0, exponents)
     marks = [np.array([a, b]) for a, b in zip(low, high, strict=True)]
     if domain.dim != 2:
         marks = [np.append(own, inner) for own, inner in zip(marks, _inner_sides(pieces), strict=True)]
@@ -96,10 +99,20 @@ def cells_of(
         lines = [crowded(*own) for own in zip(lines, levels_of, strict=True)]
     lines = [off_tangents(*own) for own in zip(lines, _tangents(pieces), kept, strict=True)]
     places, inside = _snapped(places, lines), _inside_of(domain)
-    deep = places[levels >= DEEP]
+    deep = places[(levels >= DEEP) | stars]
     halves = domain.dim == 2 and all_touched(lines, deep, inside)  # so lines can be drawn between deep places
+    if domain.dim == 2 and not halves:
+        lines = [_parted(own, places[stars, j], deep[:, j]) for j, own in enumerate(lines)]
     if halves:
         lines = [np.sort(np.concatenate([own, 0.5 * (own[:-1] + own[1:])])) for own in lines]
+
+    rings = np.maximum(levels - halves, 0.0).astype(int)
+    centres = [
+        Centre(place, count, CLEAR_OF * own.room)
+        for place, count, own, star in zip(places, rings.tolist(), around.sectors, stars.tolist(), strict=True)
+        if star and own is not None
+    ]
+    levels = np.where(stars, 0.0, levels)
 
     def rule(a: FloatArray, b: FloatArray, depth: int) -> bool:
         slack = 1e-9 * (b - a)
@@ -110,14 +123,22 @@ def cells_of(
     rough = isinstance(kind, Kind) and kind.order == 2  # plates are smooth enough at corners
 
     def grown() -> Cells:
-        return Cells.of(tree(lines, inside, rule, [np.isin(own, deep[:, j]) for j, own in enumerate(lines)]))
+        dense = [np.isin(own, deep[:, j]) for j, own in enumerate(lines)]
+        return Cells.of(tree(lines, inside, rule, dense, centres))
 
-    arrays = tuple(own.tobytes() for own in (*lines, places, levels))
-    key = domain, arrays, halves, frozenset(halved), times
+    arrays = tuple(own.tobytes() for own in (*lines, places, levels, rings))
+    key = domain, arrays, halves, frozenset(halved), times, tuple((*own.place.tolist(), own.room) for own in centres)
     cells = _recent.of(key, grown) if storable(domain) else grown()  # a user's function may say something else tomorrow
     if domain.dim == 3:
         return cells, EdgesOnGrid.of(domain, lines).middles() if edged and rough else places
-    return _at_all_times(cells, places[(levels >= DEEP) & rough], times)
+    return _at_all_times(cells, places[((levels >= DEEP) | stars) & rough], times)
+
+
+def _parted(lines: FloatArray, stars: FloatArray, deep: FloatArray) -> FloatArray:
+    """Grid lines with others between those through stars and through other places to which cells are graded."""
+    through, rough = np.isin(lines, stars), np.isin(lines, deep)
+    between = (through[1:] & rough[:-1]) | (through[:-1] & rough[1:])
+    return np.sort(np.append(lines, 0.5 * (lines[1:] + lines[:-1])[between]))
 
 
 def _at_all_times(cells: Cells, places: FloatArray, times: tuple[float, float] | None) -> tuple[Cells, FloatArray]:
@@ -169,13 +190,21 @@ def deepened(
     """
     times, dim = times_of(problem), pieces.whole.dim
     cells = cells if times is None else cells.without_time()
-    places = _snapped(singularities(problem, pieces)[0], [np.unique(own) for own in cells.corners.T.reshape(dim, -1)])
-    places = np.array([x for x in places if any(cells.leaves[k].touches(x) for k in singular)]).reshape(-1, dim)
+    around = singularities(problem, pieces)
+    places = _snapped(around.places, [np.unique(own) for own in cells.corners.T.reshape(dim, -1)])
+    near = [any(cells.leaves[k].touches(x) for k in singular) for x in places]
+    centres = [
+        Centre(place, more, CLEAR_OF * own.room)
+        for place, own, here in zip(places, around.sectors, near, strict=True)
+        if here and own is not None and not np.any(np.all(cells.corners.reshape(-1, dim) == place, axis=1))
+    ]
+    places = places[np.array(near, dtype=bool)]
 
     def rule(a: FloatArray, b: FloatArray, depth: int) -> bool:
         return depth < more and any(map(Cell(a, b).touches, places))
 
-    return _at_all_times(Cells.of(regrown(cells.root, _inside_of(pieces.whole), rule)), places, times)
+    root = regrown(cells.root, _inside_of(pieces.whole), rule, centres)
+    return _at_all_times(Cells.of(root), places, times)
 
 
 def _inside_of(domain: Domain) -> Inside:
@@ -242,7 +271,7 @@ def _telling(marks: FloatArray, exponents: FloatArray, close: float) -> NDArray[
 
 def least_error(problem: Problem, pieces: Pieces) -> float:
     """What the deepest grading leaves of the error, about; relative, where u is as rough as it may be."""
-    _, _, rates = singularities(problem, pieces)
+    rates = singularities(problem, pieces).rates
     return float(2.0 ** (-DEEPEST * np.min(rates, initial=np.inf)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -14,6 +14,7 @@ from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.mirror import Mirror
 from kernop.collocation.mosaic import Counts
 from kernop.collocation.pieces import Pieces
+from kernop.collocation.stars import Star
 from kernop.collocation.surfaces import sequence_of
 from kernop.geometry.cells import Cells
 from kernop.geometry.seeking import sought
@@ -29,6 +30,7 @@ class Insides:
 
     Arguments:
         singular: is u singular in a cell? (C,).
+        stars: of the cells around crossings of jumps, by their numbers; each is one part.
         counts: of points of the parts in each cell, C of them.
         by_values: are values of one unknown given on all sides, so that few points are enough?
         mirror: in which cells are placed.
@@ -47,6 +49,7 @@ class Insides:
         cells: Cells,
         *,
         singular: NDArray[np.bool_],
+        stars: Mapping[int, Star],
         counts: Sequence[Counts],
         by_values: bool,
         mirror: Mirror,
@@ -54,6 +57,7 @@ class Insides:
     ) -> None:
         self._problem, self._pieces, self._cells, self._mirror = problem, pieces, cells, mirror
         self._singular, self._counts, self._by_values = singular, counts, by_values
+        self._stars = stars
         self._sides = (cells.high - cells.low)[:, : pieces.dim]
         self._size = np.max(self._sides, axis=1)
         self._filled_always = pieces.dim == 3 and pieces.boxed
@@ -77,12 +81,15 @@ class Insides:
         scattered |= not (isinstance(kind, Kind) and kind.order == 2)
         places = {n: (self._sequence(0, 4 * n.scattered)[: n.scattered], self._unit(n)) for n in set(self._counts)}
         for cell, counts in enumerate(self._counts):
+            if cell in self._stars:
+                self._star(cell)
+                continue
             a, b = self._mirror.corners(low[cell], high[cell])
             drawn, unit = places[counts]
             x = a + (drawn if scattered[cell] else unit) * (b - a)
             for piece in range(len(self._pieces)):
                 height = heights[piece][cell]
-                if height < -reach[cell] * (1.0 - 1e-9) or (self._filled_always):
+                if height < -reach[cell] * (1.0 - 1e-9) or self._filled_always:
                     self._part(cell, piece, x, True)
                     break
                 if height < reach[cell]:
@@ -96,6 +103,15 @@ class Insides:
             raise fail(
                 ArgumentError, "method", got, "make the cells smaller; or state a ko.Interface, and use ko.Subspace"
             )
+
+    def _star(self, cell: int) -> None:
+        """One part for all pieces that meet in a cell."""
+        low, high = self._cells.low[cell], self._cells.high[cell]
+        x = 0.5 * (low + high) + 0.5 * (high - low) * self._stars[cell].points()
+        first, *others = np.unique(self._pieces.which(x)).tolist()
+        self._part(cell, first, x, True)
+        for piece in others:
+            self.numbers[cell, piece] = self.numbers[cell, first]
 
     def _unit(self, counts: Counts) -> FloatArray:
         """Points in the unit cell of a part that fills its cell."""

@@ -14,12 +14,15 @@ from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
 from kernop.collocation.pieces import Pieces
+from kernop.collocation.stars import Star
 from kernop.geometry import Points
 from kernop.geometry.cells import Cells
 from kernop.geometry.sequences import gauss
 
 #: The faces of a cell in the plane.
 FACES = 4
+#: What a cell, or a part, is at a place where u is singular: one that touches it, or a star around it.
+TIP, STAR = 1, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +155,8 @@ class Mosaic:
         sewn: the seams between two parts.
         points: of each condition, by name, part after part; none in a file, which has them elsewhere.
         starts: of each condition, where the points of each part begin, (P + 1,).
-        singular: 1 for parts at places where u is singular, else 0, (P,).
+        singular: `TIP` or `STAR` for parts at places where u is singular, else 0, (P,).
+        stars: the functions of parts that are stars, in their order.
     """
 
     cells: Cells
@@ -163,6 +167,7 @@ class Mosaic:
     points: Mapping[str, Points]
     starts: Mapping[str, NDArray[np.intp]]
     singular: NDArray[np.int64]
+    stars: tuple[Star, ...] = ()
 
     def check(self) -> None:
         """Raise unless the parts of a mosaic that comes from a file fit each other."""
@@ -176,6 +181,8 @@ class Mosaic:
         most = (len(self.cells.leaves), len(self.pieces))
         if np.any(self.owners < 0) or np.any(self.owners >= most) or len(np.unique(self.owners[:, 0])) < most[0]:
             raise fail(ArgumentError, "owners", "numbers that are not those of all cells, and of pieces", REMEDY)
+        if np.sum(self.singular == STAR) != len(self.stars):
+            raise fail(ArgumentError, "stars", f"{len(self.stars)} of them, for other parts", REMEDY)
         if np.any(self.sewn.sides < 0) or np.any(self.sewn.sides >= parts):
             raise fail(ArgumentError, "seams", "some of other parts", REMEDY)
 
@@ -193,6 +200,11 @@ class Mosaic:
     def seams(self) -> tuple[Seam, ...]:
         """The seams, each between two parts."""
         return self.sewn.split
+
+    @cached_property
+    def star_of(self) -> dict[int, Star]:
+        """The functions of a part that is a star, by its number."""
+        return dict(zip(np.flatnonzero(self.singular == STAR).tolist(), self.stars, strict=True))
 
     @cached_property
     def of_cells(self) -> tuple[tuple[int, ...], ...]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from kernop.basics.errors import BoolArray, FloatArray
 from kernop.basics.frozen import Kept, frozen
-from kernop.collocation.crossings import exponent_at
+from kernop.collocation.crossings import EVEN, exponent_at, sectors_around
 from kernop.collocation.lasting import lasting
 from kernop.collocation.pieces import Pieces
+from kernop.collocation.stars import Sectors
 from kernop.geometry.clipping import Line, intervals
 from kernop.geometry.domain import Domain
 from kernop.language.ops import itself
@@ -18,20 +20,36 @@ from kernop.language.problem import Problem
 
 #: Nearer to the end of a line, conditions of its neighbour are seen.
 END = 1e-7
-#: So near to 1 the power of r with which u begins at a corner of lines of jumps is 1.
-EVEN = 1e-2
 
-Singularities = tuple[FloatArray, FloatArray, FloatArray]
+#: Grid lines go through places if these have at most so many different coordinates along an axis; only then are stars
+#: taken.
+LINES = 9
+
+
+@dataclass(frozen=True, eq=False)
+class Singularities:
+    """Places at which u is singular in the plane.
+
+    Arguments:
+        places: (k, 2).
+        exponents: u is like r to this power, (k,).
+        rates: what grading to cells of the size r leaves of the error, or a star of this size, is like r to this, (k,).
+        sectors: what is around a place at which there may be a star, else None.
+    """
+
+    places: FloatArray
+    exponents: FloatArray
+    rates: FloatArray
+    sectors: tuple[Sectors | None, ...]
+
+
 #: Places at which u is singular, by the problem and the pieces of its domain; by the problem, if nothing jumps in it.
 _FOUND: Kept[Problem, Kept[Pieces, Singularities]] = Kept()
 _AROUND: Kept[Problem, Singularities] = Kept()
 
 
 def singularities(problem: Problem, pieces: Pieces) -> Singularities:
-    """Places and powers, see `singular_places`; grading to cells of size r leaves an error of r to other powers, (k,).
-
-    They are found once: where many lines of jumps cross, that takes a second.
-    """
+    """Where u is singular, and how. It is found once: where many lines of jumps cross, that takes a second."""
     if pieces.parts is None:  # the boundary alone tells it, whatever the coefficients
         return _AROUND.of(problem, lambda: _with_rates(problem, pieces))
     return _FOUND.of(problem, Kept[Pieces, Singularities]).of(pieces, lambda: _with_rates(problem, pieces))
@@ -40,7 +58,11 @@ def singularities(problem: Problem, pieces: Pieces) -> Singularities:
 def _with_rates(problem: Problem, pieces: Pieces) -> Singularities:
     places, exponents = singular_places(problem, pieces)
     rates = np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
-    return frozen((places, exponents, rates))
+    lined = all(len(np.unique(np.round(own, 12))) <= LINES for own in places.T)
+    sectors = sectors_around(problem, pieces, places) if lined else [None] * len(places)
+    for k, own in enumerate(sectors):
+        rates[k] = rates[k] if own is None else own.rate
+    return frozen(Singularities(places, exponents, rates, tuple(sectors)))
 
 
 def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray]:
@@ -58,7 +80,8 @@ def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, Float
     places = [domain.corners.x, changes]
     exponents = [np.where(mixed, 0.5, 1.0) * np.pi / domain.corners.angle, np.full(len(changes), 0.5)]
     corners = [region.corners.x for region in jumping(pieces)]
-    x = np.unique(np.round(np.concatenate([np.empty((0, 2)), *corners]), 12), axis=0)
+    x = np.concatenate([np.empty((0, 2)), *corners])
+    x = x[np.unique(np.round(x, 12), axis=0, return_index=True)[1]]
     x = x[domain.contains(x)] if len(x) else x
     others = np.concatenate([*places, x])
     found = np.array([exponent_at(problem, pieces, place, others) for place in x])

@@ -16,11 +16,23 @@ from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.insides import Insides
 from kernop.collocation.lasting import times_of
 from kernop.collocation.mirror import Mirror
-from kernop.collocation.mosaic import Counts, Mosaic, Seam, Seams, degree_for, scattered_nodes, trace_nodes
+from kernop.collocation.mosaic import (
+    STAR,
+    TIP,
+    Counts,
+    Mosaic,
+    Seam,
+    Seams,
+    degree_for,
+    scattered_nodes,
+    trace_nodes,
+)
 from kernop.collocation.partwise import PartwisePoints
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.seamlines import SeamLine, length_beside, placed_on, scattered_line, told_apart
+from kernop.collocation.singularities import singularities
 from kernop.collocation.spatial import CutCells, along, nodes_between
+from kernop.collocation.stars import Star
 from kernop.geometry.cells import SAME, Cells, Face
 from kernop.geometry.clipping import Line, Span, intervals
 from kernop.geometry.patch import Patch
@@ -31,6 +43,9 @@ from kernop.language.problem import Problem
 ASIDE, SHORTEST = 1e-8, 1e-5
 #: Nearer to a corner, in units of the domain, conditions of the other side would be seen.
 NEAR = 1e-6
+
+#: A place is well inside a cell within this part of it.
+WELL_INSIDE = 0.6
 
 #: Points at the first time on a part that does not fill its cell, for each of one that does.
 INITIAL = 1.5
@@ -45,7 +60,7 @@ def tiled(
     problem: Problem,
     pieces: Pieces,
     cells: Cells,
-    singular: NDArray[np.bool_],
+    singular: NDArray[np.int64],
     counts: Sequence[Counts],
     seed: int,
 ) -> Mosaic:
@@ -53,7 +68,7 @@ def tiled(
 
     Arguments:
         cells: of space; in space and time, of both: each part has all times.
-        singular: is u singular in a cell? (C,).
+        singular: where u is singular, see `touched`, (C,).
         counts: of points and traces of the parts in each cell, C of them.
     """
 
@@ -68,7 +83,8 @@ def tiled(
     if not storable((looked_at, where)):  # regions that are told by functions, which may say something else tomorrow
         return make()
     arrays = cells.corners.tobytes(), cells.parents.tobytes(), singular.tobytes()
-    key = (tuple(looked_at), kind_of(problem), where, arrays, tuple(counts), seed)
+    stars = tuple((cell, own.key) for cell, own in _stars_among(problem, pieces, cells).items())
+    key = (tuple(looked_at), kind_of(problem), where, arrays, tuple(counts), seed, stars)
     return _recent.of(key, make, keep=lambda found: found.numbers <= MUCH)
 
 
@@ -79,11 +95,29 @@ def _by_values(problem: Problem) -> bool:
     return plain and all(c.op is itself for c in sides)
 
 
-def touched(cells: Cells, places: FloatArray) -> NDArray[np.bool_]:
-    """Which cells touch one of some places (k, d)? (C,)."""
-    found, slack = np.zeros(len(cells.low), dtype=bool), SAME * (cells.high - cells.low)
+def touched(problem: Problem, pieces: Pieces, cells: Cells, places: FloatArray) -> NDArray[np.int64]:
+    """`TIP` for cells that touch one of some places (k, d), `STAR` for those that are a star, else 0: (C,)."""
+    found, slack = np.zeros(len(cells.low), dtype=np.int64), SAME * (cells.high - cells.low)
     for x in places:
-        found |= np.all((x >= cells.low - slack) & (x <= cells.high + slack), axis=1)
+        found[np.all((x >= cells.low - slack) & (x <= cells.high + slack), axis=1)] = TIP
+    found[list(_stars_among(problem, pieces, cells))] = STAR
+    return found
+
+
+def _stars_among(problem: Problem, pieces: Pieces, cells: Cells) -> dict[int, Star]:
+    """The functions of each cell that is a star: well inside of it is a place that may have one.
+
+    Only cells that are made for it are such: grid lines go through all of these places.
+    """
+    if pieces.parts is None or pieces.dim != 2 or problem.timed:
+        return {}
+    around, found = singularities(problem, pieces), dict[int, Star]()
+    for sectors, place in zip(around.sectors, around.places, strict=True):
+        if sectors is not None:
+            cell = int(cells.locate(place[None])[0])
+            low, high = cells.low[cell], cells.high[cell]
+            if np.all(np.abs(2.0 * place - low - high) < WELL_INSIDE * (high - low)):
+                found[cell] = Star.of(sectors, place, low, high)
     return found
 
 
@@ -96,7 +130,7 @@ class _Builder:
         pieces: Pieces,
         cells: Cells,
         *,
-        singular: NDArray[np.bool_],
+        singular: NDArray[np.int64],
         counts: Sequence[Counts],
         seed: int,
     ) -> None:
@@ -110,11 +144,13 @@ class _Builder:
         self._spatial = self._space == 3 and not pieces.boxed
         self._by_values = self._plane and self._times is None and not np.any(self._singular) and _by_values(problem)
         self._mirror = Mirror(cells.corners[0], self._space == 3 and not self._spatial)
+        self._stars = _stars_among(problem, pieces, cells)
         insides = Insides(
             problem,
             pieces,
             cells,
-            singular=singular,
+            singular=singular > 0,
+            stars=self._stars,
             counts=counts,
             by_values=self._by_values,
             mirror=self._mirror,
@@ -292,7 +328,7 @@ class _Builder:
         found: list[SeamLine] = []
         for i in range(len(self._pieces)):
             for j in range(len(self._pieces)):
-                if i == j or (cell, i) not in self._numbers or (cell, j) not in self._numbers:
+                if i == j or cell in self._stars or (cell, i) not in self._numbers or (cell, j) not in self._numbers:
                     continue
 
                 def held(t: FloatArray, i: int = i, j: int = j) -> NDArray[np.bool_]:
@@ -339,9 +375,12 @@ class _Builder:
         rows.add([(part, x) for part, x, _, _ in around], normals, places, self._problem.dim - 1)
         owners = np.array(self._owners, dtype=np.intp)
         several = np.bincount([part for seam in self._seams for part in (seam.below, seam.above)], minlength=count)
-        traces = [self._counts[cell].traces_on(n) for cell, n in zip(owners[:, 0], several.tolist(), strict=True)]
+        traces = [
+            self._counts[cell].traces if cell in self._stars else self._counts[cell].traces_on(n)
+            for cell, n in zip(owners[:, 0].tolist(), several.tolist(), strict=True)
+        ]
         seams = Seams.of([self._sewn(seam, np.abs(high - low), traces) for seam in self._seams], low.shape[1])
-        singular = self._singular[owners[:, 0]].astype(np.int64)
+        singular = self._singular[owners[:, 0]]
         points, starts = rows.done()
         return Mosaic(
             cells=self._cells,
@@ -352,6 +391,7 @@ class _Builder:
             points=points,
             starts=frozen(starts),
             singular=frozen(singular),
+            stars=frozen(tuple(self._stars[cell] for cell in owners[:, 0].tolist() if cell in self._stars)),
         )
 
     def _sewn(self, seam: SeamLine, sides: FloatArray, traces: Sequence[int]) -> Seam:

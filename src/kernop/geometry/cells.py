@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count, product
+from itertools import count, pairwise, product
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from kernop.basics.stored import stored
 LONGEST = 2.0
 #: How far coordinates may be apart, as a part of a side, and count as the same.
 SAME = 1e-9
+#: Sides of a box around a place are at most so many times as far from it as others.
+UNEVEN = 2.0 + 1e-6
 #: Pairs of cells that are looked at together.
 PAIRS = 2**20
 
@@ -54,7 +56,28 @@ Inside = Callable[[FloatArray, FloatArray], bool]
 Rule = Callable[[FloatArray, FloatArray, int], bool]
 
 
-def tree(lines: Sequence[FloatArray], inside: Inside, rule: Rule, crowded: Sequence[BoolArray] | None = None) -> Cell:
+@dataclass(frozen=True, eq=False)
+class Centre:
+    """A place around which cells are laid in rings, with one cell in the middle.
+
+    Arguments:
+        place: (d,).
+        rings: so many of them, at least.
+        room: the corners of the cell in the middle are nearer to the place than this.
+    """
+
+    place: FloatArray
+    rings: int
+    room: float
+
+
+def tree(
+    lines: Sequence[FloatArray],
+    inside: Inside,
+    rule: Rule,
+    crowded: Sequence[BoolArray] | None = None,
+    centres: Sequence[Centre] = (),
+) -> Cell:
     """The boxes between grid lines that are inside, each cut again and again into 2^d boxes while a rule says so.
 
     Arguments:
@@ -63,34 +86,70 @@ def tree(lines: Sequence[FloatArray], inside: Inside, rule: Rule, crowded: Seque
         rule: is asked of a box and how often it was cut.
         crowded: along which lines there will be many small boxes. The grid is divided along others first: small boxes
             on both sides of a line are then together in a small group, and not in the two halves of the whole.
+        centres: around which cells are laid in rings, where two crowded lines meet.
     """
     ends = [(0, len(own) - 1) for own in lines]
-    found = _between(lines, crowded or [np.zeros(len(own), dtype=bool) for own in lines], ends, inside, rule)
+    crowded = crowded or [np.zeros(len(own), dtype=bool) for own in lines]
+    found = _between(lines, crowded, ends, inside, rule, centres)
     assert found is not None
     return numbered(found)
 
 
-def regrown(root: Cell, inside: Inside, rule: Rule) -> Cell:
-    """A tree whose leaves are cut again while a rule says so, which is asked how often they were."""
+def regrown(root: Cell, inside: Inside, rule: Rule, centres: Sequence[Centre] = ()) -> Cell:
+    """A tree whose leaves are cut again while a rule says so, which is asked how often they were; or in rings."""
+    inner = [own for own in centres if np.all((own.place > root.low) & (own.place < root.high))]
     if root.children:
-        found = _cell(root.low, root.high, [regrown(child, inside, rule) for child in root.children])
+        found = _cell(root.low, root.high, [regrown(child, inside, rule, inner) for child in root.children])
+    elif inner:
+        found = _ringed(root.low, root.high, inner[0], inside, rule, 0)
     else:
         found = _cut(root.low, root.high, inside, rule, 0)
     return numbered(found or Cell(root.low, root.high))
 
 
 def _between(
-    lines: Sequence[FloatArray], crowded: Sequence[BoolArray], ends: list[tuple[int, int]], inside: Inside, rule: Rule
+    lines: Sequence[FloatArray],
+    crowded: Sequence[BoolArray],
+    ends: list[tuple[int, int]],
+    inside: Inside,
+    rule: Rule,
+    centres: Sequence[Centre],
 ) -> Cell | None:
-    """The cell between some lines of the grid: one box, or two halves of the grid."""
+    """The cell between some lines of the grid: one box, or two halves of the grid, or rings."""
     low = np.array([own[first] for own, (first, _) in zip(lines, ends, strict=True)])
     high = np.array([own[last] for own, (_, last) in zip(lines, ends, strict=True)])
     if all(last - first == 1 for first, last in ends):
         return _cut(low, high, inside, rule, 0)
+    if all(last - first == 2 for first, last in ends):
+        middle = np.array([own[first + 1] for own, (first, _) in zip(lines, ends, strict=True)])
+        for centre in centres:
+            if np.all(np.abs(centre.place - middle) < SAME * (high - low)):
+                return _ringed(low, high, centre, inside, rule, 0)
     axis, middle = _division(crowded, ends)
     first, last = ends[axis]
     halves = [[*ends[:axis], own, *ends[axis + 1 :]] for own in ((first, middle), (middle, last))]
-    return _cell(low, high, [_between(lines, crowded, half, inside, rule) for half in halves])
+    return _cell(low, high, [_between(lines, crowded, half, inside, rule, centres) for half in halves])
+
+
+def _ringed(low: FloatArray, high: FloatArray, centre: Centre, inside: Inside, rule: Rule, depth: int) -> Cell | None:
+    """A box in rings around a place inside of it: its sides come halfway nearer to the place, ring after ring.
+
+    Only the longer ones do while some are more than twice as far from it as others.
+    """
+    below, above = centre.place - low, high - centre.place
+    longest = max(float(np.max(below)), float(np.max(above)))
+    near = longest > UNEVEN * min(float(np.min(below)), float(np.min(above)))
+    reach = float(np.linalg.norm(np.maximum(below, above)))
+    if not near and depth >= centre.rings and reach < centre.room and not rule(low, high, depth):
+        return Cell(low, high)
+    moved = [side > (longest / UNEVEN if near else 0.0) for side in (below, above)]
+    first = np.where(moved[0], centre.place - 0.5 * below, low)
+    last = np.where(moved[1], centre.place + 0.5 * above, high)
+    marks = [np.unique([low[j], first[j], centre.place[j], last[j], high[j]]) for j in range(len(low))]
+    boxes = [np.array(box).T for box in product(*(list(pairwise(own.tolist())) for own in marks))]
+    outer = [own for own in boxes if not np.all((own[0] >= first) & (own[1] <= last))]
+    found = [_cut(own[0], own[1], inside, rule, depth + 1) for own in outer]
+    return _cell(low, high, [*found, _ringed(first, last, centre, inside, rule, depth + (not near))])
 
 
 def _division(crowded: Sequence[BoolArray], ends: list[tuple[int, int]]) -> tuple[int, int]:

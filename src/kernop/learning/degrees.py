@@ -13,6 +13,7 @@ from scipy.spatial import KDTree
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import solve_upper
+from kernop.collocation.mosaic import TIP
 from kernop.geometry.cells import Cells
 from kernop.methods.parts.skeleton import bubbles
 from kernop.methods.parts.space import PartsSpace
@@ -34,8 +35,8 @@ HALVED = 0.75
 #: The least decay, from one degree to the next, that is believed: a factor of e to this.
 SLOWEST = 0.15
 
-#: The degrees in cells, (C,), in some of which u is singular, (C,).
-DegreeRule = Callable[[Cells, NDArray[np.bool_]], NDArray[np.int64]]
+#: The degrees in cells, (C,), some of which are at places where u is singular: `TIP` or `STAR`, else 0, (C,).
+DegreeRule = Callable[[Cells, NDArray[np.int64]], NDArray[np.int64]]
 
 
 def same_degree(degree: int) -> DegreeRule:
@@ -47,14 +48,15 @@ def expected(tol: float, shortest: float, lower: int = 0) -> DegreeRule:
     """The degrees that bumps, and powers of the distance from singularities, need for a tolerance, less a number."""
     digits = max(1.0, float(np.log10(1.0 / tol)))
 
-    def rule(cells: Cells, singular: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def rule(cells: Cells, singular: NDArray[np.int64]) -> NDArray[np.int64]:
         size = np.max(cells.high - cells.low, axis=1)
         part = size / (QUARTER * shortest)
         found = (BUMPS[0] + BUMPS[1] * digits) * part ** np.where(part < 1.0, *POWERS)
         if np.any(singular):
             middle, depth = 0.5 * (cells.low + cells.high), np.log2(np.max(size) / size)
-            _, nearest = KDTree(middle[singular]).query(middle)
-            part = depth / np.maximum(depth[singular][nearest], 1.0)
+            _, nearest = KDTree(middle[singular > 0]).query(middle)
+            part = depth / np.maximum(depth[singular > 0][nearest], 1.0)
+            part = np.where(singular[singular > 0][nearest] == TIP, part, 0.0)  # around stars r^α is nowhere small
             found = np.maximum(found, TIPS[0] + TIPS[1] * digits * (1.0 - 0.5 * np.minimum(1.0, part)))
         return np.clip(np.ceil(found) - lower, LOWEST, HIGHEST).astype(np.int64)
 
@@ -85,7 +87,7 @@ class Chosen:
     tips: NDArray[np.bool_]
     otherwise: DegreeRule
 
-    def __call__(self, cells: Cells, singular: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def __call__(self, cells: Cells, singular: NDArray[np.int64]) -> NDArray[np.int64]:
         where = self.cells.locate(0.5 * (cells.low + cells.high))
         whole = np.all(cells.high - cells.low > 0.75 * (self.cells.high - self.cells.low)[where], axis=1)
         found = np.where(whole, self.same[where], self.finer[where])
@@ -99,8 +101,10 @@ def slopes(space: PartsSpace, y: FloatArray) -> FloatArray:
     what its polynomials take off the residual that those of lower degrees leave. Where there are bubbles, which come
     before all others, that is so among bubbles, and among others.
     """
-    found = np.empty((len(space.uppers), y.shape[1]))
+    found = np.full((len(space.uppers), y.shape[1]), np.inf)
     for part, degree in enumerate(space.of_parts.tolist()):
+        if part in space.mosaic.star_of:
+            continue
         polynomials, basis = space.polynomials(part)
         mine, totals = y[space.span(part)], np.sum(polynomials, axis=1)
         if basis == "lobatto":

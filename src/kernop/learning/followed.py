@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.collocation.contacts import held_by
 from kernop.collocation.crossings import strength
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.grading import least_error
@@ -121,19 +122,21 @@ class Followed:
 def flux_error(problem: Problem, pieces: Pieces, x: FloatArray) -> float:
     """What is left of errors, about, where coefficients jump: fluxes out of a part are not quite in balance.
 
-    In a conductor on which no value is given u is nearly a constant, which the sum of small fluxes around it tells;
-    those of its own parts are wrong by a small part of what large coefficients make of u.
+    In a conductor on which no value is given u is nearly a constant, which the sum of small fluxes around it tells, or
+    those through a crossing of jumps at which it meets another; those of its own parts are wrong by a small part of
+    what large coefficients make of u.
 
     Arguments:
         x: places all over the domain, (n, d).
     """
     if pieces.parts is None or problem.unknowns.total > 1:
         return 0.0
-    a, alone = strength(problem, x), np.ones(len(x), dtype=bool)
+    a, which, grounded = strength(problem, x), pieces.which(x), np.zeros(len(pieces), dtype=bool)
     for condition in problem.conditions:
         if condition.op is itself and not condition.integral:
-            alone &= ~np.isin(pieces.which(x), pieces.which(condition.on.sample(INSIDE).x))
-    return LEAK * float(np.max(a[alone], initial=0.0) / np.min(a))
+            grounded[pieces.which(condition.on.sample(INSIDE).x)] = True
+    held = held_by(problem, pieces, grounded, float(np.min(a)))
+    return LEAK * float(np.max((a / held[which])[~grounded[which]], initial=0.0))
 
 
 def _relative_by_parts(
@@ -148,7 +151,7 @@ def _relative_by_parts(
     wrong = errors_by_parts(operator.factorisation, operator.collocated, answer.u, h)
     assert wrong is not None
     mosaic = space_on_parts(operator).mosaic
-    wrong[(mosaic.singular == 1) | np.isin(mosaic.owners[:, 0], rings(mosaic))] = 0.0
+    wrong[(mosaic.singular > 0) | np.isin(mosaic.owners[:, 0], rings(mosaic))] = 0.0
     x = interior(operator.problem, FEW, 0).x
     size = np.max(np.abs(answer.u.apply(operator.ansatz.evaluations(x))), axis=0)
     size = np.where(size > 0.0, size, np.inf)

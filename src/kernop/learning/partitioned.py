@@ -105,7 +105,7 @@ def _learned(
     problem = task.problem
     with stage("sample"):
         cells, places = plan.laid(problem, pieces, method.levels)
-        singular = touched(cells, places)
+        singular = touched(problem, pieces, cells, places)
         degrees = held_low(plan.degrees(cells, singular), singular, problem.dim)
         counts = [counts_for(problem.dim, degree) for degree in degrees.tolist()]
         placed = tiled(problem, pieces, cells, singular, counts, task.seed)

@@ -11,7 +11,7 @@ from scipy.spatial import KDTree
 
 from kernop.basics.errors import FloatArray
 from kernop.collocation.grading import Corners, cells_of, corners_of
-from kernop.collocation.mosaic import Mosaic
+from kernop.collocation.mosaic import TIP, Mosaic
 from kernop.collocation.pieces import Pieces
 from kernop.geometry.cells import Cells
 from kernop.geometry.edges import reentrant
@@ -123,8 +123,9 @@ class Plan:
     def richer(self, space: PartsSpace) -> bool:
         """Is a degree higher, in cells that stay, than in a space?"""
         mosaic = space.mosaic
-        singular = mosaic.in_cells(mosaic.singular) > 0
-        return bool(np.any((self.degrees(mosaic.cells, singular) > mosaic.in_cells(space.of_parts)) & ~singular))
+        singular = mosaic.in_cells(mosaic.singular)
+        higher = self.degrees(mosaic.cells, singular) > mosaic.in_cells(space.of_parts)
+        return bool(np.any(higher & (singular == 0)))
 
     def _halving(self, mosaic: Mosaic, wrong: NDArray[np.bool_]) -> Plan:
         low, high = mosaic.cells.low, mosaic.cells.high
@@ -137,7 +138,7 @@ def rings(mosaic: Mosaic) -> NDArray[np.intp]:
     d = mosaic.pieces.dim
     low, high = mosaic.cells.low[:, :d], mosaic.cells.high[:, :d]
     size, middle = np.max(high - low, axis=1), 0.5 * (low + high)
-    tips = middle[np.unique(mosaic.owners[mosaic.singular == 1, 0])]
+    tips = middle[np.unique(mosaic.owners[mosaic.singular == TIP, 0])]
     small = np.flatnonzero(
         size < SMALL * float(np.max(mosaic.cells.corners[0, 1, :d] - mosaic.cells.corners[0, 0, :d]))
     )

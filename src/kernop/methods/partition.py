@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kernop.basics.checks import check_choice, check_integer
 from kernop.basics.errors import ArgumentError, fail
 from kernop.basics.stored import stored
-from kernop.collocation.mosaic import FACES, Counts
+from kernop.collocation.mosaic import FACES, TIP, Counts
 from kernop.methods.base import Factorisation, Method, Setting
 
 #: Degrees of the polynomials on a part, and of the traces on its faces, for d = 1, 2, 3.
@@ -71,11 +71,11 @@ class Partition(Method):
         raise fail(ArgumentError, "method", "a Partition without cells", "use ko.learn(problem, method=ko.Partition())")
 
 
-def held_low(degrees: NDArray[np.int64], singular: NDArray[np.bool_], dim: int) -> NDArray[np.int64]:
+def held_low(degrees: NDArray[np.int64], singular: NDArray[np.int64], dim: int) -> NDArray[np.int64]:
     """Degrees in cells, (C,), low where u is singular. At the edges of a box in space, where u is like r² log r, all
     polynomials are of use.
     """
-    return degrees if dim == 3 else np.where(singular, np.minimum(degrees, BESIDE_SINGULARITIES), degrees)
+    return degrees if dim == 3 else np.where(singular == TIP, np.minimum(degrees, BESIDE_SINGULARITIES), degrees)
 
 
 @cache

@@ -20,7 +20,7 @@ from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.mosaic import Mosaic
 from kernop.language.fields import MultiIndex, Term
 from kernop.methods.parts.local import Leaf, Local
-from kernop.methods.parts.patterns import Family, LocalRows, Pattern, pattern_of
+from kernop.methods.parts.patterns import Family, LocalRows, Pattern, pattern_of, star_pattern
 from kernop.methods.parts.skeleton import Skeleton, bubbles, ordered_for, skeleton_of
 from kernop.methods.parts.space import PartsSpace, by_degree
 from kernop.methods.parts.subtrees import Fitted
@@ -30,6 +30,8 @@ from kernop.methods.parts.traces import Trace
 EQUAL = 1e-13
 #: Parts with which a part is compared, and patterns of points with which its own are.
 COMPARED, PATTERNS = 256, 16
+#: How much more the source of a star counts than what comes in on its outside.
+SOURCES = 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +264,8 @@ class Leaves:
             singular = int(self._space.mosaic.singular[k])
             kinds = tuple((own.terms, rows.stop - rows.start, kind) for own, rows, kind in pieces)
             traces = tuple(self._traces[seam] for seam, _ in self._owned[k])
-            key = (kinds, tuple(map(len, traces)), self._degrees[k], singular)
+            star = self._space.mosaic.star_of.get(k)
+            key = (kinds, tuple(map(len, traces)), self._degrees[k], singular, None if star is None else star.key)
             alike = known.setdefault(key, Alike())
             number, seen = alike.find(numbers, EQUAL + 32.0 * EPS * float(self._far[k]))
             if not seen:
@@ -312,16 +315,31 @@ class Leaves:
             components=self._space.components,
             leading=() if crossing is None else crossing.leading,
             doubled=doubled,
-            counts=tuple(self._counts[c] for c, _ in self._part_rows[k].slices) if self._counts else (),
+            counts=self._counted(k),
             skeleton=skeleton,
         )
+
+    def _counted(self, k: int) -> tuple[float, ...]:
+        """How much more conditions count. Those of a star determine what its source makes, and nothing else of it."""
+        slices = self._part_rows[k].slices
+        if k in self._space.mosaic.star_of:
+            return (SOURCES,) * len(slices)
+        return tuple(self._counts[c] for c, _ in slices) if self._counts else ()
 
     def _rows(self, k: int, pieces: Sequence[tuple[_Scaled, slice, str]], basis: Family) -> dict[str, list[LocalRows]]:
         """The functionals of a part by their kinds."""
         near = 8.0 * EPS * (1.0 + float(self._far[k]))
         rows: dict[str, list[LocalRows]] = {"data": [], "into": [], "out": []}
+        star = self._space.mosaic.star_of.get(k)
         for place, (own, part, kind) in enumerate(pieces):
             table, width = own.table[part], len(own.terms)
+            if star is not None:
+                # Its functions solve the equation without terms of lower order.
+                kept = [j for j, (_, alpha) in enumerate(own.terms) if kind != "data" or sum(alpha) == 2]
+                terms = tuple(own.terms[j] for j in kept)
+                pattern = star_pattern(table[:, width:], tuple(sorted({alpha for _, alpha in terms})), star)
+                rows[kind].append(LocalRows(terms, np.ascontiguousarray(table[:, kept]), pattern))
+                continue
             z, key = table[:, width:], (k, place, len(table), self._degrees[k], own.terms, basis)
             pattern = self._recent.get(key)
             if pattern is None or not _near(pattern.z, z, near):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
+from kernop.collocation.stars import Star
 from kernop.language.fields import MultiIndex, Term
 from kernop.methods.spaces.polynomials import legendre, lobatto
 
@@ -29,20 +30,24 @@ class Pattern:
         degrees: multi-indices of the polynomials, (m, d).
         alphas: the derivatives that are asked for.
         basis: of which functions they are products.
+        star: whose functions are taken instead of polynomials; ``degrees`` has a row for each of them then.
     """
 
     z: FloatArray
     degrees: NDArray[np.int64]
     alphas: tuple[MultiIndex, ...]
     basis: Family
+    star: Star | None = None
 
     def __reduce__(self) -> tuple[type[Pattern], tuple[object, ...]]:
         """Without what is computed from it: that is much larger."""
-        return Pattern, (self.z, self.degrees, self.alphas, self.basis)
+        return Pattern, (self.z, self.degrees, self.alphas, self.basis, self.star)
 
     @cached_property
     def derivatives(self) -> dict[MultiIndex, FloatArray]:
         """∂^α of all polynomials at all places, (m, n) each."""
+        if self.star is not None:
+            return self.star.derivatives(self.z, self.alphas)
         table_of = legendre if self.basis == "legendre" else lobatto
         highest, degree = max(map(max, self.alphas)), int(np.max(self.degrees))
         tables = [table_of(np.ascontiguousarray(own), degree, highest) for own in self.z.T]
@@ -59,6 +64,11 @@ class Pattern:
 def _recent(z: bytes, degrees: bytes, dim: int, alphas: tuple[MultiIndex, ...], basis: Family) -> Pattern:
     places = np.frombuffer(z).reshape(-1, dim)
     return Pattern(places, np.frombuffer(degrees, dtype=np.int64).reshape(-1, dim), alphas, basis)
+
+
+def star_pattern(z: FloatArray, alphas: tuple[MultiIndex, ...], star: Star) -> Pattern:
+    """Places in the cell of a star."""
+    return Pattern(z, np.zeros((len(star), z.shape[1]), dtype=np.int64), alphas, "legendre", star)
 
 
 def pattern_of(z: FloatArray, degrees: NDArray[np.int64], alphas: tuple[MultiIndex, ...], basis: Family) -> Pattern:

@@ -19,8 +19,9 @@ from kernop.basics.stored import stored
 from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Block, Functionals, evaluations
 from kernop.collocation.mosaic import Mosaic
+from kernop.language.fields import MultiIndex
 from kernop.methods.expansion import Expansion, Order
-from kernop.methods.parts.patterns import BASES, Family, LocalRows, Pattern
+from kernop.methods.parts.patterns import BASES, Family, LocalRows, Pattern, star_pattern
 from kernop.methods.parts.skeleton import ordered_for
 from kernop.methods.spaces.polynomials import total_degree
 
@@ -66,9 +67,11 @@ class PartsSpace(Expansion):
 
     @cached_property
     def of_parts(self) -> NDArray[np.int64]:
-        """The degree of the polynomials of each part, (P,)."""
+        """The degree of the polynomials of each part, (P,); of a star, which has none, the highest one."""
         highest = np.maximum.accumulate(np.sum(self.degrees, axis=1))
-        return highest[np.diff(self.starts) // self.components - 1]
+        found = highest[np.minimum(np.diff(self.starts) // self.components, len(highest)) - 1]
+        found[list(self.mosaic.star_of)] = highest[-1]
+        return found
 
     def span(self, part: int) -> slice:
         """The functions of a part among all."""
@@ -90,11 +93,13 @@ class PartsSpace(Expansion):
         if self.bubbly is not None:
             check_shape("bubbly", self.bubbly, len(self.uppers))
         totals = np.sum(self.degrees, axis=1)
-        for upper in self.uppers:
+        for part, upper in enumerate(self.uppers):
             own, rest = divmod(len(upper), self.components)
             check_shape("uppers", upper, len(upper), len(upper))
+            star = self.mosaic.star_of.get(part)
             # All polynomials, in any order, or those up to a degree, which come first.
             whole = own == len(totals) or (0 < own < len(totals) and np.max(totals[:own]) < np.min(totals[own:]))
+            whole = whole if star is None else own == len(star)
             if rest or not whole:
                 raise fail(ArgumentError, "uppers", f"a triangle of {len(upper)} rows", REMEDY)
             if not np.all(np.diagonal(upper)):
@@ -127,6 +132,8 @@ class PartsSpace(Expansion):
         """Points of a block, the part in which they lie, and what is made there of its Φ, (points, m)."""
         sizes = np.diff(self.starts) // self.components
         kinds = 2 * sizes if self.bubbly is None else 2 * sizes + self.bubbly
+        stars = self.mosaic.star_of
+        kinds[list(stars)] = -1 - np.arange(len(stars))
         order = np.lexsort((where, kinds[where]))
         one, other = self.mosaic.boxes
         alphas = tuple(sorted(set(block.alphas)))
@@ -134,13 +141,20 @@ class PartsSpace(Expansion):
             place = where[rows]
             half = 0.5 * (other - one)[place]
             powers = np.stack([np.prod(half ** np.array(alpha), axis=1) for alpha in block.alphas], axis=1)
-            degrees, basis = self.polynomials(int(place[0]))
-            pattern = Pattern((block.x[rows] - 0.5 * (other + one)[place]) / half, degrees, alphas, basis)
-            whole = np.empty((len(degrees) * self.components, len(rows)))
+            pattern = self._pattern((block.x[rows] - 0.5 * (other + one)[place]) / half, int(place[0]), alphas)
+            whole = np.empty((len(pattern.degrees) * self.components, len(rows)))
             LocalRows(block.terms, block.coefficients[rows] / powers, pattern).fill(whole)
             first = np.flatnonzero(np.diff(place, prepend=-1)).tolist()
             for a, b in pairwise([*first, len(rows)]):
                 yield rows[a:b], int(place[a]), whole[:, a:b].T
+
+    def _pattern(self, z: FloatArray, part: int, alphas: tuple[MultiIndex, ...]) -> Pattern:
+        """Places in the unit cell of a part, or of others that have the same functions."""
+        star = self.mosaic.star_of.get(part)
+        if star is not None:
+            return star_pattern(z, alphas, star)
+        degrees, basis = self.polynomials(part)
+        return Pattern(z, degrees, alphas, basis)
 
     def matrix(self, left: Functionals, *, order: Order = "C", out: FloatArray | None = None) -> FloatArray:
         found = np.empty((len(left), len(self)), order=order) if out is None else out

@@ -12,7 +12,7 @@ from kernop.basics.frozen import Kept
 from kernop.collocation.ansatz import Ansatz, collocate
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.grading import deepened
-from kernop.collocation.mosaic import Mosaic
+from kernop.collocation.mosaic import TIP, Mosaic
 from kernop.collocation.tiling import tiled, touched
 from kernop.geometry.cells import Cells
 from kernop.language.problem import Problem
@@ -53,10 +53,10 @@ def finer_parts(problem: Problem, factorisation: Factorisation, ansatz: Ansatz, 
 
 def _made(problem: Problem, space: PartsSpace, ansatz: Ansatz, seed: int) -> FinerParts | None:
     mosaic = space.mosaic
-    singular = np.unique(mosaic.owners[mosaic.singular == 1, 0])
+    singular = np.unique(mosaic.owners[mosaic.singular > 0, 0])
     try:
         cells, places = deepened(problem, mosaic.pieces, mosaic.cells, singular, DEEPER)
-        touching = touched(cells, places)
+        touching = touched(problem, mosaic.pieces, cells, places)
         degrees = held_low(_higher(space, cells, HIGHER[problem.dim - 1]), touching, problem.dim)
         counts = [counts_for(problem.dim, own) for own in degrees.tolist()]
         placed = tiled(problem, mosaic.pieces, cells, touching, counts, seed)
@@ -74,7 +74,7 @@ def _higher(space: PartsSpace, cells: Cells, more: int) -> NDArray[np.int64]:
     mosaic, found = space.mosaic, space.of_parts.copy()
     below, above = mosaic.sewn.sides.T
     for one, other in ((below, above), (above, below)):
-        at_tip = mosaic.singular[one] == 1
+        at_tip = mosaic.singular[one] == TIP
         np.maximum.at(found, one[at_tip], space.of_parts[other[at_tip]])
     where = mosaic.cells.locate(0.5 * (cells.low + cells.high))
     top = int(np.max(space.of_parts))
