@@ -64,9 +64,11 @@ def listed_inputs(problem: Problem, inputs: object, argument: str = "inputs") ->
         raise fail(ArgumentTypeError, "inputs", describe(inputs), remedy)
     if len(inputs) == 0:
         raise fail(ArgumentError, "inputs", "none", remedy)
-    both = [((), own) if isinstance(own, Mapping) else (own, {}) for own in inputs]
-    pairs = [(values if isinstance(values, tuple | list) else (values,), named) for values, named in both]
-    return [named_inputs(problem, values, named, argument) for values, named in pairs]
+    found: list[dict[str, InputValue]] = []
+    for own in inputs:  # one after the other: a range is a short value and a long list, and its first number is refused
+        values = own if isinstance(own, tuple | list) else (own,)
+        found.append(named_inputs(problem, *(((), own) if isinstance(own, Mapping) else (values, {})), argument))
+    return found
 
 
 def inputs_in_advance(problem: Problem, inputs: object) -> list[dict[str, InputValue]]:
