@@ -265,24 +265,21 @@ def _add(table: Table, term: Term, values: NumberArray) -> None:
 def _units(problem: Problem, kind: Kind, nodes: _Nodes, fluxes: list[list[Table]]) -> NDArray[np.complex128]:
     """(η S)⁻¹ Uᴴ at each node, the same for all of a seam: (n, r, r), with N_ik the coefficient of ∂u_k/∂n in F_i.
 
-    Where it jumps, N is the harmonic mean of both sides, near the smaller one. Larger units would hide a flux between a
-    conductor and an insulator behind u: what least squares leaves of u in F/η − u would be a flux of η times as much.
-
     N = U H is its polar decomposition, so that Uᴴ F has the sign of the slopes of u, and S for the components of one
     unknown the least eigenvalue of H: of elastic bodies that hardly change their volume the softer one. η is the wave
     number there, or `SLOPE` over the thickness of parts if that is more.
     """
     points, r = points_at(nodes.x, problem.timed, nodes.normal), len(kind.traced)
     d = points.dim
-    sides, zeroth = np.zeros((2, len(nodes.x), r, r), dtype=complex), np.zeros((len(nodes.x), r, r), dtype=complex)
+    slopes, zeroth = np.zeros((2, len(nodes.x), r, r), dtype=complex)
     tables = tables_of(problem, points)
     for own, row in enumerate(kind.balanced):
         for place, k in enumerate(kind.traced):
             zeroth[:, own, place] = tables[row].get((k, (0,) * d), 0.0)
-            for slopes, side in zip(sides, fluxes, strict=True):
+            for side in fluxes:
                 for j in range(d):
-                    slopes[:, own, place] += side[own].get((k, _unit(d, j)), 0.0) * nodes.normal[:, j]
-    slopes = 2.0 * np.linalg.inv(sum(np.linalg.inv(nodes.mean(own)) for own in sides))
+                    slopes[:, own, place] += 0.5 * side[own].get((k, _unit(d, j)), 0.0) * nodes.normal[:, j]
+    slopes = nodes.mean(slopes)
     left, size, right = np.linalg.svd(slopes)
     turned = _adjoint(left @ right)  # Uᴴ
     stretch = _adjoint(right) @ (size[..., None] * right)

@@ -101,7 +101,7 @@ def slopes(space: PartsSpace, y: FloatArray) -> FloatArray:
     what its polynomials take off the residual that those of lower degrees leave. Where there are bubbles, which come
     before all others, that is so among bubbles, and among others.
     """
-    found = np.full((len(space.uppers), y.shape[1]), np.inf)
+    found = np.zeros((len(space.uppers), y.shape[1]))  # stars have no degree
     for part, degree in enumerate(space.of_parts.tolist()):
         if part in space.mosaic.star_of:
             continue

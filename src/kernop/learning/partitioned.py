@@ -55,8 +55,8 @@ CANNOT = (ArgumentError, SingularGramError, MemoryLimitError)
 #: What is aimed at by default.
 GOAL = 1e-9
 #: The estimated error is the change from the level before times the rate at which changes fall, at least so much: a
-#: lucky one says nothing of other data; and this.
-RATE, SAFETY = 0.1, 2.0
+#: lucky one says nothing of other data; and this. From a change of more than the last part of u no rate is seen.
+RATE, SAFETY, UNSEEN = 0.1, 2.0, 0.1
 
 
 def partitioned(
@@ -290,7 +290,7 @@ def _estimates(levels: Sequence[Level], changes: tuple[float, ...] | None) -> li
         return []
     before = levels[-1].changes if levels else None
     rates = [
-        1.0 if before is None else min(1.0, max(RATE, a / b if b > 0.0 else 0.0))
+        1.0 if before is None or b > UNSEEN else min(1.0, max(RATE, a / b if b > 0.0 else 0.0))
         for a, b in zip(changes, before or changes, strict=True)
     ]
     return [SAFETY * change * rate for change, rate in zip(changes, rates, strict=True)]
