@@ -10,7 +10,9 @@ import kernop as ko
 from kernop.basics.progress import Stages
 from kernop.collocation.divisible import pieces_of
 from kernop.learning.followed import flux_error
+from kernop.learning.partitioned import errors_from_changes
 from kernop.methods.glued import PartsFactorisation
+from kernop.operators.report import Level
 
 SQUARE = ko.Box([0, 0], [1, 1])
 
@@ -178,3 +180,10 @@ def test_a_conductor_that_nothing_holds_is_known_to_what_fluxes_leave(region, co
     found = flux_error(problem, pieces_of(problem), SQUARE.sample(300).x)
     assert least <= found <= 1e-3
     assert least > 0.0 or found < 1e-9
+
+
+@pytest.mark.parametrize(("before", "rate"), [(2e-5, 0.1), (4e-6, 0.5), (1e-7, 1.0), (0.43, 1.0)])
+def test_the_rate_at_which_changes_fall_is_seen_from_small_changes_alone(before, rate):
+    """u changed by 2e-6 after a change of 0.43, for a checkerboard of 1 : 10⁶, and was wrong by 5e-6: no rate there."""
+    level = Level(centers=1, points=1, error=1.0, seconds=0.0, changes=(before,))
+    assert errors_from_changes([level], (2e-6,)) == pytest.approx([2.0 * 2e-6 * rate])

@@ -164,10 +164,10 @@ def _refined(
         values.append(seen.values)
         changes = _changes(values[-1], values[-2]) if step else None
         graded, fluxes = follow.graded(plan, method), follow.fluxes
-        estimates = [max(graded, fluxes, estimate) for estimate in _estimates(levels, changes)]
+        estimates = [max(graded, fluxes, estimate) for estimate in errors_from_changes(levels, changes)]
         levels.append(_level(operator, seen, estimates, changes, time.perf_counter() - started))
         stage.say(str(levels[-1]))
-        if step and max(seen.error, *_estimates(levels[:-1], changes), seen.wrong.max() / COARSE_MARK) <= tol:
+        if step and max(seen.error, *errors_from_changes(levels[:-1], changes), seen.wrong.max() / COARSE_MARK) <= tol:
             other = _otherwise(method, plan, follow.slanted)
             if other is not None and np.any(space_on_parts(operator).mosaic.singular):
                 other = follow(_learned(task, other[0], pieces, other[1], stage, known)).values
@@ -284,8 +284,8 @@ def _changes(now_: FloatArray, before: FloatArray) -> tuple[float, ...]:
     return tuple(map(float, found))
 
 
-def _estimates(levels: Sequence[Level], changes: tuple[float, ...] | None) -> list[float]:
-    """The error of each solution: its change from the level before, times the rate at which changes fall."""
+def errors_from_changes(levels: Sequence[Level], changes: tuple[float, ...] | None) -> list[float]:
+    """The error of each solution, estimated: its change from the level before, times the rate at which changes fall."""
     if changes is None:
         return []
     before = levels[-1].changes if levels else None
