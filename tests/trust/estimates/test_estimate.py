@@ -314,7 +314,8 @@ def test_an_ill_posed_problem_adds_what_its_conditions_hardly_see():
 def test_an_estimate_is_the_correction_with_a_margin_and_a_constant_times_what_it_leaves():
     """1.5 ‖ê‖ + C ‖r − P ê‖ for the residual r at the test points and the correction ê of the richer operator.
 
-    On the boundary, where u is prescribed, the error is known: it is the residual.
+    On the boundary, where u is prescribed, the error is known: it is the residual. What ê is there counts up to three
+    times what it is inside, because an error near a corner may lie between the places.
     """
     operator = ko.learn(PROBLEM, points=300, method=ko.Subspace(60))
     u = operator(lambda x: jnp.sin(9.0 * x[..., 0] * x[..., 1]), 1.0)
@@ -329,6 +330,7 @@ def test_an_estimate_is_the_correction_with_a_margin_and_a_constant_times_what_i
     assert found.l2 == pytest.approx(1.5 * inside + known.constants[0] * left, rel=1e-6)
     most = max(np.max(np.abs(values[: known.places.within])), np.max(np.abs(residuals[known.functionals.slices[1]])))
     assert most < 0.999 * np.max(np.abs(values))  # ê is too large at the corners
+    most = min(3.0 * most, np.max(np.abs(values)))
     assert found.linf == pytest.approx(1.5 * most + known.constants[1, 0] * left, rel=1e-6)
 
 

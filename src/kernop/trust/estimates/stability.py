@@ -53,6 +53,8 @@ POINTS_PER_CENTRE = 3
 COARSER = 0.25
 #: Fields are probed at so many length scales, from twice the domain to half of the spacing of the centres.
 SCALES = 10
+#: Near corners an error may be so many times the largest at places inside: ê on the boundary tells how many.
+NEAR_CORNERS = 3.0
 #: Points inside at which errors are compared.
 PLACES = 2000
 #: Cells at a singularity r^α are halved twice more, which leaves 2^(−4α) of its error: so much for α = ½.
@@ -218,12 +220,14 @@ class ErrorsFromResiduals(ABC):
 
     def sized(self, values: FloatArray, prescribed: FloatArray) -> FloatArray:
         """The sizes (2, U, B) of functions with these values at the places, (m, B), of which conditions that prescribe
-        u tell the values there: those of the conditions at the points are ``prescribed``, (n, B).
+        u tell the values there: those of the conditions at the points are ``prescribed``, (n, B). Inside near a corner,
+        between the places, functions may be larger, which the values on boundaries tell; but at corners ê overshoots.
         """
         found = self.places.sizes(values, free=True)
         for k in self._prescribed:
             rows, (block,) = self.functionals.slices[k], self.functionals.conditions[k].blocks
             found[1] = np.maximum(found[1], np.max(np.abs(prescribed[rows] / block.coefficients), axis=0))
+        found[1] = np.maximum(found[1], np.minimum(self.places.sizes(values)[1], NEAR_CORNERS * found[1]))
         return found
 
 
@@ -258,7 +262,7 @@ class Fresh(ErrorsFromResiduals):
         if not flags.any():
             return Errors(correction, rest, correction, solution)
         other = self._coarser.answer(residuals).u.apply(self.places.functionals)
-        further = np.maximum(correction, self.places.sizes(guess - other, free=True))
+        further = np.maximum(correction, self.sized(guess - other, residuals))
         doubted = np.where(flags.any(axis=0), further, correction)
         peaks = where_concentrated(self.functionals, left, flags, self._names)
         return Errors(doubted, rest, correction, solution, peaks)
