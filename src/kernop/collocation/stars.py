@@ -15,7 +15,7 @@ import numpy as np
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.stored import stored
-from kernop.collocation.transmission import Modes, powers_around
+from kernop.collocation.transmission import SingularModes, powers_around
 from kernop.language.fields import MultiIndex
 
 #: The highest power of r in a star.
@@ -43,7 +43,7 @@ class Sectors:
     rate: float
 
     @cached_property
-    def modes(self) -> Modes:
+    def modes(self) -> SingularModes:
         """The functions r^α Φ(θ) around the place."""
         return powers_around(self.angles, self.coefficients, HIGHEST)
 
@@ -59,7 +59,7 @@ class Star:
         centre, stretch: see above, (2,) each.
         angles: at which sectors begin, (n,).
         coefficients: a on each, in units of the largest, (n,).
-        powers, even, odd, sources: see `Modes`.
+        powers, even, odd, sources: see `SingularModes`.
     """
 
     centre: FloatArray

@@ -23,7 +23,7 @@ STEPS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Modes:
+class SingularModes:
     """Functions r^α Φ(θ), α = 0 and Φ = 1 first, orthogonal in the mean over the circle that is weighted by a.
 
     Arguments:
@@ -38,7 +38,7 @@ class Modes:
     sources: FloatArray
 
 
-def powers_around(angles: FloatArray, a: FloatArray, highest: float) -> Modes:
+def powers_around(angles: FloatArray, a: FloatArray, highest: float) -> SingularModes:
     """All of them up to a power.
 
     Arguments:
@@ -56,7 +56,7 @@ def powers_around(angles: FloatArray, a: FloatArray, highest: float) -> Modes:
         odd.append(own[1])
         powers += [power] * len(found)
     cosines, sines = np.concatenate(even), np.concatenate(odd)
-    return Modes(np.array(powers), cosines, sines, _sources(widths, a, np.array(powers), cosines, sines))
+    return SingularModes(np.array(powers), cosines, sines, _sources(widths, a, np.array(powers), cosines, sines))
 
 
 def _first(widths: FloatArray, a: FloatArray, highest: float) -> FloatArray:
