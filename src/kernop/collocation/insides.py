@@ -69,7 +69,7 @@ class Insides:
         self._fill()
 
     def _fill(self) -> None:
-        """Find the parts."""
+        """Find the parts that the pieces of the domain have in each cell, and place points inside them."""
         low, high = self._cells.low, self._cells.high
         reach = 0.5 * np.linalg.norm(self._sides, axis=1)
         heights = [self._pieces.height(0.5 * (low + high), piece).tolist() for piece in range(len(self._pieces))]

@@ -12,7 +12,8 @@ from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.crossings import EVEN, exponent_at, sectors_around
 from kernop.collocation.lasting import lasting
 from kernop.collocation.pieces import Pieces
-from kernop.collocation.stars import Sectors
+from kernop.collocation.stars import Sectors, Star
+from kernop.geometry.cells import Cells
 from kernop.geometry.clipping import Line, intervals
 from kernop.geometry.domain import Domain
 from kernop.language.ops import itself
@@ -24,6 +25,8 @@ END = 1e-7
 #: Grid lines go through places if these have at most so many different coordinates along an axis; only then are stars
 #: taken.
 LINES = 9
+#: A place is well inside a cell within this part of it.
+WELL_INSIDE = 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,3 +153,20 @@ class _Kinds:
             for a, b in intervals(lambda t, line=line: self._values_given(line, t)):
                 found += [line.at(np.array([t]))[0][0] for t in (a, b) if END < t < 1.0 - END]
         return np.array(found).reshape(-1, 2)
+
+
+def stars_among(problem: Problem, pieces: Pieces, cells: Cells) -> dict[int, Star]:
+    """The functions of each cell that is a star: well inside of it is a place that may have one.
+
+    Only cells that are made for it are such: grid lines go through all of these places.
+    """
+    if pieces.parts is None or pieces.dim != 2 or problem.timed:
+        return {}
+    around, found = singularities(problem, pieces), dict[int, Star]()
+    for sectors, place in zip(around.sectors, around.places, strict=True):
+        if sectors is not None:
+            cell = int(cells.locate(place[None])[0])
+            low, high = cells.low[cell], cells.high[cell]
+            if np.all(np.abs(2.0 * place - low - high) < WELL_INSIDE * (high - low)):
+                found[cell] = Star.of(sectors, place, low, high)
+    return found

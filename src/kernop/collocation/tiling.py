@@ -30,9 +30,8 @@ from kernop.collocation.mosaic import (
 from kernop.collocation.partwise import PartwisePoints
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.seamlines import SeamLine, length_beside, placed_on, scattered_line, told_apart
-from kernop.collocation.singularities import singularities
+from kernop.collocation.singularities import stars_among
 from kernop.collocation.spatial import CutCells, along, nodes_between
-from kernop.collocation.stars import Star
 from kernop.geometry.cells import SAME, Cells, Face
 from kernop.geometry.clipping import Line, Span, intervals
 from kernop.geometry.patch import Patch
@@ -43,9 +42,6 @@ from kernop.language.problem import Problem
 ASIDE, SHORTEST = 1e-8, 1e-5
 #: Nearer to a corner, in units of the domain, conditions of the other side would be seen.
 NEAR = 1e-6
-
-#: A place is well inside a cell within this part of it.
-WELL_INSIDE = 0.6
 
 #: Points at the first time on a part that does not fill its cell, for each of one that does.
 INITIAL = 1.5
@@ -83,7 +79,7 @@ def tiled(
     if not storable((looked_at, where)):  # regions that are told by functions, which may say something else tomorrow
         return make()
     arrays = cells.corners.tobytes(), cells.parents.tobytes(), singular.tobytes()
-    stars = tuple((cell, own.key) for cell, own in _stars_among(problem, pieces, cells).items())
+    stars = tuple((cell, own.key) for cell, own in stars_among(problem, pieces, cells).items())
     key = (tuple(looked_at), kind_of(problem), where, arrays, tuple(counts), seed, stars)
     return _recent.of(key, make, keep=lambda found: found.numbers <= MUCH)
 
@@ -100,24 +96,7 @@ def touched(problem: Problem, pieces: Pieces, cells: Cells, places: FloatArray) 
     found, slack = np.zeros(len(cells.low), dtype=np.int64), SAME * (cells.high - cells.low)
     for x in places:
         found[np.all((x >= cells.low - slack) & (x <= cells.high + slack), axis=1)] = TIP
-    found[list(_stars_among(problem, pieces, cells))] = STAR
-    return found
-
-
-def _stars_among(problem: Problem, pieces: Pieces, cells: Cells) -> dict[int, Star]:
-    """The functions of each cell that is a star: well inside of it is a place that may have one.
-
-    Only cells that are made for it are such: grid lines go through all of these places.
-    """
-    if pieces.parts is None or pieces.dim != 2 or problem.timed:
-        return {}
-    around, found = singularities(problem, pieces), dict[int, Star]()
-    for sectors, place in zip(around.sectors, around.places, strict=True):
-        if sectors is not None:
-            cell = int(cells.locate(place[None])[0])
-            low, high = cells.low[cell], cells.high[cell]
-            if np.all(np.abs(2.0 * place - low - high) < WELL_INSIDE * (high - low)):
-                found[cell] = Star.of(sectors, place, low, high)
+    found[list(stars_among(problem, pieces, cells))] = STAR
     return found
 
 
@@ -144,7 +123,7 @@ class _Builder:
         self._spatial = self._space == 3 and not pieces.boxed
         self._by_values = self._plane and self._times is None and not np.any(self._singular) and _by_values(problem)
         self._mirror = Mirror(cells.corners[0], self._space == 3 and not self._spatial)
-        self._stars = _stars_among(problem, pieces, cells)
+        self._stars = stars_among(problem, pieces, cells)
         insides = Insides(
             problem,
             pieces,
