@@ -16,7 +16,7 @@ problem = ko.Problem(
     ko.Equation(lambda u: -ko.laplacian(u) - k**2 * u, on=room, name="f", data=0.0),
     ko.Robin(-1j * k, 1.0, on=room.boundary, name="r"),
 )
-T = ko.learn(problem)
+T = ko.learn(problem, method=ko.Subspace(800))  # without it, kernop tries several numbers of functions
 
 angles = np.linspace(0, 2 * np.pi, 100, endpoint=False)
 d = np.stack([np.cos(angles), np.sin(angles)])  # (2, 100)

@@ -22,7 +22,7 @@ problem = ko.Problem(
     ko.Initial(on=cavity.initial, name="H0", of="H"),
     unknowns={"E": 1, "H": 2},
 )
-T = ko.learn(problem)
+T = ko.learn(problem, method=ko.Subspace(600))  # for each component; without it, kernop tries several numbers
 mode = lambda x: jnp.sin(jnp.pi * x[..., 0]) * jnp.sin(jnp.pi * x[..., 1])
 s = T(J=0.0, M=0.0, wall=0.0, E0=mode, H0=0.0)
 

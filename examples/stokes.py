@@ -22,7 +22,7 @@ problem = ko.Problem(
     ko.Mean(on=D, name="mean", of="p", data=0.0),
     unknowns={"u": 2, "p": 1},
 )
-T = ko.learn(problem)
+T = ko.learn(problem, method=ko.Subspace(300))  # for each component; without it, kernop tries several numbers
 
 velocity = lambda x: jnp.stack(
     [2 * jnp.sin(x[..., 0]) * jnp.cos(2 * x[..., 1]), -jnp.cos(x[..., 0]) * jnp.sin(2 * x[..., 1])], axis=-1

@@ -23,9 +23,12 @@ settings.load_profile("any machine")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-#: XLA writes machine code by its older, simpler means and improves it less: a third less work, and code that is as fast
-#: within 15 %. The arithmetic is IEEE's as before; the last bit may be another than in the code that users run.
-QUICKLY = "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=1"
+#: XLA writes machine code by its older, simpler means, improves it less, and does not cut small functions into pieces
+#: for its threads: almost half less work, and code that is as fast within 15 %. The arithmetic is IEEE's as before; the
+#: last bit may be another than in the code that users run.
+QUICKLY = (
+    "--xla_cpu_use_fusion_emitters=false --xla_backend_optimization_level=1 --xla_cpu_parallel_codegen_split_count=1"
+)
 # They are read when JAX starts to work, also by processes that tests start: some compare bits. A JAX that does not know
 # a flag ends the process, so only those that were tried get them.
 if (0, 8) <= jax.__version_info__[:2] < (0, 11) and QUICKLY not in os.environ.get("XLA_FLAGS", ""):
