@@ -92,6 +92,19 @@ def test_with_a_tolerance(client):
     assert np.max(np.abs(T(**data)(X) - np.sin(3.0 * X[:, 0] + X[:, 1]))) < 1e-3
 
 
+def test_stars(client):
+    """The cell around a crossing of jumps has functions of its own, on workers too; u = x₁x₂/a exactly."""
+    box = ko.Box([-1, -1], [1, 1])
+    a = ko.Piecewise({ko.Box([0, 0], [1, 1]): 1e6, ko.Box([-1, -1], [0, 0]): 1e6}, otherwise=1.0)
+    problem = ko.Problem(ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=box), ko.Dirichlet(on=box.boundary))
+    exact = lambda x: x[..., 0] * x[..., 1] / np.where(x[..., 0] * x[..., 1] > 0, 1e6, 1.0)
+    how, x = ko.Partition(cells=8, degree=7, levels=2), box.sample(200, "uniform", seed=1).x
+    here, there = (ko.learn(problem, method=how, client=own) for own in (None, client))
+    assert len(there.factorisation.expansion.mosaic.stars) == 1
+    assert np.array_equal(here(0.0, exact)(x), there(0.0, exact)(x))
+    assert np.max(np.abs(there(0.0, exact)(x) - exact(x))) < 1e-9
+
+
 def squares(mark, number):
     """Numbers squared, by a worker that dies in the middle the first time."""
     if number == 5 and not Path(mark).exists():
