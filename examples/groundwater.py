@@ -21,7 +21,7 @@ problem = ko.Problem(
     ko.Dirichlet(on=D.face("right"), name="sea", data=0.0),
     ko.Neumann(on=D.face("bottom", "top"), name="sides", data=0.0),
 )
-T = ko.learn(problem, method=ko.Subspace(1000), points=3000)
+T = ko.learn(problem, method=ko.Subspace(1000), points=3000)  # by tol=1e-6 alone: benchmarks/parts_examples.py
 rates, heads = -rng.lognormal(0.0, 0.5, size=(2, 500)), rng.normal(2.0, 0.3, size=500)
 x, q = D.sample(2500, "grid").x, pump(T.points["q"].x)
 h = T.on(x)(q=q @ rates, head=np.tile(heads, (len(T.points["head"]), 1)))  # (2500, 500)
