@@ -147,6 +147,15 @@ class Factorisation(ABC):
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         """e C for e of shape (M, L), as matrices whose product it is: (M, N), or (M, r) and (r, N)."""
 
+    def leverages(self, rows: Functionals) -> FloatArray:
+        """How much the solution at each point follows the datum there: the diagonal of S in P û = S h, (N,).
+
+        Arguments:
+            rows: the N functionals from which it was learned.
+        """
+        factors = self.factors(self.expansion.matrix(rows))
+        return np.diagonal(factors[0]) if len(factors) == 1 else np.einsum("ij,ji->i", factors[0], factors[1])
+
     @property
     def proper(self) -> bool:
         """Is there a prior? Without one the unit of `posterior` is the noise of a row of weight 1."""

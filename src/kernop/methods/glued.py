@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from kernop.basics.checks import check_memory
 from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
 from kernop.basics.linalg import norms, weighted_norms
 from kernop.collocation.functionals import Functionals
@@ -222,6 +223,8 @@ class PartsFactorisation(Factorisation):
         return self._told_once * np.stack(found)
 
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
+        what = f"{len(e)} points with a matrix of {len(e)} × {self.number}"
+        check_memory("x", len(e) * (self.number + 2 * self.glue.count), what, "ask for fewer points at once")
         pulls = [e[:, self._space.span(k)].T for k in range(len(self.locals))]
         incoming = np.zeros((self.glue.count, len(e)))
         for own, mine, k in zip(self.locals, pulls, self.glue.owned, strict=True):
@@ -238,6 +241,13 @@ class PartsFactorisation(Factorisation):
         first = len(self.locals[0].out)
         found[:, self.integrals] -= outgoing[0][first : first + len(self.integrals)].T
         return (found,)
+
+    def leverages(self, rows: Functionals) -> FloatArray:
+        """The same with what comes in on seams held fixed, part by part: the matrix S of all parts is far too large."""
+        found = np.zeros(self.number)
+        for own, places in zip(self.locals, self.part_rows, strict=True):
+            found[places.numbers] = own.leverages
+        return found
 
     def _refusal(self, done: str) -> KernopError:
         got = f"an operator made of parts, which cannot be {done}: its points are those that its cells need"

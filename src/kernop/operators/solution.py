@@ -185,7 +185,7 @@ class Solution(Evaluated):
         Arguments:
             values, named: inputs that T was given as arrays, in the order of the problem or by name, as functions or
                 numbers, or as values at ``T.test_points[name].x``, of shape (n,) or (n, B). Without them, those arrays
-                are known at the points of T alone, and the estimate uses leave-one-out residuals.
+                are known at the points of T alone, and the estimate uses leave-one-out residuals, or those of parts.
             covering: the number of points that cover the domain for the bound; None for no bound.
             search: the number of values of an input that is a function, or a batch of functions, which is searched for
                 what the points of T do not see; None for no search. What is found, `ErrorEstimate.unseen` tells.

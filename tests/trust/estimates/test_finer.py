@@ -1,5 +1,7 @@
 """Errors of operators made of parts, by finer ones, against the truth."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,41 @@ def test_the_estimate_is_above_the_error_and_near_it(domain, op, truth, method):
     assert error > 1e-9
     assert error < estimate.relative_l2 < 3 * error
     assert np.max(np.abs(u(x) - truth(x))) < estimate.linf
+
+
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
+@pytest.mark.parametrize(
+    ("domain", "truth", "method"),
+    [
+        (ELL, rounded, ko.Partition(cells=2, degree=10, levels=12)),
+        (ELL, rounded, ko.Partition(cells=2, degree=6, levels=4)),
+        (ELL, rounded, ko.Partition(cells=2, degree=8, levels=0)),
+        (SQUARE, lambda x: np.exp(12.0 * x[..., 0]) * np.sin(12.0 * x[..., 1]), ko.Partition(cells=3, degree=8)),
+    ],
+    ids=["a corner", "four levels", "not graded", "a layer"],
+)
+def test_data_that_are_arrays(domain, truth, method):
+    """They are known nowhere else: what is left of them at the points of T tells, part by part, in the worst case."""
+    problem = ko.Problem(ko.Equation(laplace, on=domain, name="f"), ko.Dirichlet(on=domain.boundary, name="g"))
+    T = ko.learn(problem, method=method)
+    u, x = T(0.0, truth(T.points["g"].x)), domain.sample(2000, "uniform", seed=2).x
+    estimate, error = u.error_estimate(), np.abs(u(x) - truth(x))
+    assert estimate.source == "its own points"
+    assert np.sqrt(np.mean(error**2)) < estimate.l2 < 150 * np.sqrt(np.mean(error**2))
+    assert np.max(error) < estimate.linf
+
+
+def test_data_that_are_arrays_take_no_more_memory_than_the_operator():
+    """Rows are never left out one by one: the matrix by which they would be has N L numbers, gigabytes by default."""
+    problem = ko.Problem(ko.Equation(laplace, on=ELL, name="f"), ko.Dirichlet(on=ELL.boundary, name="g"))
+    T = ko.learn(problem, method=ko.Partition(cells=3, degree=9, levels=12))
+    u = T(np.ones(len(T.points["f"])), 0.0)
+    tracemalloc.start()
+    estimate = u.error_estimate()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 0.2 * 8 * T.n_points * len(T.factorisation.expansion)
+    assert np.isfinite(estimate.relative_l2)
 
 
 def test_the_largest_error_is_at_the_tip_of_a_corner():

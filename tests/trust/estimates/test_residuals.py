@@ -7,6 +7,7 @@ import pytest
 import kernop as ko
 from kernop.basics.errors import ArgumentError
 from kernop.collocation.ansatz import collocate
+from kernop.methods.base import Factorisation
 from kernop.trust.estimates.residuals import leave_one_out
 
 SQUARE = ko.Box([0, 0], [1, 1])
@@ -57,3 +58,27 @@ def test_as_many_centres_as_points_leave_nothing_to_tell():
     operator = ko.learn(PROBLEM, points={"f": 30, "g": 20}, method=ko.Subspace(centers=50))
     with pytest.raises(ArgumentError, match="as many centres as points"):
         leave_one_out(operator.factorisation, collocate(PROBLEM, operator.points))
+
+
+def test_leverages_of_parts_hold_what_comes_in_on_seams_fixed():
+    """They are those of all parts together but near seams, and never all of a datum."""
+    T = ko.learn(PROBLEM, method=ko.Partition(cells=3, degree=7, levels=0))
+    found, exact = T.factorisation.leverages(T.collocated), Factorisation.leverages(T.factorisation, T.collocated)
+    assert np.median(np.abs(found - exact)) < 0.03
+    assert np.max(np.abs(found - exact)) < 0.3
+    assert 0.05 < np.min(found) < np.max(found) < 0.8
+
+
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
+def test_systems_made_of_parts():
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.laplacian(u) + u, on=SQUARE, name="f"),
+        ko.Dirichlet(on=SQUARE.boundary, name="g", of="u"),
+        unknowns={"u": 2},
+    )
+    T = ko.learn(problem, method=ko.Partition(cells=2, degree=6, levels=0))
+    exact = lambda x: jnp.stack([jnp.sin(5 * x[..., 0]), jnp.cos(4 * x[..., 1])], axis=-1)
+    u, x = T(**problem.manufacture(exact, T.points)), SQUARE.sample(1000, "uniform", seed=1).x
+    error, estimate = np.sqrt(np.mean((u(x) - exact(x)) ** 2)), u.error_estimate()
+    assert estimate.source == "leave-one-out"
+    assert error < estimate.l2 < 30 * error

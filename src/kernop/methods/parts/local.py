@@ -63,6 +63,12 @@ class Local:
         own = (self.q, self.upper, self.from_trace, self.out, self.inner, self.beside)
         return sum(array.size for array in own if array is not None)
 
+    @property
+    def leverages(self) -> FloatArray:
+        """How much the solution at each point follows the datum there, (n,): the squared norms of the rows of Q."""
+        parts = [self.q] if self.inner is None else [self.inner, self.q]
+        return np.concatenate([np.einsum("ij,ij->i", part, part) for part in parts])
+
     def spread(self, y: FloatArray) -> FloatArray:
         """Q y, (…, n, B), for y (…, m, B)."""
         _, mu = self.split

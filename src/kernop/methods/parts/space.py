@@ -11,6 +11,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from kernop.basics.checks import check_memory
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
 from kernop.basics.frozen import frozen
@@ -157,14 +158,17 @@ class PartsSpace(Expansion):
         return Pattern(z, degrees, alphas, basis)
 
     def matrix(self, left: Functionals, *, order: Order = "C", out: FloatArray | None = None) -> FloatArray:
+        if out is None:
+            what = f"{len(left)} points against the {len(self)} functions of all parts"
+            check_memory("x", len(left) * len(self), what, "evaluate fewer points at once")
         found = np.empty((len(left), len(self)), order=order) if out is None else out
+        found[...] = 0.0
         for rows, block in left:
-            target = np.zeros((len(block), len(self)))
+            target = found[rows]
             row_of = block.repeated(np.arange(len(block), dtype=np.float64)).astype(np.intp)
             for own, part, there in self._by_parts(block.pointwise, self.mosaic.locate(block.x)):
                 functions = right_solve_upper(self.uppers[part], there)
                 np.add.at(target[:, self.span(part)], row_of[own], functions)
-            found[rows] = target
         return found
 
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:

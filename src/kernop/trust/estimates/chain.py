@@ -35,7 +35,7 @@ from kernop.trust.estimates.stability import (
     ErrorsFromResiduals,
     Learned,
     from_fresh_points,
-    from_left_out,
+    from_own_points,
     probed,
     rms,
 )
@@ -119,7 +119,7 @@ def chain_estimate(
         size = knowledge.sized(values, u.apply(knowledge.functionals) + whole)
         guess, rest = knowledge.sized(found, whole), knowledge.constants[..., None] * left
     else:
-        knowledge = from_left_out(operator)
+        knowledge = from_own_points(operator)
         residuals = knowledge.residuals(u, known.at_points)
         left = rms(knowledge.roots * residuals)
         errors = knowledge.errors(u, residuals, known.at_points, None)

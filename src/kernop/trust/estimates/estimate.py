@@ -28,7 +28,7 @@ from kernop.trust.estimates.stability import (
     Learned,
     ResidualKind,
     from_fresh_points,
-    from_left_out,
+    from_own_points,
     rms,
 )
 from kernop.trust.estimates.unseen import Looked, Unseen, look, unseen
@@ -80,13 +80,14 @@ class ErrorEstimate:
         l2: the root mean square of u − û over the domain, estimated.
         linf: the largest |u − û|, estimated.
         residuals: of every condition, by name.
-        source: "fresh points", where T did not learn; or "leave-one-out" residuals at the points of T.
+        source: "fresh points", where T did not learn; "leave-one-out" residuals at the points of T; or, part by part,
+            "its own points".
         points: how many.
         stability: C in ‖e‖ ≤ ‖ê‖ + C ‖what ê leaves of the residuals‖, by norm; few probes exceed it.
-        centres: of the richer operator that gave ê, an estimate of u − û; 0 for leave-one-out, where ê = 0.
+        centres: of the richer operator that gave ê, an estimate of u − û; 0 for the points of T, where ê = 0.
         bound: the bound of sup|u − û| by a maximum principle, with suprema from samples, or None …
         why_no_bound: … and why.
-        relative_to: what relative figures divide by, in words; of û + ê, or of û for leave-one-out, where ê = 0.
+        relative_to: what relative figures divide by, in words; of û + ê, or of û for the points of T, where ê = 0.
         concentrated: residuals that are large at few points alone, as at corners; there smooth fields say little of the
             error. It is in l2 and linf, by what a coarser operator would answer.
         unseen: parts of inputs that are functions, which the points do not see and a search of them found; they are
@@ -315,7 +316,7 @@ def _residuals(
     if known.at_points is None:
         remedy = "give the inputs as functions or numbers, or u.error_estimate(…) their values at T.test_points"
         raise fail(ArgumentError, "u", f"a solution whose data is not known at other points ({known.why_not})", remedy)
-    knowledge = from_left_out(operator)
+    knowledge = from_own_points(operator)
     return knowledge, knowledge.residuals(u, known.at_points), known.at_points
 
 

@@ -57,6 +57,20 @@ def mean_and_most(found: Factorisation, wrong: FloatArray) -> FloatArray:
     return np.stack([np.sqrt(volumes / np.sum(volumes) @ np.square(wrong)), np.max(wrong, axis=0)])
 
 
+def polluting(found: Factorisation, wrong: FloatArray) -> FloatArray:
+    """What errors (P, B) in parts at singularities are elsewhere, in the mean and at most, (2, B).
+
+    An error in a cell of side s at a singularity r^α reaches a domain of extent L as its part (s/L)^α; α = ½ is that of
+    a slit, and of a change of the kind of condition.
+    """
+    space = found.expansion
+    assert isinstance(space, PartsSpace)
+    mosaic, (low, high) = space.mosaic, space.boxes
+    extent = float(np.max(np.max(high, axis=0) - np.min(low, axis=0)))
+    felt = np.where(mosaic.singular > 0, np.sqrt(np.max(mosaic.sides, axis=1) / extent), 0.0)
+    return np.tile(np.max(felt[:, None] * wrong, axis=0), (2, 1))
+
+
 def errors_by_leaks(found: Factorisation, h: FloatArray) -> FloatArray:
     """How wrong solutions are for data h (N, B), about, because fluxes do not balance on seams, (B,); 0 without parts.
 

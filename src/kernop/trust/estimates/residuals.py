@@ -42,10 +42,9 @@ def _freedom(factorisation: Factorisation, functionals: Functionals) -> FloatArr
     """1 − S_ii, (N,), and 1 for rows that have next to none."""
     remedy = "give the inputs as functions or numbers, or u.error_estimate(…) their values at T.test_points"
     try:
-        factors = factorisation.factors(factorisation.expansion.matrix(functionals))
+        freedom = 1.0 - factorisation.leverages(functionals)
     except ArgumentError as error:
         raise fail(ArgumentError, "T", "an operator whose residuals cannot be left out one by one", remedy) from error
-    freedom = 1.0 - (np.diagonal(factors[0]) if len(factors) == 1 else np.einsum("ij,ji->i", factors[0], factors[1]))
     alone = freedom < LEAST_FREEDOM
     if np.mean(alone) > 0.5:
         raise fail(ArgumentError, "T", "an operator with about as many centres as points", remedy)

@@ -37,11 +37,11 @@ from kernop.methods.weights import repeated
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.concentration import Concentrated, concentrated, tails, where_concentrated
 from kernop.trust.estimates.finer import FinerParts, finer_parts
-from kernop.trust.estimates.partwise import SHARE, errors_by_parts, mean_and_most
+from kernop.trust.estimates.partwise import SHARE, errors_by_parts, mean_and_most, polluting
 from kernop.trust.estimates.residuals import leave_one_out
 
 #: Where the residuals were computed.
-ResidualKind = Literal["fresh points", "leave-one-out"]
+ResidualKind = Literal["fresh points", "leave-one-out", "its own points"]
 
 #: The richer operator has so many centres for each function of the expansion, at least and at most so many …
 RICHER, FEWEST_CENTRES, MOST_CENTRES = 2, 20, 1500
@@ -305,6 +305,27 @@ class FreshParts(ErrorsFromResiduals):
         return Errors(correction, rest, correction, self.sized(values, h))
 
 
+class OwnParts(ErrorsFromResiduals):
+    """Errors of an operator made of parts by what it leaves of data that are known at its own points alone.
+
+    They are errors part by part, in the worst case. To leave out one row after the other would tell nothing: near
+    singularities residuals are large, whatever the error.
+    """
+
+    kind = "its own points"
+
+    def __init__(self, operator: Learned) -> None:
+        super().__init__(operator, operator.collocated, operator.factorisation)
+        self.constants = np.full((2, len(operator.problem.unknowns.names)), SHARE)
+        frozen(vars(self))
+
+    def errors(self, u: Combination, residuals: FloatArray, h: FloatArray, wrong: FloatArray | None) -> Errors:
+        assert wrong is not None
+        solution = self.places.sizes(u.apply(self.places.functionals))
+        worst = mean_and_most(self.answers, wrong) + polluting(self.answers, wrong)
+        return Errors(np.zeros_like(solution), np.zeros_like(solution) + worst[:, None], 0.0 * solution, solution)
+
+
 class LeftOut(ErrorsFromResiduals):
     """Errors from leave-one-out residuals at the points of the operator, by a constant alone.
 
@@ -340,7 +361,7 @@ class LeftOut(ErrorsFromResiduals):
 
 
 _fresh: Kept[Factorisation, ErrorsFromResiduals] = Kept()
-_left_out: Kept[Factorisation, LeftOut] = Kept()
+_own: Kept[Factorisation, ErrorsFromResiduals] = Kept()
 
 
 def from_fresh_points(operator: Learned) -> ErrorsFromResiduals:
@@ -353,9 +374,10 @@ def from_fresh_points(operator: Learned) -> ErrorsFromResiduals:
     return _fresh.of(operator.factorisation, make)
 
 
-def from_left_out(operator: Learned) -> LeftOut:
-    """What an operator knows about errors from leave-one-out residuals; learned when it is first asked for."""
-    return _left_out.of(operator.factorisation, lambda: LeftOut(operator))
+def from_own_points(operator: Learned) -> ErrorsFromResiduals:
+    """What an operator knows about errors from residuals at its own points; learned when it is first asked for."""
+    parts = isinstance(operator.factorisation.expansion, PartsSpace) and operator.problem.unknowns.total == 1
+    return _own.of(operator.factorisation, lambda: OwnParts(operator) if parts else LeftOut(operator))
 
 
 def probing_fields(operator: Learned, functionals: Functionals) -> Probes:
