@@ -37,7 +37,7 @@ def wave(k: int) -> Any:
 
 
 def estimated(operator: ko.SolutionOperator, k: int) -> tuple[float, float]:
-    found = operator(wave(k), 0.0).error_estimate(covering=None, search=128)
+    found = operator(wave(k), 0.0).error_estimate(covering=None, search=1024)
     return found.relative_l2, found.relative_linf
 
 
