@@ -1,8 +1,7 @@
 """The command line."""
 
 import dataclasses
-import subprocess
-import sys
+import runpy
 
 import pytest
 from rich.table import Table
@@ -105,9 +104,13 @@ def test_tables_are_not_cut(capsys):
     assert all(f"{k}.00000000001e-10" in printed for k in range(40))
 
 
-def test_the_module_is_the_command():
-    ran = subprocess.run([sys.executable, "-m", "kernop", "--version"], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == ko.__version__
+def test_the_module_is_the_command(capsys, monkeypatch):
+    """As ``python -m kernop --version`` does, in this process."""
+    monkeypatch.setattr("sys.argv", ["kernop", "--version"])
+    with pytest.raises(SystemExit) as caught:
+        runpy.run_module("kernop", run_name="__main__", alter_sys=True)
+    assert not caught.value.code
+    assert capsys.readouterr().out.strip() == ko.__version__
 
 
 @pytest.fixture

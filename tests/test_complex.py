@@ -145,9 +145,9 @@ def test_jax_goes_through_a_fixed_operator(sound):
         g = jnp.asarray(data["r"])
         np.testing.assert_allclose(jax.jit(lambda g: S(data["f"], g))(g), S(**data), rtol=0, atol=1e-10)
         np.testing.assert_allclose(
-            jax.vmap(lambda g: S(data["f"], g))(jnp.stack([g, 1j * g]))[0], S(**data), atol=1e-10
+            jax.jit(jax.vmap(lambda g: S(data["f"], g)))(jnp.stack([g, 1j * g]))[0], S(**data), atol=1e-10
         )
-        size = lambda g: jnp.sum(jnp.abs(S(data["f"], g)) ** 2)
+        size = jax.jit(lambda g: jnp.sum(jnp.abs(S(data["f"], g)) ** 2))
         slope = np.asarray(jax.grad(size)(g))
         step = np.exp(1j * np.arange(len(g)))
         change = float(size(g + 1e-4 * step) - size(g - 1e-4 * step)) / 2e-4

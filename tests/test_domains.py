@@ -65,7 +65,7 @@ def test_smooth_solutions_in_the_plane(name):
 @pytest.mark.parametrize("name", SPACE)
 def test_smooth_solutions_in_space(name):
     domain = SPACE[name]()
-    solution = ko.learn(poisson(domain), points=3000, method=ko.Subspace(centers=1000))(f, u)
+    solution = ko.learn(poisson(domain), points=2100, method=ko.Subspace(centers=700))(f, u)
     assert error(solution, domain) < 1e-7
 
 

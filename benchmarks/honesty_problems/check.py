@@ -17,6 +17,8 @@ from kernop.collocation.ansatz import normal_form
 
 STEPS = (5e-2, 2e-2, 7e-3, 2e-3, 6e-4, 1e-4, 1e-5, 1e-6)
 STENCIL = 9
+#: Places at which a truth is asked for at once.
+MANY = 4096
 
 
 def misfits(case: Case, number: int = 40) -> dict[str, FloatArray]:
@@ -39,17 +41,26 @@ def _misfit(case: Case, condition: ko.Condition, number: int) -> FloatArray:
     floor = np.abs(form.coefficients) @ (largest / np.prod((high - low) ** np.asarray(form.alphas), axis=1))
     data = case.inputs[condition.name]
     target = data(points.x) if callable(data) else np.full(count, float(data))
-    best = np.full(count, np.inf)
-    for step in STEPS:
-        terms = np.stack([_derivative(case.truth, points.x, a, step * (high - low), low, high) for a in form.alphas])
-        terms = form.coefficients.T * terms
-        size = np.maximum(np.sum(np.abs(terms), axis=0), floor)
-        best = np.fmin(best, np.abs(np.sum(terms, axis=0) - target) / size)
-    return best
+    stencils = [_stencil(points.x, a, step * (high - low), low, high) for step in STEPS for a in form.alphas]
+    found = np.stack(_differences(case.truth, stencils)).reshape(len(STEPS), len(form.alphas), count)
+    terms = form.coefficients.T * found
+    size = np.maximum(np.sum(np.abs(terms), axis=1), floor)
+    return np.fmin.reduce(np.abs(np.sum(terms, axis=1) - target) / size, initial=np.inf)
 
 
-def _derivative(u: Any, x: FloatArray, alpha: Any, steps: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """∂^α u at x (n, d) by stencils that stay within the bounds."""
+def _differences(u: Any, stencils: list[tuple[FloatArray, FloatArray]]) -> list[FloatArray]:
+    """Weighted sums of u over stencils, (n,) each; u is asked for many places at once, but not for all."""
+    places = np.concatenate([own.reshape(-1, own.shape[-1]) for own, _ in stencils])
+    values = np.concatenate([np.asarray(u(places[k : k + MANY])) for k in range(0, len(places), MANY)])
+    ends = np.cumsum([weights.size for _, weights in stencils])[:-1]
+    split = np.split(values, ends)
+    return [np.sum(w * own.reshape(w.shape), axis=1) for own, (_, w) in zip(split, stencils, strict=True)]
+
+
+def _stencil(
+    x: FloatArray, alpha: Any, steps: FloatArray, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The places (n, k, d) and weights (n, k) of differences for ∂^α at x (n, d), within the bounds."""
     places, weights = x[:, None, :], np.ones((len(x), 1))
     for axis, order in enumerate(alpha):
         if not order:
@@ -62,8 +73,7 @@ def _derivative(u: Any, x: FloatArray, alpha: Any, steps: FloatArray, low: Float
         table = np.stack([_weights(order, s) for s in (-1, 0, 1)])[shift + 1] / steps[axis] ** order
         places = moved.reshape(len(x), -1, x.shape[1])
         weights = (weights[:, :, None] * table[:, None, :]).reshape(len(x), -1)
-    values = np.asarray(u(places.reshape(-1, x.shape[1]))).reshape(weights.shape)
-    return np.sum(weights * values, axis=1)
+    return places, weights
 
 
 def _weights(order: int, shift: int) -> FloatArray:

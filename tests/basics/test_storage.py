@@ -19,6 +19,9 @@ from kernop.basics.storage import VERSION, check_place, read, write
 
 HEADER = {"name": "Grüße aus Δ ∂Ω 🙂", "n": 12, "nested": {"a": [1, 2.5, None, True]}}
 ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b": np.array([np.pi, -0.0, 1e-308])}
+#: All that UTF-8 can write; ``codec="utf-8"`` would try a million characters to find that out.
+CHARACTERS = st.characters(exclude_categories=["Cs"])
+TEXT = st.text(CHARACTERS)
 
 
 @pytest.fixture
@@ -82,9 +85,9 @@ class TestRoundTrip:
 
     @settings(max_examples=30, deadline=None)
     @given(
-        header=st.dictionaries(st.text(), st.text() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)),
+        header=st.dictionaries(TEXT, TEXT | st.integers() | st.floats(allow_nan=False, allow_infinity=False)),
         contents=st.dictionaries(
-            st.text(st.characters(codec="utf-8"), min_size=1).filter(lambda name: name != "__metadata__"),
+            st.text(CHARACTERS, min_size=1).filter(lambda name: name != "__metadata__"),
             arrays(np.float64, array_shapes(min_dims=0, min_side=0, max_side=4)),
             max_size=3,
         ),

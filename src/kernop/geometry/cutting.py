@@ -75,11 +75,12 @@ def _split(at: Callable[[FloatArray], Points], near: Nearness, length: float, ro
     step = 1.0 / FIRST
     left, done = np.linspace(0.0, 1.0, FIRST, endpoint=False), list[FloatArray]()
     for _ in range(HALVINGS):
-        distance = near(at(left + 0.5 * step).x)
+        looked = (0.5,) if step > ALONGSIDE else (0.5, 0.1, 0.9)
+        places = np.concatenate([left + share * step for share in looked])
+        distance, *ends = near(at(places).x).reshape(len(looked), -1)
         settled = distance > 0.51 * length * step
-        if step <= ALONGSIDE:
-            ends = np.minimum(near(at(left + 0.1 * step).x), near(at(left + 0.9 * step).x))
-            settled |= (distance <= room) & (ends <= room)
+        if ends:
+            settled |= (distance <= room) & (np.minimum(*ends) <= room)
         done.append(left[settled])
         left = left[~settled]
         if len(left) == 0 or len(left) > MOST:

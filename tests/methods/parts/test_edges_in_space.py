@@ -1,6 +1,5 @@
 """Operators made of parts on bodies with re-entrant edges: solutions that are known, with u like r^(2/3) there."""
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -14,8 +13,8 @@ L_SHAPE = 0.13105296203
 
 def edge(x):
     """r^(2/3) sin(2θ/3), which is 0 on both sides of the re-entrant edge, times cos z; −Δu = u."""
-    angle = jnp.mod(jnp.arctan2(x[..., 1], x[..., 0]) - 0.5 * jnp.pi, 2.0 * jnp.pi)
-    return jnp.hypot(x[..., 0], x[..., 1]) ** (2.0 / 3.0) * jnp.sin(2.0 * angle / 3.0) * jnp.cos(x[..., 2])
+    angle = np.mod(np.arctan2(x[..., 1], x[..., 0]) - 0.5 * np.pi, 2.0 * np.pi)
+    return np.hypot(x[..., 0], x[..., 1]) ** (2.0 / 3.0) * np.sin(2.0 * angle / 3.0) * np.cos(x[..., 2])
 
 
 def poisson(*conditions):
@@ -32,7 +31,7 @@ def error(T):
 def test_parts_are_graded_to_a_re_entrant_edge():
     """Errors fall like 2^(−4k/3) with the number k of levels."""
     problem = poisson(ko.Dirichlet(BEAM.boundary, "g"))
-    errors = [error(ko.learn(problem, method=ko.Partition(cells=2, degree=6, levels=k))) for k in (0, 3, 5)]
+    errors = [error(ko.learn(problem, method=ko.Partition(cells=2, degree=5, levels=k))) for k in (0, 3, 5)]
     assert errors[1] < 0.3 * errors[0]
     assert errors[2] < 0.3 * errors[1]
     assert errors[2] < 5e-4
@@ -49,8 +48,8 @@ def insulated():
 @pytest.mark.parametrize(
     ("given", "off"),
     [
-        ({"method": ko.Partition(cells=2, degree=6, levels=5)}, 1e-3),
-        ({"method": ko.Partition(degree=6), "tol": 2e-2, "inputs": [(1.0, 0.0, 0.0)]}, 2e-2),
+        ({"method": ko.Partition(cells=2, degree=5, levels=5)}, 1e-3),
+        ({"method": ko.Partition(degree=5), "tol": 2e-2, "inputs": [(1.0, 0.0, 0.0)]}, 2e-2),
     ],
 )
 def test_a_beam_with_insulated_ends_is_the_l_shape(given, off):

@@ -9,21 +9,21 @@ import kernop as ko
 CUBE = ko.Box([-1.0, -1.0, -1.0], [1.0, 1.0, 1.0])
 BALL = ko.Ball([0.0, 0.0, 0.0], 1.0)
 BODIES = {
-    "ball": (BALL, 2),
-    "cube with a hollow": (CUBE - ko.Ball([0.1, 0.0, 0.0], 0.45), 3),
-    "three quarters of a column": (CUBE - ko.Box([0.0, 0.0, -2.0], [2.0, 2.0, 2.0]), 2),
-    "level set": (ko.Implicit(lambda x: jnp.sum(x**4, axis=-1) - 0.8, (CUBE.bounds)), 2),
+    "ball": (BALL, {"cells": 2}),
+    "cube with a hollow": (CUBE - ko.Ball([0.1, 0.0, 0.0], 0.45), {"cells": 3}),
+    "three quarters of a column": (CUBE - ko.Box([0.0, 0.0, -2.0], [2.0, 2.0, 2.0]), {"cells": 2, "degree": 11}),
+    "level set": (ko.Implicit(lambda x: jnp.sum(x**4, axis=-1) - 0.8, (CUBE.bounds)), {"cells": 2}),
 }
 
 
 def u(x):
-    return jnp.sin(2.0 * x[..., 0] + x[..., 1]) * jnp.exp(x[..., 2])
+    return np.sin(2.0 * x[..., 0] + x[..., 1]) * np.exp(x[..., 2])
 
 
 def slope(x):
     """∇u."""
-    c = jnp.cos(2.0 * x[..., 0] + x[..., 1]) * jnp.exp(x[..., 2])
-    return jnp.stack([2.0 * c, c, u(x)], axis=-1)
+    c = np.cos(2.0 * x[..., 0] + x[..., 1]) * np.exp(x[..., 2])
+    return np.stack([2.0 * c, c, u(x)], axis=-1)
 
 
 def poisson(domain, *conditions, op=lambda v: -ko.laplacian(v)):
@@ -37,8 +37,8 @@ def error(found, domain, truth=u):
 
 @pytest.mark.parametrize("name", BODIES)
 def test_a_smooth_solution_on_a_body(name):
-    domain, cells = BODIES[name]
-    T = ko.learn(poisson(domain), method=ko.Partition(cells=cells))
+    domain, how = BODIES[name]
+    T = ko.learn(poisson(domain), method=ko.Partition(**how))
     assert error(T(lambda x: 4.0 * u(x), u), domain) < 3e-6
 
 
@@ -52,7 +52,7 @@ def test_higher_degrees_gain_digits():
 
 
 def test_slopes_and_values_on_a_sphere():
-    slopes = lambda x: jnp.sum(slope(x) * x, axis=-1)  # the normal of the unit sphere is x
+    slopes = lambda x: np.sum(slope(x) * x, axis=-1)  # the normal of the unit sphere is x
     T = ko.learn(
         poisson(BALL, ko.Robin(1.0, 2.0, on=BALL.boundary, name="g"), op=lambda v: v - ko.laplacian(v)),
         method=ko.Partition(cells=2),
@@ -62,7 +62,7 @@ def test_slopes_and_values_on_a_sphere():
 
 def test_layers_in_a_box_have_a_continuous_flux():
     a = ko.Piecewise({ko.Box([-1.0, -1.0, -1.0], [0.2, 1.0, 1.0]): 1.0}, otherwise=100.0)
-    truth = lambda x: jnp.where(x[..., 0] < 0.2, x[..., 0], 0.2 + (x[..., 0] - 0.2) / 100.0)
+    truth = lambda x: np.where(x[..., 0] < 0.2, x[..., 0], 0.2 + (x[..., 0] - 0.2) / 100.0)
     T = ko.learn(poisson(CUBE, op=lambda v: -ko.div(a * ko.grad(v))), method=ko.Partition(cells=2, degree=5))
     assert error(T(0.0, truth), CUBE, truth) < 1e-12
 
@@ -73,7 +73,7 @@ def test_a_ball_of_another_material_in_a_uniform_field():
 
     def truth(x):
         """x outside of a dipole, and uniform inside."""
-        r = jnp.maximum(jnp.sqrt(jnp.sum(x**2, axis=-1)), radius)
+        r = np.maximum(np.sqrt(np.sum(x**2, axis=-1)), radius)
         k = (contrast - 1.0) / (contrast + 2.0)
         return x[..., 0] * (1.0 - k * (radius / r) ** 3)
 
