@@ -32,9 +32,9 @@ from parts_problems import (
 
 import kernop as ko
 
-#: How often a set-up is done before it is timed beside others; and a small one, before any: code that is used often,
-#: such as derivatives of coefficients, is compiled then.
-AGAIN, WARM = 5, 20
+#: How often a set-up is done, and for how many seconds, before it is timed beside others; and a small one, before any:
+#: code that is used often, such as derivatives of coefficients, is compiled then.
+AGAIN, ENOUGH, WARM = 5, 0.5, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +92,11 @@ def of_hps(waves: Waves, levels: int, p: int) -> Run:
 
 
 def repeated(job: Callable[[], Any]) -> float:
-    """The least seconds of a set-up that is done again and again."""
-    return min(once(job, CLOCK) for _ in range(AGAIN))
+    """The least seconds of a set-up that is done again and again: short ones more often, which are noisier."""
+    found = [once(job, CLOCK) for _ in range(AGAIN)]
+    while sum(found) < ENOUGH:
+        found.append(once(job, CLOCK))
+    return min(found)
 
 
 def best(runs: Sequence[Run], target: float) -> Run | None:
