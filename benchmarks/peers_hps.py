@@ -21,11 +21,15 @@ class Hps:
     """A discretisation into 4^levels leaves of p × p Chebyshev points.
 
     Arguments:
+        domain: its points, which do not depend on the coefficient.
+        coefficient: a and its derivatives, which jaxhps takes from its user.
         inside: the points of the leaves, (4^levels, p², 2).
         around: Gauss points on the boundary, (n, 2).
         problem: with the matrices of the last `build`.
     """
 
+    domain: jaxhps.Domain
+    coefficient: Coefficient
     inside: np.ndarray
     around: np.ndarray
     problem: jaxhps.PDEProblem
@@ -35,6 +39,12 @@ class Hps:
         self.problem.source = None
         jaxhps.build_solver(self.problem)
         jax.block_until_ready((self.problem.Y, self.problem.S_lst))
+
+    def build_anew(self) -> None:
+        """Evaluate the coefficient at all points, and factorise: what another coefficient costs on the same points."""
+        problem = stated(self.domain, self.coefficient)
+        jaxhps.build_solver(problem)
+        jax.block_until_ready((problem.Y, problem.S_lst))
 
     def solve(self, f: np.ndarray, g: np.ndarray) -> np.ndarray:
         """u at ``inside``, (4^levels, p², B), for f there and g at ``around``, (n, B)."""
@@ -46,8 +56,12 @@ def hps(levels: int, p: int, coefficient: Coefficient) -> Hps:
     root = jaxhps.DiscretizationNode2D(xmin=0.0, xmax=1.0, ymin=0.0, ymax=1.0)
     domain = jaxhps.Domain(p=p, q=p - 2, root=root, L=levels)
     inside = np.asarray(domain.interior_points)
-    a, along_x, along_y = coefficient(inside)
-    problem = jaxhps.PDEProblem(
+    return Hps(domain, coefficient, inside, np.asarray(domain.boundary_points), stated(domain, coefficient))
+
+
+def stated(domain: jaxhps.Domain, coefficient: Coefficient) -> jaxhps.PDEProblem:
+    """The problem with its coefficients at the points of a domain."""
+    a, along_x, along_y = coefficient(np.asarray(domain.interior_points))
+    return jaxhps.PDEProblem(
         domain, D_xx_coefficients=-a, D_yy_coefficients=-a, D_x_coefficients=-along_x, D_y_coefficients=-along_y
     )
-    return Hps(inside, np.asarray(domain.boundary_points), problem)

@@ -29,7 +29,7 @@ from kernop.basics.memory import available_memory
 #: Arrays of more numbers than this are copied only after a look at the memory that is free.
 LARGE = 2**22
 #: Room for so many numbers is taken without a look.
-SMALL = 2**17
+SMALL = 2**20
 
 
 def check_memory(name: str, doubles: int, what: str, remedy: str) -> None:

@@ -23,19 +23,22 @@ def frozen(value: Value) -> Value:
     An array that is written to by mistake, by us or by LAPACK behind our back, then raises instead of changing the
     answers of everybody who holds it.
     """
+    kind = type(value)
+    if kind in PLAIN:
+        return value
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
-    elif type(value) in PLAIN:
-        pass
+        return value
+    fields = getattr(kind, "__dataclass_fields__", None)
+    if fields is not None:
+        for name in fields:
+            frozen(getattr(value, name))
     elif isinstance(value, tuple | list):
         for part in value:
             frozen(part)
     elif isinstance(value, Mapping):
         for part in value.values():
             frozen(part)
-    else:
-        for name in getattr(type(value), "__dataclass_fields__", ()):
-            frozen(getattr(value, name))
     return value
 
 

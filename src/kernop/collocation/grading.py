@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
-from kernop.basics.frozen import Recent
+from kernop.basics.frozen import Recent, frozen
 from kernop.basics.stored import storable
 from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.lasting import times_of
@@ -209,17 +210,22 @@ def deepened(
 
 def _inside_of(domain: Domain) -> Inside:
     """Is something of a domain in a box?"""
-    looks = np.stack(np.meshgrid(*[(np.arange(LOOKS) + 0.5) / LOOKS] * domain.dim, indexing="ij"), axis=-1)
-    looks = looks.reshape(-1, domain.dim)
 
     def inside(a: FloatArray, b: FloatArray) -> bool:
         middle = float(domain.height(0.5 * (a + b)[None])[0])
         reach = 0.5 * float(np.linalg.norm(b - a))
         if abs(middle) > reach:
             return middle < 0.0
-        return bool(np.any(domain.height(a + looks * (b - a)) < -1e-9 * reach))
+        return bool(np.any(domain.height(a + _looks(domain.dim) * (b - a)) < -1e-9 * reach))
 
     return inside
+
+
+@cache
+def _looks(dim: int) -> FloatArray:
+    """Points of the unit box, evenly, (n, d)."""
+    axes = np.meshgrid(*[(np.arange(LOOKS) + 0.5) / LOOKS] * dim, indexing="ij")
+    return frozen(np.stack(axes, axis=-1).reshape(-1, dim))
 
 
 def _tangents(pieces: Pieces) -> list[FloatArray]:

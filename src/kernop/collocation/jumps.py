@@ -7,7 +7,7 @@ from kernop.basics.precision import eagerly
 from kernop.collocation.ansatz import Tabulated
 from kernop.geometry import Points, Region
 from kernop.language.conditions import Condition
-from kernop.language.ops import SCALAR, differentiated
+from kernop.language.ops import SCALAR, differentiated, itself
 from kernop.language.piecewise import Piecewise
 from kernop.language.unknowns import Unknowns
 
@@ -17,7 +17,7 @@ _somewhere: Kept[Region, Points] = Kept()
 
 def jumps(condition: Condition, unknowns: Unknowns = SCALAR) -> tuple[Piecewise, ...]:
     """The `Piecewise` coefficients that a condition differentiates, each once."""
-    if isinstance(condition.op, Tabulated):
+    if condition.op is itself or isinstance(condition.op, Tabulated):
         return ()
     with eagerly():
         place = _somewhere.of(condition.on, lambda: condition.on.sample(1))

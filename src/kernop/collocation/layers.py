@@ -41,7 +41,8 @@ def with_layers(lines: list[FloatArray], problem: Problem, domain: object) -> li
     for width, (axis, side, sign) in zip(_widths(problem, Points(x, None, False), sides), sides, strict=True):
         first = abs(float(lines[axis][side] - lines[axis][1 if side == 0 else -2]))
         near = [lines[axis][side] - sign * k * width for k in WIDTHS if k * width < 0.7 * first]
-        found[axis] = np.unique(np.concatenate([found[axis], near]))
+        if near:
+            found[axis] = np.unique(np.concatenate([found[axis], near]))
     return found
 
 

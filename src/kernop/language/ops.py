@@ -256,6 +256,8 @@ def _values(
     with naming(name), np.errstate(all="ignore"):  # what is not finite is reported below
         values = np.full(len(points), c.constant) if c.constant is not None else _known(c.at(x, normal))
     values = values[: len(points)]
+    if np.all(np.abs(values) < LARGEST):
+        return values.copy()
     return _finite(np.where(np.abs(values) >= LARGEST, np.inf, values), f"a coefficient of ∂^{alpha}", points, name)
 
 

@@ -24,7 +24,7 @@ from kernop.methods.parts.space import PartsSpace
 from kernop.methods.posterior import Posterior
 
 #: What many columns leave is seen in so many combinations of them, if these leave less than this part of what matters.
-COMBINED, SURELY = 4, 0.01
+COMBINED, SURELY = 8, 0.1
 
 
 @dataclass(kw_only=True, frozen=True, eq=False)

@@ -56,10 +56,6 @@ class Partition(Method):
             if value is not None:
                 object.__setattr__(self, name, check_integer(name, value, least=0 if name == "levels" else 1))
 
-    @property
-    def default_weights(self) -> str:
-        return "balanced"
-
     def derivatives_needed(self, order: int) -> int:
         return order
 

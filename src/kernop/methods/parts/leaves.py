@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import takewhile
 from weakref import WeakValueDictionary
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
-from kernop.basics.frozen import Kept
+from kernop.basics.frozen import Kept, frozen
 from kernop.basics.linalg import EPS
 from kernop.basics.shelf import Shelf, shelf_for
 from kernop.collocation.fluxes import Exchange
@@ -72,7 +73,6 @@ class Alike:
         self._near: list[tuple[FloatArray, int]] = []
         self._sums = np.empty(COMPARED)
         self._same: dict[bytes, int] = {}
-        self._factors = np.empty(0)
         self.parts: list[Fitted] = []
 
     def find(self, numbers: FloatArray, near: float) -> tuple[int, bool]:
@@ -84,9 +84,7 @@ class Alike:
         exact = self._same.get(digest)
         if exact is not None:
             return exact, True
-        if len(self._factors) != len(numbers):
-            self._factors = np.random.default_rng(0).uniform(-1.0, 1.0, len(numbers))
-        total = float(self._factors @ numbers)
+        total = float(_factors(len(numbers)) @ numbers)
         room = 2.0 * len(numbers) * near + 1e-12
         for k in np.flatnonzero(np.abs(self._sums[: len(self._near)] - total) < room).tolist():
             seen, own = self._near[k]
@@ -97,6 +95,12 @@ class Alike:
             self._sums[number] = total
             self._near.append((numbers, number))
         return number, False
+
+
+@lru_cache(maxsize=16)
+def _factors(count: int) -> FloatArray:
+    """So many random factors, always the same."""
+    return frozen(np.random.default_rng(0).uniform(-1.0, 1.0, count))
 
 
 #: Parts that are known, by the kinds of their rows.
