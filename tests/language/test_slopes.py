@@ -82,7 +82,7 @@ def test_an_operator_of_changed_coefficients(monkeypatch):
     problem = ko.Problem(
         ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=square, name="f"), ko.Dirichlet(on=square.boundary, name="g")
     )
-    for power[0] in (1.0, 2.0, -1.0):
+    for power[0] in (1.0, -1.0):
         T = ko.learn(problem, method=ko.Partition(cells=1, degree=9))
         # u = x has the flux a, and −∇·(a∇u) = −power · a.
         u = T(lambda x: -power[0] * np.exp(power[0] * x[..., 0]), lambda x: x[..., 0])

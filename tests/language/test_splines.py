@@ -13,17 +13,17 @@ RNG = np.random.default_rng(0)
 UNEVEN = np.sort(RNG.uniform(0.0, 3.0, 14))
 
 
-@pytest.mark.parametrize("degree", [3, 5, 7])
+@pytest.mark.parametrize("degree", [3, 7])
 def test_on_a_line_it_is_the_spline_of_scipy_with_its_derivatives(degree):
     values = RNG.normal(size=14)
     own, theirs = interpolant((UNEVEN,), values, degree), make_interp_spline(UNEVEN, values, k=degree)
     x = RNG.uniform(UNEVEN[0], UNEVEN[-1], 50)
+    along = lambda function: lambda t: jax.jvp(function, (t,), (jnp.ones_like(t),))  # as kernop differentiates
     with float64():
-        function = lambda t: own(t[:, None])
-        for order in range(3):  # polynomials between knots that agree in all places agree in all derivatives
-            found = function(jnp.asarray(x))
-            assert np.allclose(found, theirs(x, nu=order), rtol=1e-8, atol=1e-8 * np.abs(theirs(x, nu=order)).max())
-            function = lambda t, last=function: jax.jvp(last, (t,), (jnp.ones_like(t),))[1]  # as kernop differentiates
+        (value, slope), (_, second) = jax.jit(along(along(lambda t: own(t[:, None]))))(jnp.asarray(x))
+    # Polynomials between knots that agree in all places agree in all derivatives.
+    for order, found in enumerate((value, slope, second)):
+        assert np.allclose(found, theirs(x, nu=order), rtol=1e-8, atol=1e-8 * np.abs(theirs(x, nu=order)).max())
 
 
 def test_in_the_plane_it_is_the_interpolating_spline_of_fitpack():
@@ -33,7 +33,8 @@ def test_in_the_plane_it_is_the_interpolating_spline_of_fitpack():
     with float64():
         own = interpolant((x, y), values, 3)
         first = lambda p: jax.jvp(own, (p,), (jnp.zeros_like(p).at[:, 0].set(1.0),))[1]
-        mixed = jax.jvp(first, (jnp.asarray(places),), (jnp.zeros(places.shape).at[:, 1].set(1.0),))[1]
+        second = lambda p: jax.jvp(first, (p,), (jnp.zeros_like(p).at[:, 1].set(1.0),))[1]
+        mixed = jax.jit(second)(places)
         assert np.allclose(own(jnp.asarray(places)), theirs(*places.T, grid=False), atol=1e-10)
     assert np.allclose(mixed, theirs(*places.T, dx=1, dy=1, grid=False), atol=1e-9)
 

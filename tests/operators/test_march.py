@@ -56,7 +56,7 @@ OPS = {
 
 
 @cache
-def learned(name, centres=300, points=1500):
+def learned(name, centres=200, points=800):
     problem = hyperbolic(OPS[name]) if "wave" in name else parabolic(OPS[name])
     return ko.learn(problem, points=points, method=ko.Subspace(centres))
 
@@ -362,11 +362,11 @@ class TestEstimates:
     @pytest.mark.parametrize(
         ("name", "exact", "centres", "steps"),
         [
-            ("heat", driven, 60, 100),
-            ("heat", driven, 300, 10),
-            ("wave", standing, 60, 100),
-            ("wave", standing, 300, 100),
-            ("advection–diffusion", moving, 300, 100),
+            ("heat", driven, 60, 30),
+            ("heat", driven, 200, 10),
+            ("wave", standing, 60, 30),
+            ("wave", standing, 200, 100),
+            ("advection–diffusion", moving, 200, 30),
         ],
     )
     def test_not_below_the_truth_and_not_far_above(self, name, exact, centres, steps):

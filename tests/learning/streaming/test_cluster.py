@@ -150,9 +150,9 @@ class TestTheSameOperator:
             assert apart(u(X), v(X)) < 1e-8
         assert apart(two(wave, 1.0)(X), two.solutions[0](X)) < 1e-8
 
-    def test_the_default_regularization(self, client):
+    def test_the_default_regularization(self, alone):
         """None is given: then corrections of later inputs need several passes."""
-        found, expected = learn(client, regularization=None), learn(regularization=None)
+        found, expected = learn(alone, regularization=None), learn(regularization=None)
         assert found.regularization == pytest.approx(expected.regularization, rel=1e-12)
         assert apart(found.solutions[0](X), expected.solutions[0](X)) < 1e-10
         assert apart(found(wave, 1.0)(X), expected.solutions[0](X)) < 1e-10
@@ -169,18 +169,18 @@ class TestTheSameOperator:
         assert apart(one(wave, 3.0)(X), expected) < 1e-10
         assert apart(one.materialize()(wave, 3.0)(X), expected) < 1e-10
 
-    def test_batches_and_arrays_on_disk(self, client, tmp_path):
+    def test_batches_and_arrays_on_disk(self, client, spread, tmp_path):
         np.save(tmp_path / "f.npy", POINTS["f"].x)
         on_disk = {"f": np.load(tmp_path / "f.npy", mmap_mode="r"), "g": POINTS["g"]}
-        same_bits(learn(client, points=on_disk), learn(client))
+        same_bits(learn(client, points=on_disk), spread)
         made = ko.Batches(NUMBER, take)
         for u, v in zip(learn(client, points=made).solutions, learn(points=made).solutions, strict=True):
             assert apart(u(X), v(X)) < 1e-10
 
     @pytest.mark.parametrize("number", [1, 2, 5])
-    def test_few_batches(self, client, number):
+    def test_few_batches(self, alone, number):
         """Fewer than chunks, and an odd number of them to be merged."""
-        found, expected = (learn(c, points=ko.Batches(number, take)) for c in (client, None))
+        found, expected = (learn(c, points=ko.Batches(number, take)) for c in (alone, None))
         assert found.n_points == expected.n_points == 32 * number
         assert apart(found.solutions[0](X), expected.solutions[0](X)) < 1e-8
 
@@ -193,8 +193,8 @@ class TestTheSameOperator:
             time.sleep(0.05)
         assert not set(scheduler.tasks) - before
 
-    def test_progress(self, client, capsys):
-        learn(client, progress=True)
+    def test_progress(self, alone, capsys):
+        learn(alone, progress=True)
         assert "chunks" in capsys.readouterr().out
 
 
@@ -350,17 +350,23 @@ def strange(module, attribute, version):
 
 
 def without(module):
-    """As if it were not installed."""
-    for name in [module, *(name for name in sys.modules if name.startswith(f"{module}."))]:
-        sys.modules[name] = None
+    """As if it were not installed; the modules, to be installed again."""
+    names = [module, *(name for name in sys.modules if name.startswith(f"{module}."))]
+    sys.hidden = {name: sys.modules[name] for name in names if name in sys.modules}
+    sys.modules.update(dict.fromkeys(names))
+
+
+def installed_again():
+    sys.modules.update(sys.hidden)
 
 
 class TestOtherWorkers:
     """They are refused within seconds, before they get work."""
 
     @pytest.fixture
-    def fresh(self):
-        with local(n_workers=1, processes=True) as workers, Client(workers) as connected:
+    def fresh(self, client):
+        """A client that has not asked the workers yet."""
+        with Client(client.scheduler.address) as connected:
             yield connected
 
     def refused(self, act, match, error=ClusterError):
@@ -370,18 +376,24 @@ class TestOtherWorkers:
         assert time.monotonic() - started < 20.0
 
     def test_versions(self, fresh, single):
+        fresh.run(versions)  # imports kernop, which is to be missed
+        fresh.run(without, "kernop")
+        try:
+            match = r"client: got the worker tcp.* without this version of kernop \(.*kernop"
+            self.refused(lambda: learn(fresh), match)
+        finally:
+            fresh.run(installed_again)
         for name in ("kernop", "jax", "scipy"):
             place = TELLS.get(name, (name, "__version__"))
             fresh.run(strange, *place, "0.0.1")
-            match = rf"client: got the worker tcp.* with {name} 0\.0\.1, where .* runs here; start the workers with"
-            self.refused(lambda: learn(fresh), match)
-            self.refused(lambda: single.with_client(fresh)(wave, 1.0), match)
-            self.refused(lambda: cluster.evaluate(fresh, single.solutions[0], X), match)
-            fresh.run(strange, *place, importlib.import_module(name).__version__)
-        same_bits(learn(fresh), learn(fresh))
-        fresh.restart()  # a new worker is asked again
-        fresh.run(without, "kernop")
-        self.refused(lambda: learn(fresh), r"client: got the worker tcp.* without this version of kernop \(.*kernop")
+            try:
+                match = rf"client: got the worker tcp.* with {name} 0\.0\.1, where .* runs here; start the workers with"
+                self.refused(lambda: learn(fresh), match)
+                self.refused(lambda: single.with_client(fresh)(wave, 1.0), match)
+                self.refused(lambda: cluster.evaluate(fresh, single.solutions[0], X), match)
+            finally:
+                fresh.run(strange, *place, importlib.import_module(name).__version__)
+        same_bits(learn(fresh), single)
 
     @pytest.mark.parametrize(
         ("answer", "match"),
@@ -526,15 +538,16 @@ def at_home(path):
     return [b for own in kept for b in range(own["first"], own["first"] + own["batches"])]
 
 
+@pytest.fixture
+def added(monkeypatch):
+    """How many batches of rows were taken in, by a worker that lives in this process."""
+    seen, add = [], Regression.add
+    monkeypatch.setattr(Regression, "add", lambda *given: (seen.append(given), add(*given)))
+    return seen
+
+
 class TestCheckpoints:
     """What came home is written; nothing of it is computed again."""
-
-    @pytest.fixture
-    def added(self, monkeypatch):
-        """How many batches of rows were taken in, by a worker that lives in this process."""
-        seen, add = [], Regression.add
-        monkeypatch.setattr(Regression, "add", lambda *given: (seen.append(given), add(*given)))
-        return seen
 
     @pytest.fixture
     def path(self, alone, tmp_path, monkeypatch):
@@ -632,33 +645,35 @@ class TestCheckpoints:
             learn(alone, points=ko.Batches(NUMBER, take), checkpoint=path)
 
 
+#: A pass that takes its time.
 SCRIPT = """
-import os, sys, time
+import sys, time
 import jax.numpy as jnp, numpy as np, kernop as ko
 from distributed import Client, LocalCluster
 from kernop.methods.regression import Regression
 
-line = ko.Interval(0, 1)
-problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u) + 2.0 * u, on=line), ko.Dirichlet(on=line.boundary))
-f, g, pause = line.sample(600), line.boundary.sample(2), float(sys.argv[1])
-add = Regression.add
-Regression.add = lambda *given: (os.write(1, b"row\\n"), time.sleep(pause), add(*given))
+def run(client, path):
+    line = ko.Interval(0, 1)
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u) + 2.0 * u, on=line), ko.Dirichlet(on=line.boundary))
+    f, g = line.sample(600), line.boundary.sample(2)
+    return ko.learn(
+        problem, points=ko.Batches(40, lambda k: {"f": f[15 * k : 15 * k + 15], "g": g}), kernel=ko.Gaussian([0.3]),
+        inputs=[(lambda x: jnp.sin(x[..., 0]), 1.0)], client=client, checkpoint=ko.Checkpoint(path, every=0),
+        method=ko.Subspace(np.linspace(-0.2, 1.2, 9)[:, None], batch=17),
+    )
 
-with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as w, Client(w) as client:
-    for path in sys.argv[2:]:
-        t = ko.learn(
-            problem, points=ko.Batches(40, lambda k: {"f": f[15 * k : 15 * k + 15], "g": g}), kernel=ko.Gaussian([0.3]),
-            inputs=[(lambda x: jnp.sin(x[..., 0]), 1.0)], client=client, checkpoint=ko.Checkpoint(path, every=0),
-            method=ko.Subspace(np.linspace(-0.2, 1.2, 9)[:, None], batch=17),
-        )
-        print(t.solutions[0].coefficients.tobytes().hex(), flush=True)
+if __name__ == "__main__":
+    add = Regression.add
+    Regression.add = lambda *given: (time.sleep(0.1), add(*given))
+    with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as workers:
+        run(Client(workers), sys.argv[1])
 """
 
 
-def test_a_process_that_is_killed(tmp_path):
+def test_a_process_that_is_killed(alone, added, tmp_path):
     """SIGKILL of the client and its workers in the middle of a pass; others go on, to the bits of one that is whole."""
-    path, other, command = tmp_path / "pass.ckpt", tmp_path / "other.ckpt", [sys.executable, "-c", SCRIPT]
-    killed = subprocess.Popen([*command, "0.1", path], stdout=subprocess.DEVNULL)
+    path, other = tmp_path / "pass.ckpt", tmp_path / "other.ckpt"
+    killed = subprocess.Popen([sys.executable, "-c", SCRIPT, path], stdout=subprocess.DEVNULL)
     try:
         waited = time.monotonic()
         while not path.exists():
@@ -668,12 +683,12 @@ def test_a_process_that_is_killed(tmp_path):
     finally:
         killed.kill()
         killed.wait()
-    home = len(at_home(path))
-    printed = subprocess.run([*command, "0", path, other], check=True, capture_output=True, text=True).stdout.split()
-    found, expected = (word for word in printed if word != "row")
-    assert found == expected
+    home, here = len(at_home(path)), {"__name__": "here"}
+    exec(SCRIPT, here)
+    found = here["run"](alone, path)
     assert 0 < home < 40
-    assert printed.index(found) == 40 - home
+    assert len(added) == 40 - home
+    same_bits(found, here["run"](alone, other))
     assert not any(tmp_path.glob("*.ckpt"))
 
 
