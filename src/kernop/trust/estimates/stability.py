@@ -93,10 +93,14 @@ class Errors:
 
 
 def least(every: Sequence[Errors]) -> Errors:
-    """Of several estimates of the same errors, that which says least in L2, for each unknown and input."""
+    """Of several estimates of the same errors, that which says least in L2, for each unknown and input.
+
+    After the first only those count whose v is nearer to u than to û: two that are both wrong may agree.
+    """
     found = every[0]
     for other in every[1:]:
-        found = where((found.guess + found.rest)[0] <= (other.guess + other.rest)[0], found, other)
+        less = (other.guess + other.rest)[0] < (found.guess + found.rest)[0]
+        found = where(less & (other.rest <= other.guess)[0], other, found)
     return found
 
 
@@ -288,8 +292,9 @@ class Fresh(ErrorsFromResiduals):
     """Errors from residuals at fresh points, by a richer operator T' and a coarser one T″.
 
     û is compared with three other solutions v: û + T'r, T'h and T″h. For each ‖u − û‖ ≤ ‖v − û‖ + ‖u − v‖, and the
-    least of them is taken. The first is as good as T' resolves the error, the second as it resolves u, though û be
-    nonsense; and where both are resolved to rounding, the third has less of it, because it has fewer functions.
+    least of them is taken; of the last two only if they are nearer to u than to û. The first is as good as T' resolves
+    the error, the second as it resolves u, though û be nonsense; and where both are resolved to rounding, the third has
+    less of it, because it has fewer functions.
 
     The constants say nothing of residuals that are concentrated: then û + T'r alone is compared, and T″r is asked.
     """
