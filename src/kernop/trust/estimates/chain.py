@@ -3,7 +3,7 @@
 On slab k the error e_k solves the same problem with the residuals as data; at its beginning it is what e_{k−1} hands
 on, and what û_k leaves of what û_{k−1} handed on. So the richer operator is marched too, on the residuals: ê_k. What ê
 leaves over is turned into an error by the constants of one slab, and for later ones by those of errors that probing
-fields hand on, followed through the repeated map.
+fields hand on, followed through the repeated map. One slab alone is a solution like any other.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from kernop.trust.estimates.estimate import (
     relative,
     with_doubts,
 )
+from kernop.trust.estimates.partwise import errors_by_parts
 from kernop.trust.estimates.stability import (
     QUANTILE,
     ErrorsFromResiduals,
@@ -110,20 +111,22 @@ def chain_estimate(
     search: int | None,
 ) -> ChainEstimate:
     """How wrong B marched solutions û are; the columns of u are those of the first slab, then of the second, …."""
-    steps = repetition.steps
-    if known.at_tests is not None:
-        knowledge: ErrorsFromResiduals = from_fresh_points(operator)
+    steps, make = repetition.steps, from_own_points if known.at_tests is None else from_fresh_points
+    knowledge: ErrorsFromResiduals = make(operator)
+    if known.at_tests is not None and steps > 1:
         residuals, whole, correction, left = _marched_errors(operator, slab, knowledge, steps, u, known.at_tests)
         found = correction.apply(knowledge.places.functionals)
         values = u.apply(knowledge.places.functionals) + found
         size = knowledge.sized(values, u.apply(knowledge.functionals) + whole)
         guess, rest = knowledge.sized(found, whole), knowledge.constants[..., None] * left
     else:
-        knowledge = from_own_points(operator)
-        residuals = knowledge.residuals(u, known.at_points)
+        data = known.at_points if known.at_tests is None else known.at_tests
+        residuals = knowledge.residuals(u, data)
         left = rms(knowledge.roots * residuals)
-        errors = knowledge.errors(u, residuals, known.at_points, None)
-        size, guess, rest = errors.solution, errors.correction, SAFETY * errors.guess
+        wrong = errors_by_parts(operator.factorisation, operator.collocated, u, known.at_points)
+        errors = knowledge.errors(u, residuals, data, wrong)
+        size, guess = errors.solution, errors.correction
+        rest = SAFETY * (errors.guess - guess) + errors.rest
     rest = rest + _handed_on(left, _gains(operator, slab, knowledge, repetition), steps)
     missed, more = _unseen(operator, knowledge, residuals, u, known, steps, None if paired else search)
     total = with_doubts(SAFETY * (guess + more) + rest, size, operator, knowledge, residuals)

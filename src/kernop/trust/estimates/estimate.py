@@ -83,8 +83,8 @@ class ErrorEstimate:
         source: "fresh points", where T did not learn; "leave-one-out" residuals at the points of T; or, part by part,
             "its own points".
         points: how many.
-        stability: C in ‖e‖ ≤ ‖ê‖ + C ‖what ê leaves of the residuals‖, by norm; few probes exceed it.
-        centres: of the richer operator that gave ê, an estimate of u − û; 0 for the points of T, where ê = 0.
+        stability: C in ‖e‖ ≤ ‖ê‖ + C ‖what ê leaves of the residuals‖ for ê = T'r, by norm; few probes exceed it.
+        centres: of the richer operator T' by which u − û is estimated, as ê; 0 for the points of T, where ê = 0.
         bound: the bound of sup|u − û| by a maximum principle, with suprema from samples, or None …
         why_no_bound: … and why.
         relative_to: what relative figures divide by, in words; of û + ê, or of û for the points of T, where ê = 0.

@@ -3,28 +3,29 @@
 The error e = u − û solves the same problem with the residuals as data, P_k e = h_k − P_k û = r_k. A richer operator T'
 (more centres, its own points) therefore answers ê = T' r, and what it leaves over, r − P ê, is turned into an
 error by a constant C: ‖e‖ ≤ ‖ê‖ + ‖e − ê‖ and ‖e − ê‖ ≈ C ‖r − P ê‖, where C is a ratio that few of the fields
-exceed whose error is known. Where what is left over is concentrated in few places, those fields are no guide: then a
-coarser operator T″ is asked too, and ‖ê − T″ r‖ counts, if it is larger, for ‖ê‖. Where u is prescribed, e is known: it
-is the residual.
+exceed whose error is known. The same holds for ê = T'h − û and for ê = T″h − û, with a coarser operator T″, and the
+least is taken: where rounding rules, more functions have more of it. Where what is left over is concentrated in few
+places, those fields are no guide: then ‖T'r − T″r‖ counts for ‖ê‖, as far as it is larger and not the error of T″
+alone. Where u is prescribed, e is known: it is the residual.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from scipy.spatial import KDTree
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, fail
 from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.ansatz import Ansatz, collocate, condition_layouts
 from kernop.collocation.functionals import Block, Functionals, Layout
 from kernop.collocation.parts import holes_of
-from kernop.collocation.probes import Probes, applied, probes_of, resolving
+from kernop.collocation.probes import FIELDS, Probes, applied, probes_of, resolving
 from kernop.collocation.sampling import can_be_fresh, sample, top_dimension
 from kernop.collocation.units import frame_of
 from kernop.geometry import Points, Region
@@ -51,6 +52,8 @@ AS_MANY = 3000
 POINTS_PER_CENTRE = 3
 #: The coarser operator has this part of its centres, at the same points.
 COARSER = 0.25
+#: From the coarser to the richer one errors fall by as much as what they leave, to within this factor.
+FALLS = 5.0
 #: Fields are probed at so many length scales, from twice the domain to half of the spacing of the centres.
 SCALES = 10
 #: Near corners an error may be so many times the largest at places inside: ê on the boundary tells how many.
@@ -89,6 +92,24 @@ class Errors:
     peaks: tuple[Concentrated, ...] = ()
 
 
+def least(every: Sequence[Errors]) -> Errors:
+    """Of several estimates of the same errors, that which says least in L2, for each unknown and input.
+
+    After the first only those count whose v is nearer to u than to û: two that are both wrong may agree.
+    """
+    found = every[0]
+    for other in every[1:]:
+        less = (other.guess + other.rest)[0] < (found.guess + found.rest)[0]
+        found = where(less & (other.rest <= other.guess)[0], other, found)
+    return found
+
+
+def where(first: BoolArray, one: Errors, other: Errors) -> Errors:
+    """The one where ``first`` holds, (U, B) or (B,), and the other elsewhere; without peaks."""
+    pairs = [(getattr(one, name), getattr(other, name)) for name in ("guess", "rest", "correction", "solution")]
+    return Errors(*(np.where(first, *pair) for pair in pairs))
+
+
 @dataclass(frozen=True, eq=False)
 class Places:
     """Where functions are compared: ``within`` points inside, uniform by measure, then points of the boundaries.
@@ -109,11 +130,20 @@ class Places:
         boundaries alone where u is not prescribed; the modulus of a vector or a complex number is that of all its
         parts.
         """
+        moduli, last = self._moduli(values), self.free if free else None
+        return np.stack([[rms(m[: self.within]) for m in moduli], [np.max(m[:last], axis=0) for m in moduli]])
+
+    def at_most(self, values: FloatArray) -> FloatArray:
+        """Root mean squares over the domain as in `sizes`, (U, B), of which the places are a sample: that of the mean
+        square and twice its standard error. What is large in a corner alone is hit by few of them.
+        """
+        return np.array([rms_at_most(m[: self.within]) for m in self._moduli(values)])
+
+    def _moduli(self, values: FloatArray) -> list[FloatArray]:
+        """Of each unknown, (places, B)."""
         parts = values.reshape(len(self.owners), -1, values.shape[1])
         own = [parts[[k for k, owner in enumerate(self.owners) if owner == u]] for u in range(1 + max(self.owners))]
-        moduli = [np.abs(part[0]) if len(part) == 1 else np.linalg.norm(part, axis=0) for part in own]
-        last = self.free if free else None
-        return np.stack([[rms(m[: self.within]) for m in moduli], [np.max(m[:last], axis=0) for m in moduli]])
+        return [np.abs(part[0]) if len(part) == 1 else np.linalg.norm(part, axis=0) for part in own]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -175,6 +205,13 @@ def rms(values: FloatArray) -> FloatArray:
     return np.ldexp(np.sqrt(np.mean(np.square(np.ldexp(values, -power)), axis=0)), power)
 
 
+def rms_at_most(moduli: FloatArray) -> FloatArray:
+    """√(mean of squares + twice its standard error), (n, B) ↦ (B,)."""
+    size = rms(moduli)
+    parts = np.square(np.divide(moduli, size, out=np.zeros_like(moduli), where=size > 0.0))
+    return size * np.sqrt(1.0 + 2.0 * np.std(parts, axis=0) / np.sqrt(len(parts)))
+
+
 def _richer(factorisation: Factorisation) -> int:
     """The number of centres of the richer operator, for each component."""
     components = factorisation.expansion.ansatz.width
@@ -231,8 +268,36 @@ class ErrorsFromResiduals(ABC):
         return found
 
 
+@dataclass(frozen=True, eq=False)
+class Other:
+    """Another solution v for data h, with which û is compared.
+
+    Arguments:
+        apart: v − û at the places, (m, B).
+        left: h − P v, (n, B).
+        roots: √w of its operator, (n, 1).
+    """
+
+    apart: FloatArray
+    left: FloatArray
+    roots: FloatArray
+
+    @property
+    def size(self) -> FloatArray:
+        """Of what it leaves, in the weights of its operator, (B,)."""
+        return rms(self.roots * self.left)
+
+
 class Fresh(ErrorsFromResiduals):
-    """Errors from residuals at fresh points, by a richer operator; and by a coarser one if they are concentrated."""
+    """Errors from residuals at fresh points, by a richer operator T' and a coarser one T″.
+
+    û is compared with three other solutions v: û + T'r, T'h and T″h. For each ‖u − û‖ ≤ ‖v − û‖ + ‖u − v‖, and the
+    least of them is taken; of the last two only if they are nearer to u than to û. The first is as good as T' resolves
+    the error, the second as it resolves u, though û be nonsense; and where both are resolved to rounding, the third has
+    less of it, because it has fewer functions.
+
+    The constants say nothing of residuals that are concentrated: then û + T'r alone is compared, and T″r is asked.
+    """
 
     kind = "fresh points"
 
@@ -247,31 +312,51 @@ class Fresh(ErrorsFromResiduals):
         starts = [rows.start for rows in functionals.slices]
         self._names = dict(zip(starts, problem.names, strict=True))
         probes, u = probed(operator, functionals)
-        truth = applied(probes, self.places.functionals) - u.apply(self.places.functionals)
-        guess, left = self._split(self.residuals(u, applied(probes, functionals)))
-        self.constants = _upper(self.places.sizes(truth - guess, free=True), rms(self.roots * left))
-        self._usual = np.max(tails(functionals, left), axis=1)
+        h, found = applied(probes, functionals), u.apply(self.places.functionals)
+        truth, others = applied(probes, self.places.functionals) - found, self._others(self.residuals(u, h), h, found)
+        self._constants = [_upper(self.places.sizes(truth - v.apart, free=True), v.size) for v in others]
+        self.constants = self._constants[0]
+        self._usual = np.max(tails(functionals, others[0].left), axis=1)
         frozen(vars(self))
 
     def errors(self, u: Combination, residuals: FloatArray, h: FloatArray, wrong: FloatArray | None) -> Errors:
-        guess, left = self._split(residuals)
         found = u.apply(self.places.functionals)
-        correction, solution = self.sized(guess, residuals), self.sized(found + guess, h)
-        rest = self.constants[..., None] * rms(self.roots * left) + u.gaps()[:, None]
-        flags = concentrated(self.functionals, left, self._usual)
+        others, every = self._others(residuals, h, found), list[Errors]()
+        for v, constants in zip(others, self._constants, strict=True):
+            correction, solution = self.sized(v.apart, residuals), self.sized(found + v.apart, h)
+            guess = np.stack([self.places.at_most(v.apart), correction[1]])
+            every.append(Errors(guess, constants[..., None] * v.size + u.gaps()[:, None], correction, solution))
+        flags = concentrated(self.functionals, others[0].left, self._usual)
         if not flags.any():
-            return Errors(correction, rest, correction, solution)
-        other = self._coarser.answer(residuals).u.apply(self.places.functionals)
-        further = np.maximum(correction, self.sized(guess - other, residuals))
-        doubted = np.where(flags.any(axis=0), further, correction)
-        peaks = where_concentrated(self.functionals, left, flags, self._names)
-        return Errors(doubted, rest, correction, solution, peaks)
+            return least(every)
+        doubted = replace(every[0], guess=self._doubted(every[0].guess, residuals, others[0], others[2]))
+        peaks = where_concentrated(self.functionals, others[0].left, flags, self._names)
+        return replace(where(np.logical_or.reduce(flags), doubted, least(every)), peaks=peaks)
 
-    def _split(self, residuals: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """ê at the places, (m, B), and the residuals that it leaves over, (n, B)."""
-        correction = self.answers.answer(residuals).u
-        left = residuals - correction.apply(self.functionals)
-        return correction.apply(self.places.functionals), left
+    def _doubted(self, guess: FloatArray, residuals: FloatArray, richer: Other, coarser: Other) -> FloatArray:
+        """‖ê‖, or ‖ê − T″r‖ if it is larger, (2, U, B).
+
+        T″ may be far from u because it is coarse. If T' leaves a part q of what T″ leaves of the data, then of the
+        distance between them about q is error of T'.
+        """
+        other = self._coarser.answer(residuals).u.apply(self.places.functionals)
+        lost = rms(richer.roots * coarser.left)
+        fell = np.divide(FALLS * richer.size, lost, out=np.ones_like(lost), where=lost > 0.0)
+        return np.maximum(guess, np.minimum(1.0, fell) * self.sized(richer.apart - other, residuals))
+
+    def _others(self, residuals: FloatArray, h: FloatArray, found: FloatArray) -> tuple[Other, Other, Other]:
+        """û + T'r, T'h and T″h for data h and its residuals (n, B), of solutions û with these values at the places."""
+        values, left = self._answered(self.answers, np.hstack([residuals, h]))
+        (correction, richer), (left, missed) = np.hsplit(values, 2), np.hsplit(left, 2)
+        coarser, lost = self._answered(self._coarser, h)
+        roots = np.sqrt(repeated(self._coarser.weights, self.functionals))[:, None]
+        own = Other(correction, left, self.roots), Other(richer - found, missed, self.roots)
+        return *own, Other(coarser - found, lost, roots)
+
+    def _answered(self, by: Factorisation, data: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What T' or T″ answers to data (n, B) at the places, (m, B), and what it leaves of the data, (n, B)."""
+        answer = by.answer(data).u
+        return answer.apply(self.places.functionals), data - answer.apply(self.functionals)
 
 
 class FreshParts(ErrorsFromResiduals):
@@ -456,5 +541,9 @@ def saturated(correction: FloatArray, before: FloatArray, after: FloatArray, slo
 
 
 def _upper(missed: FloatArray, left: FloatArray) -> FloatArray:
-    """The ratio of the errors (2, U, probes) and the residuals (probes,) that few probes exceed: (2, U)."""
-    return np.quantile(np.divide(missed, left, out=np.zeros_like(missed), where=left > 0.0), QUANTILE, axis=-1)
+    """The ratio of the errors (2, U, probes) and the residuals (probes,) that few random fields, and no free waves,
+    exceed: (2, U). Residuals see free waves least, and solutions that are not resolved consist of them.
+    """
+    ratios = np.divide(missed, left, out=np.zeros_like(missed), where=left > 0.0)
+    free = ratios[..., SCALES * FIELDS :]
+    return np.maximum(np.quantile(ratios, QUANTILE, axis=-1), np.max(free, axis=-1, initial=0.0))
