@@ -19,7 +19,7 @@ problem = ko.Problem(
     ko.Initial(on=slab.initial, name="position"),
     ko.Initial(on=slab.initial, name="velocity", order=1),
 )
-T = ko.learn(problem, points=2000, method=ko.Subspace(400))
+T = ko.learn(problem, points=1000, method=ko.Subspace(250))
 u = T.march(steps, f=0.0, position=0.0, velocity=lambda x: jnp.sin(2 * jnp.pi * x[..., 0]))
 print(u)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import shapely
 
 import kernop as ko
 from kernop.collocation.divisible import pieces_of
@@ -85,3 +86,44 @@ def test_re_entrant_edges_are_graded_more_deeply_than_convex_ones(target, half):
     assert len(low) == 2 * half
     assert np.isclose(np.min(cells.high[:, 0] - cells.low[:, 0]), {1: 1.0, 4: 0.125, 8: 2.0**-6}[half])
     assert np.isclose(np.sum(np.prod(cells.high - cells.low, axis=1)), 3.0)
+
+
+@pytest.fixture(scope="module")
+def cells():
+    problem = TestManyCorners.PROBLEM
+    return cells_of(problem, pieces_of(problem), 16, 1e-6)[0]
+
+
+class TestManyCorners:
+    """A star of nine points, turned: its corners have too many coordinates for grid lines through all of them."""
+
+    ANGLES = 0.1 + np.arange(18) * np.pi / 9
+    VERTICES = np.where(np.arange(18) % 2, 0.6, 1.0)[:, None] * np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
+    STAR = ko.Polygon(VERTICES)
+    PROBLEM = ko.Problem(
+        ko.Equation(lambda u: -ko.laplacian(u), on=STAR, name="f"), ko.Dirichlet(on=STAR.boundary, name="g")
+    )
+
+    def test_cells_beside_a_corner_are_no_larger_than_twice_their_distance_from_it(self, cells):
+        for corner in self.VERTICES[1::2]:
+            sides = cells.high - cells.low
+            gap = np.max(np.maximum(np.maximum(cells.low - corner, corner - cells.high), 0.0) / sides, axis=1)
+            assert np.sum(gap == 0.0) > 0
+            deepest = np.max(sides[gap == 0.0])
+            assert not np.any((gap > 0.0) & (gap < 0.499) & (sides[:, 0] > 1.01 * deepest))
+
+    def test_they_cover_the_domain(self, cells):
+        """Also what lies along a face, and is thinner than between the points at which it is looked into a cell."""
+        star = shapely.Polygon(self.VERTICES)
+        area = sum(star.intersection(shapely.box(*a, *b)).area for a, b in zip(cells.low, cells.high, strict=True))
+        assert area == pytest.approx(star.area, rel=1e-6)
+
+    def test_u_is_as_symmetric_as_the_star(self):
+        T = ko.learn(self.PROBLEM, tol=1e-2)
+        turn = 2 * np.pi / 9
+        x = self.STAR.sample(1000, "uniform", seed=1).x
+        turned = x @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+        x, turned = (own[self.STAR.contains(turned)] for own in (x, turned))
+        u = T(1.0, 0.0)
+        assert T.report.met
+        assert np.max(np.abs(u(x) - u(turned))) < 1e-3 * np.max(u(x))

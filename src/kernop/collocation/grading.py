@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Sequence
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
-from kernop.basics.frozen import Recent, frozen
+from kernop.basics.frozen import Recent
 from kernop.basics.stored import storable
 from kernop.collocation.elliptic import Kind, kind_of
 from kernop.collocation.lasting import times_of
@@ -18,7 +17,7 @@ from kernop.collocation.layers import with_layers
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.singularities import LINES, jumping, singularities
 from kernop.geometry import Box
-from kernop.geometry.cells import Cell, Cells, Centre, Inside, filled, grid_lines, regrown, tree
+from kernop.geometry.cells import Cell, Cells, Centre, Inside, filled, grid_lines, looks, regrown, tree
 from kernop.geometry.domain import Domain
 from kernop.geometry.edges import EdgesOnGrid, crowded
 from kernop.language.problem import Problem
@@ -30,6 +29,9 @@ ASIDE = 2.0**-5
 ROUGH, FINEST = 1.0 - 1e-6, 24.0
 #: The corners of a star are nearer to its place than this part of the distance to what else is there.
 CLEAR_OF = 0.75
+#: Cells nearer to a singularity than this part of their sides are halved, too: what is like r^α beside 0 is not like a
+#: polynomial. On the grid, through which most singularities are, others are further away.
+BESIDE = 0.5
 #: Cells that are halved so often at a singularity are too small to matter.
 DEEP = 5
 #: Cells are not halved more often than this: deeper, rounding of coordinates is seen.
@@ -43,8 +45,8 @@ SAME = 1e-12
 CUTS, HALVINGS, CLEAR = (0.38, 0.62, 0.45, 0.55, 0.3, 0.7), 4, 0.05
 #: A place touches at most so many boxes of a grid; others may be outside of the domain.
 MOST_TOUCHED = 8
-#: Points of a cell, along each axis, by which it is seen whether something of the domain is in it.
-LOOKS = 17
+#: What is thinner than this part of a cell is not seen.
+THIN = 1e-3
 
 #: The cells of domains that are known without functions of the user; so many are remembered.
 _recent: Recent[Cells] = Recent(16)
@@ -116,8 +118,8 @@ def cells_of(
     levels = np.where(stars, 0.0, levels)
 
     def rule(a: FloatArray, b: FloatArray, depth: int) -> bool:
-        slack = 1e-9 * (b - a)
-        here = np.all((places >= a - slack) & (places <= b + slack), axis=1)
+        slack = BESIDE * (b - a)
+        here = np.all((places > a - slack) & (places < b + slack), axis=1)
         return bool(np.any(levels[here] > depth + halves)) or corners_of(a, b, times) in halved
 
     kind = kind_of(problem)
@@ -209,23 +211,20 @@ def deepened(
 
 
 def _inside_of(domain: Domain) -> Inside:
-    """Is something of a domain in a box?"""
+    """Is something of a domain in a box?
+
+    What lies along a face may be thinner than between points inside; the cell beyond would have nothing to meet there.
+    """
 
     def inside(a: FloatArray, b: FloatArray) -> bool:
         middle = float(domain.height(0.5 * (a + b)[None])[0])
         reach = 0.5 * float(np.linalg.norm(b - a))
         if abs(middle) > reach:
             return middle < 0.0
-        return bool(np.any(domain.height(a + _looks(domain.dim) * (b - a)) < -1e-9 * reach))
+        inner, faces = (domain.height(a + own * (b - a)) for own in looks(domain.dim))
+        return bool(np.any(inner < -1e-9 * reach) or np.any(faces < -THIN * reach))
 
     return inside
-
-
-@cache
-def _looks(dim: int) -> FloatArray:
-    """Points of the unit box, evenly, (n, d)."""
-    axes = np.meshgrid(*[(np.arange(LOOKS) + 0.5) / LOOKS] * dim, indexing="ij")
-    return frozen(np.stack(axes, axis=-1).reshape(-1, dim))
 
 
 def _tangents(pieces: Pieces) -> list[FloatArray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -16,11 +16,13 @@ from kernop.collocation.mosaic import Counts
 from kernop.collocation.pieces import Pieces
 from kernop.collocation.stars import Star
 from kernop.collocation.surfaces import sequence_of
-from kernop.geometry.cells import Cells
+from kernop.geometry.cells import Cells, looks
 from kernop.geometry.seeking import sought
 from kernop.geometry.sequences import every_other, gauss
 from kernop.language.problem import Problem
 
+#: A part that is not found inside a cell is sought within this part of it from its faces.
+BESIDE_FACES = 0.02
 #: Cells with a longest side of more than so many shortest ones have scattered points.
 LONG = 3.0
 
@@ -142,10 +144,23 @@ class Insides:
             return self._pieces.height(x, piece) < -margin
 
         found = sought(holds, self._pieces.room(piece, low, high), (low, high), number, self._sequence)
+        if not len(found) and self._pieces.dim == 2 and not self._problem.timed:
+            found = sought(holds, self._beside_faces(holds, low, high), (low, high), number, self._sequence)
         if 0 < len(found) < number:
             got = f"a cell from {low} to {high} of which next to nothing is inside"
             raise fail(ArgumentError, "method", got, "use another number of cells")
         return found if len(found) else None
+
+    def _beside_faces(
+        self, holds: Callable[[FloatArray], NDArray[np.bool_]], low: FloatArray, high: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """A thin box around what a predicate holds of on the faces of a cell; the cell if that is nothing."""
+        faces = low + looks(self._pieces.dim)[1] * (high - low)
+        own = faces[holds(faces)]
+        if not len(own):
+            return low, high
+        room = BESIDE_FACES * (high - low)
+        return np.maximum(low, np.min(own, axis=0) - room), np.minimum(high, np.max(own, axis=0) + room)
 
 
 @cache

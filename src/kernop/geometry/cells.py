@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count, pairwise, product
 
 import numpy as np
 
 from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, IntArray, fail
 from kernop.basics.fitting import REMEDY, check_shape
+from kernop.basics.frozen import frozen
 from kernop.basics.stored import stored
 
 #: Cells are not longer than so many times their width, where that can be avoided.
@@ -19,6 +20,8 @@ LONGEST = 2.0
 SAME = 1e-9
 #: Sides of a box around a place are at most so many times as far from it as others.
 UNEVEN = 2.0 + 1e-6
+#: Points of a cell, along each axis, by which it is seen whether something of a domain is in it.
+LOOKS = 17
 #: Pairs of cells that are looked at together.
 PAIRS = 2**20
 
@@ -186,6 +189,15 @@ def numbered(cell: Cell, numbers: Iterator[int] | None = None) -> Cell:
     if not cell.children:
         return Cell(cell.low, cell.high, (), next(numbers))
     return Cell(cell.low, cell.high, tuple(numbered(child, numbers) for child in cell.children))
+
+
+@cache
+def looks(dim: int) -> tuple[FloatArray, FloatArray]:
+    """Points of the unit box, evenly, and of its faces, (n, d) each, by which it is seen what is in a cell."""
+    along, ends = (np.arange(LOOKS) + 0.5) / LOOKS, np.array([0.0, 1.0])
+    axes = [[along] * dim, *([ends if k == j else along for k in range(dim)] for j in range(dim))]
+    inner, *faces = (np.stack(np.meshgrid(*own, indexing="ij"), axis=-1).reshape(-1, dim) for own in axes)
+    return frozen((inner, np.concatenate(faces)))
 
 
 def grid_lines(marks: Sequence[FloatArray]) -> list[FloatArray]:
