@@ -11,7 +11,7 @@ import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, ShapeError
 from kernop.methods.weights import repeated
 from kernop.trust.diagnosis import Diagnosis
-from kernop.trust.estimates import stability
+from kernop.trust.estimates import learned, stability
 from kernop.trust.metrics import relative_l2, relative_linf
 
 LINE, SQUARE = ko.Interval(0, 1), ko.Box([0, 0], [1, 1])
@@ -352,7 +352,7 @@ def test_an_estimate_is_the_correction_with_a_margin_and_a_constant_times_what_i
 @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_a_large_operator_is_measured_by_one_that_is_as_large(monkeypatch):
     """One with fewer functions does not resolve the error: with 100 for 300 the estimate is 15 times the truth."""
-    monkeypatch.setattr(stability, "MOST_CENTRES", 100)
+    monkeypatch.setattr(learned, "MOST_CENTRES", 100)
     truth = lambda x: np.exp(5.0 * x[..., 0]) * np.cos(5.0 * x[..., 1])  # harmonic, and u_x = 5 u
     u = ko.learn(PROBLEM, points=900, method=ko.Subspace(300))(lambda x: 5.0 * truth(x), truth)
     estimate, x = u.error_estimate(covering=None, search=None), SQUARE.sample(2000, "uniform", seed=3).x

@@ -6,7 +6,7 @@ import pytest
 
 import kernop as ko
 from kernop.language.ops import apply_operator, itself
-from kernop.trust.estimates import stability
+from kernop.trust.estimates import learned
 from kernop.trust.estimates.stability import Errors, least, where
 
 LINE, SQUARE = ko.Interval(0, 1), ko.Box([0, 0], [1, 1])
@@ -79,7 +79,7 @@ def test_waves_that_neither_operator_resolves_are_not_underestimated(angle, monk
 
     By the quantile of all fields it is 1.04 and 0.89 of the error.
     """
-    monkeypatch.setattr(stability, "RICHER", 1)
+    monkeypatch.setattr(learned, "RICHER", 1)
     along = np.array([np.cos(angle), np.sin(angle)])
     found = ratios(helmholtz(OMEGA), lambda x: jnp.sin(OMEGA * (x @ along) + 0.2), 500)
     assert np.all(found > 1.0)
@@ -107,12 +107,12 @@ def test_a_solution_that_is_nearer_to_the_other_than_to_the_truth_does_not_count
 def test_a_mean_of_few_large_values_is_raised_by_its_standard_error():
     """An error that 4 % of the domain has: 12 of 300 places hit it in the mean; the truth is 0.2."""
     drawn = (np.random.default_rng(7).random((300, 1000)) < 0.04).astype(float)
-    found = stability.rms_at_most(drawn)
+    found = learned.rms_at_most(drawn)
     assert np.mean(np.sqrt(np.mean(drawn**2, axis=0)) < 0.2) > 0.4
     assert np.mean(found < 0.2) < 0.05
     assert np.max(found) < 0.4
-    np.testing.assert_allclose(stability.rms_at_most(np.ones((50, 2))), 1.0)
-    np.testing.assert_array_equal(stability.rms_at_most(np.zeros((50, 2))), 0.0)
+    np.testing.assert_allclose(learned.rms_at_most(np.ones((50, 2))), 1.0)
+    np.testing.assert_array_equal(learned.rms_at_most(np.zeros((50, 2))), 0.0)
 
 
 def corner(x):

@@ -30,16 +30,9 @@ from kernop.trust.estimates.estimate import (
     relative,
     with_doubts,
 )
+from kernop.trust.estimates.learned import Learned, probed, rms
 from kernop.trust.estimates.partwise import errors_by_parts
-from kernop.trust.estimates.stability import (
-    QUANTILE,
-    ErrorsFromResiduals,
-    Learned,
-    from_fresh_points,
-    from_own_points,
-    probed,
-    rms,
-)
+from kernop.trust.estimates.stability import QUANTILE, ErrorsFromResiduals, from_fresh_points, from_own_points
 from kernop.trust.estimates.unseen import Unseen, look, unseen
 
 NO_BOUND = "a maximum principle is used for one slab alone: ask u.slabs[k].error_estimate()"

@@ -21,15 +21,14 @@ from kernop.methods.weights import repeated
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.concentration import Concentrated
 from kernop.trust.estimates.coverings import NotApplicableError
+from kernop.trust.estimates.learned import Learned, rms
 from kernop.trust.estimates.maximum import Data, MaximumBound, maximum_bound
 from kernop.trust.estimates.partwise import errors_by_leaks, errors_by_parts
 from kernop.trust.estimates.stability import (
     ErrorsFromResiduals,
-    Learned,
     ResidualKind,
     from_fresh_points,
     from_own_points,
-    rms,
 )
 from kernop.trust.estimates.unseen import Looked, Unseen, look, unseen
 from kernop.trust.wellposed import natural_weights

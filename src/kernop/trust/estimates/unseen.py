@@ -18,8 +18,9 @@ from kernop.language.conditions import Condition
 from kernop.language.functions import Function, padded, values_of_function
 from kernop.language.problem import Problem
 from kernop.methods import Combination
+from kernop.trust.estimates.learned import Learned, probed, probing_fields, rms
 from kernop.trust.estimates.peaks import STEPS, Scan, SpotNumbers, Spots, Values, climb, rises, scan, searchable, widths
-from kernop.trust.estimates.stability import ErrorsFromResiduals, Learned, probed, probing_fields, rms
+from kernop.trust.estimates.stability import ErrorsFromResiduals
 
 #: The values that are asked for are those of all functions of a batch together; but it has so many points at least.
 FEWEST_POINTS = 2**12
