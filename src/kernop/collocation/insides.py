@@ -99,6 +99,10 @@ class Insides:
                     if found is not None:
                         whole = self._fills(cell, piece, found, drawn, x)
                         self._part(cell, piece, x if whole else found, whole)
+        empty = sorted(set(range(len(self._counts))) - {cell for cell, _ in self.owners})
+        if empty and self._pieces.dim > 1:
+            got = f"a cell from {low[empty[0]]} to {high[empty[0]]} of which next to nothing is inside"
+            raise fail(ArgumentError, "method", got, "use another number of cells")
         lost = set(range(len(self._pieces))) - {piece for _, piece in self.owners}
         if lost and self._pieces.dim > 1:
             got = f"a coefficient that jumps, of whose {len(self._pieces)} pieces {len(lost)} are not found in any cell"
@@ -144,8 +148,9 @@ class Insides:
             return self._pieces.height(x, piece) < -margin
 
         found = sought(holds, self._pieces.room(piece, low, high), (low, high), number, self._sequence)
-        if not len(found) and self._pieces.dim == 2 and not self._problem.timed:
-            found = sought(holds, self._beside_faces(holds, low, high), (low, high), number, self._sequence)
+        beside = None if len(found) or self._problem.timed else self._beside_faces(holds, low, high)
+        if beside is not None:
+            found = sought(holds, beside, (low, high), number, self._sequence)
         if 0 < len(found) < number:
             got = f"a cell from {low} to {high} of which next to nothing is inside"
             raise fail(ArgumentError, "method", got, "use another number of cells")
@@ -153,12 +158,12 @@ class Insides:
 
     def _beside_faces(
         self, holds: Callable[[FloatArray], NDArray[np.bool_]], low: FloatArray, high: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """A thin box around what a predicate holds of on the faces of a cell; the cell if that is nothing."""
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """A thin box around the points on the faces of a cell at which a predicate holds; None if there are none."""
         faces = low + looks(self._pieces.dim)[1] * (high - low)
         own = faces[holds(faces)]
         if not len(own):
-            return low, high
+            return None
         room = BESIDE_FACES * (high - low)
         return np.maximum(low, np.min(own, axis=0) - room), np.minimum(high, np.max(own, axis=0) + room)
 

@@ -243,7 +243,7 @@ class PartsFactorisation(Factorisation):
         return (found,)
 
     def leverages(self, rows: Functionals) -> FloatArray:
-        """The same with what comes in on seams held fixed, part by part: the matrix S of all parts is far too large."""
+        """The diagonal of S in P û = S h, (N,), with what comes in on seams held fixed: S itself is far too large."""
         found = np.zeros(self.number)
         for own, places in zip(self.locals, self.part_rows, strict=True):
             found[places.numbers] = own.leverages
