@@ -8,6 +8,7 @@ medians and of minima, which a busy machine disturbs less. With words, only task
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import os
@@ -53,6 +54,10 @@ def tasks() -> dict[str, Callable[[], Any]]:
         found[f"learn, stream of 40 000 points, {solver}"] = lambda by=batches: ko.learn(
             problem, kernel=ko.Gaussian(0.2), points={"f": 30_000, "g": 10_000}, method=by
         )
+        many = ko.Subspace(centers=1500, batch=2000, solver=solver)
+        found[f"learn, stream of 64 000 points, {solver}, two workers"] = lambda by=many: ko.learn(
+            problem, kernel=ko.Gaussian(0.1), points={"f": 48_000, "g": 16_000}, method=by, client=two_workers()
+        )
     plain = ko.learn(problem)
     data = problem.manufacture(lambda x: jnp.sin(3.0 * x[..., 0] + x[..., 1]), plain.points)
     found["T(f, g), by default"] = lambda: plain(**data)
@@ -78,6 +83,14 @@ def tasks() -> dict[str, Callable[[], Any]]:
             f"T.on(x)(f, g), {centers} centres, 1000 inputs": lambda S=fixed, many=many: S(**many),
         }
     return found
+
+
+@functools.cache
+def two_workers() -> Any:
+    """A Dask client of two processes with one thread each, started when it is first asked for."""
+    from distributed import Client, LocalCluster
+
+    return Client(LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"))
 
 
 def work() -> None:

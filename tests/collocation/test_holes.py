@@ -3,7 +3,7 @@
 import numpy as np
 
 import kernop as ko
-from kernop.collocation.parts import holes_of, parts_of
+from kernop.collocation.subdomains import holes_of, subdomains_of
 
 RING = ko.Ball([0, 0], 1) - ko.Ball([0.1, 0], 0.4)
 
@@ -29,7 +29,7 @@ class TestHolesOf:
         box, inner = ko.Box([-1, -1], [1, 1]), ko.Ball([0.3, 0], 0.4)
         around = poisson(box)
         problem = ko.Problem(*around.conditions, ko.Interface(inner.boundary))
-        parts, holes = parts_of(problem), holes_of(problem)
+        parts, holes = subdomains_of(problem), holes_of(problem)
         inside, outside = (int(parts.which(np.array([x]))[0]) for x in ([0.3, 0.0], [-0.8, 0.0]))
         assert holes[inside] == ()
         np.testing.assert_allclose(holes[outside][0].centre, [0.3, 0], atol=0.02)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernop.collocation.surfaces import sequence_of
+from kernop.collocation.cells.surfaces import sequence_of
 from kernop.geometry.seeking import sought
 
 UNIT = np.zeros(2), np.ones(2)

@@ -23,7 +23,7 @@ from kernop.basics.fitting import check_positive
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import stored
 from kernop.collocation.functionals import Block, Functionals, Layout, evaluations, tabulated, together
-from kernop.collocation.parts import Parts
+from kernop.collocation.subdomains import Subdomains
 from kernop.geometry import Points
 from kernop.language.conditions import Condition
 from kernop.language.fields import Term
@@ -79,7 +79,7 @@ class Ansatz:
     envelope: Function | None = None
     scales: tuple[float, ...] = ()
     complex: bool = False
-    parts: Parts | None = None
+    parts: Subdomains | None = None
 
     def check(self) -> None:
         """Raise unless there is a scale for each component, or none."""

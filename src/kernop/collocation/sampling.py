@@ -12,7 +12,7 @@ from scipy.spatial import KDTree
 
 from kernop.basics.checks import check_choice, check_integer, check_memory
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, describe, fail, naming
-from kernop.collocation.parts import by_parts
+from kernop.collocation.subdomains import by_subdomains
 from kernop.collocation.units import Frame, frame_of
 from kernop.geometry import Box, Points, Region
 from kernop.geometry.cells import Cells
@@ -157,7 +157,7 @@ def _in_parts(problem: Problem, region: Region, count: int, scheme: str, seed: i
 
     Points of all parts take turns, so that any slice of them, such as a batch, has its share of each.
     """
-    regions, measures = zip(*by_parts(problem, region), strict=True)
+    regions, measures = zip(*by_subdomains(problem, region), strict=True)
     counts = shares(count, (1.0 / len(regions) + np.asarray(measures) / sum(measures)).tolist())
     drawn = [own.sample(n, scheme, seed) for own, n in zip(regions, counts, strict=True) if n > 0]
     turns = np.argsort(np.concatenate([(np.arange(len(own)) + 0.5) / len(own) for own in drawn]), kind="stable")

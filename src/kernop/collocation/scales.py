@@ -15,7 +15,7 @@ import numpy as np
 from kernop.basics.errors import FloatArray
 from kernop.collocation.ansatz import Ansatz, collocate
 from kernop.collocation.functionals import Block, Functionals
-from kernop.collocation.parts import parts_of
+from kernop.collocation.subdomains import subdomains_of
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
 from kernop.language.functions import Function
@@ -38,7 +38,7 @@ def fitted(
 
     With ``cut`` the unknowns have functions of their own on each side of interfaces.
     """
-    ansatz = Ansatz(problem.unknowns, envelope, parts=parts_of(problem) if cut else None)
+    ansatz = Ansatz(problem.unknowns, envelope, parts=subdomains_of(problem) if cut else None)
     rows = collocate(problem, points, ansatz)
     found = replace(
         ansatz,

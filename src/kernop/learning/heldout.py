@@ -11,9 +11,9 @@ import numpy as np
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import norms
 from kernop.collocation.ansatz import PLAIN, Ansatz, collocate
+from kernop.collocation.cells.lasting import at_time
 from kernop.collocation.data import Input, InputValue, all_values, concrete, inputs_in_advance, real_columns
 from kernop.collocation.functionals import Functionals, Layout
-from kernop.collocation.lasting import at_time
 from kernop.collocation.probes import Bumps, Probes, applied, oscillations, probes_of
 from kernop.collocation.sampling import between, held_out, interior, top_dimension
 from kernop.collocation.units import Frame

@@ -17,10 +17,10 @@ from kernop.collocation.units import frame_of
 from kernop.kernels import CustomKernel, Kernel
 from kernop.language.functions import Function
 from kernop.language.problem import Problem
-from kernop.learning.choosing import in_parts_at_once, in_parts_if_better
 from kernop.learning.fixed_data import inputs_to_measure
 from kernop.learning.growing import grown
-from kernop.learning.partitioned import partitioned
+from kernop.learning.parts.choosing import in_parts_at_once, in_parts_if_better
+from kernop.learning.parts.partitioned import partitioned
 from kernop.learning.refine import Report, ToleranceWarning
 from kernop.learning.streaming import OnWorkers, Passes, read_checkpoint
 from kernop.learning.task import Task, diagnosed

@@ -17,10 +17,10 @@ from kernop.collocation.ansatz import Ansatz, coefficient_mark, collocate, condi
 from kernop.collocation.batches import StreamPoints, check_whole, stream
 from kernop.collocation.data import Input
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.parts import holes_of, parts_of
 from kernop.collocation.rows import StreamedRows
 from kernop.collocation.sampling import can_be_fresh, held_out, interior, sample, top_dimension
 from kernop.collocation.scales import fitted
+from kernop.collocation.subdomains import holes_of, subdomains_of
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
 from kernop.kernels import Kernel
@@ -141,7 +141,7 @@ class Task:
 
     def roughness(self, points: Mapping[str, Points]) -> Roughness:
         """How rough the coefficients are that are differentiated, at these points."""
-        unknowns, parts = self.problem.unknowns, parts_of(self.problem)
+        unknowns, parts = self.problem.unknowns, subdomains_of(self.problem)
         found = [
             roughness(c, points[c.name], self.frame, unknowns, parts) for c in self.problem.conditions if not c.across
         ]

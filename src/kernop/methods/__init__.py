@@ -4,7 +4,7 @@ from kernop.methods.base import Answer, Factorisation, Method, Setting
 from kernop.methods.expansion import Combination, Expansion
 from kernop.methods.full import Full
 from kernop.methods.lowrank import LowRank
-from kernop.methods.partition import Partition
+from kernop.methods.parts.partition import Partition
 from kernop.methods.subspace import Subspace
 
 __all__ = [

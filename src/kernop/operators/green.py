@@ -24,8 +24,8 @@ import numpy as np
 from kernop.basics.errors import ArgumentError, FloatArray, IntArray, NumberArray, OutsideDomainError, fail
 from kernop.basics.linalg import norms
 from kernop.collocation.ansatz import Ansatz
+from kernop.collocation.cells.jumps import jumps
 from kernop.collocation.data import places
-from kernop.collocation.jumps import jumps
 from kernop.collocation.sampling import can_be_fresh
 from kernop.collocation.units import frame_of
 from kernop.geometry import Points

@@ -16,7 +16,7 @@ from kernop.basics.stored import same
 from kernop.collocation.ansatz import Ansatz, pointwise_functionals
 from kernop.collocation.batches import StreamPoints
 from kernop.collocation.functionals import together
-from kernop.collocation.parts import parts_of
+from kernop.collocation.subdomains import subdomains_of
 from kernop.geometry import Points
 from kernop.geometry.remembered import Remembered, remembered
 from kernop.language.conditions import Condition
@@ -148,7 +148,7 @@ def check_problem(
     Arguments:
         envelopes: the function of the user, and what is stored of it; None if it is not given.
     """
-    plain = Ansatz(problem.unknowns, parts=parts_of(problem))
+    plain = Ansatz(problem.unknowns, parts=subdomains_of(problem))
     pairs = [(plain, plain)]
     if envelopes is not None:
         pairs.append((replace(plain, envelope=envelopes[0]), replace(plain, envelope=envelopes[1])))

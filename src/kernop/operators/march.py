@@ -39,7 +39,7 @@ from kernop.geometry import Points, SpaceTime
 from kernop.language.conditions import Condition
 from kernop.language.functions import Function
 from kernop.methods import Answer
-from kernop.methods.glued import PartsFactorisation
+from kernop.methods.parts.glued import PartsFactorisation
 from kernop.methods.repeated import Repetition, Walk
 from kernop.operators.combining import combined_slabs, picked
 from kernop.operators.evaluated import Evaluated, Segment, joined

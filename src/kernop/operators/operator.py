@@ -37,7 +37,7 @@ from kernop.geometry import Points
 from kernop.kernels.base import check_smoothness
 from kernop.language.unknowns import Operator
 from kernop.methods import Factorisation, Subspace
-from kernop.methods.glued import PartsFactorisation
+from kernop.methods.parts.glued import PartsFactorisation
 from kernop.methods.streamed import FROM_STREAM, StreamedFactorisation
 from kernop.operators.answering import Answering
 from kernop.operators.closing import Closing, enveloped

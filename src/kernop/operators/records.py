@@ -21,7 +21,7 @@ from kernop.geometry import Points
 from kernop.language.problem import Problem
 from kernop.methods import Answer, Combination, Subspace
 from kernop.methods.base import Factorisation
-from kernop.methods.glued import PartsFactorisation
+from kernop.methods.parts.glued import PartsFactorisation
 from kernop.methods.parts.gluing import Glue, Group
 from kernop.methods.parts.leaves import PartRows
 from kernop.methods.parts.local import Local

@@ -20,8 +20,8 @@ from kernop.basics.errors import FloatArray, IntArray, JumpError, fail
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import Extended, stored
 from kernop.collocation.ansatz import Tabulated
-from kernop.collocation.jumps import jumps
-from kernop.collocation.parts import Parts, parts_of
+from kernop.collocation.cells.jumps import jumps
+from kernop.collocation.subdomains import Subdomains, subdomains_of
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
 from kernop.language.coefficients import Coefficient
@@ -75,7 +75,7 @@ def roughness(
     points: Points,
     frame: Frame,
     unknowns: Unknowns = SCALAR,
-    parts: Parts | None = None,
+    parts: Subdomains | None = None,
 ) -> Roughness:
     """How rough the coefficients are that a condition differentiates; a jump in one of them is refused.
 
@@ -99,7 +99,7 @@ def with_interfaces(problem: Problem) -> Problem:
 
 def open_jumps(problem: Problem) -> list[tuple[str, Piecewise]]:
     """Names of conditions, and functions under their derivatives that jump where the problem has no interface."""
-    parts, found = parts_of(problem), list[tuple[str, Piecewise]]()
+    parts, found = subdomains_of(problem), list[tuple[str, Piecewise]]()
     for condition in problem.conditions:
         own = () if condition.across else jumps(condition, problem.unknowns)
         if not own:
@@ -125,7 +125,7 @@ class _Segments:
         return _Segments(self.x[rows], self.step[rows], None if self.normal is None else self.normal[rows])
 
 
-def _looked_at(c: Coefficient, points: Points, frame: Frame, name: str, parts: Parts | None) -> Roughness:
+def _looked_at(c: Coefficient, points: Points, frame: Frame, name: str, parts: Subdomains | None) -> Roughness:
     segments = _neighbours(points, frame)
     for function in c.functions:
         if isinstance(function, Piecewise):

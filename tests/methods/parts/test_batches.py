@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import block_diag
 
 import kernop as ko
-from kernop.methods import glued
+from kernop.methods.parts import glued
 
 SQUARE = ko.Box([0, 0], [1, 1])
 COLUMNS = 12

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.learning.choosing import singular
+from kernop.learning.parts.choosing import singular
 
 BEAM = ko.Box([-1.0, -1.0, 0.0], [1.0, 1.0, 1.0]) - ko.Box([0.0, 0.0, -1.0], [2.0, 2.0, 2.0])
 #: u(−½, −½) of −Δu = 1 on the L-shape, u = 0 on its boundary.

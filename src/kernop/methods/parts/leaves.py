@@ -16,9 +16,9 @@ from kernop.basics.errors import FloatArray
 from kernop.basics.frozen import Kept, frozen
 from kernop.basics.linalg import EPS
 from kernop.basics.shelf import Shelf, shelf_for
-from kernop.collocation.fluxes import Exchange
+from kernop.collocation.cells.fluxes import Exchange
+from kernop.collocation.cells.mosaic import Mosaic
 from kernop.collocation.functionals import Block, Functionals
-from kernop.collocation.mosaic import Mosaic
 from kernop.language.fields import MultiIndex, Term
 from kernop.methods.parts.local import Leaf, Local
 from kernop.methods.parts.patterns import Family, LocalRows, Pattern, pattern_of, star_pattern

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
-from kernop.collocation.stars import Star
+from kernop.collocation.cells.stars import Star
 from kernop.language.fields import MultiIndex, Term
 from kernop.methods.spaces.polynomials import legendre, lobatto
 

@@ -18,8 +18,8 @@ from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS, right_solve_upper, solve_upper
 from kernop.basics.stored import stored
 from kernop.collocation.ansatz import PLAIN, Ansatz
+from kernop.collocation.cells.mosaic import Mosaic
 from kernop.collocation.functionals import Block, Functionals, evaluations
-from kernop.collocation.mosaic import Mosaic
 from kernop.language.fields import MultiIndex
 from kernop.methods.expansion import Expansion, Order
 from kernop.methods.parts.patterns import BASES, Family, LocalRows, Pattern, star_pattern

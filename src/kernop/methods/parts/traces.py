@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 
 from kernop.basics.errors import FloatArray
-from kernop.collocation.mosaic import Seam, trace_nodes
+from kernop.collocation.cells.mosaic import Seam, trace_nodes
 from kernop.methods.spaces.polynomials import legendre, total_degree
 
 

@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from kernop.basics.errors import ArgumentError, SingularGramError
 from kernop.basics.frozen import Kept
 from kernop.collocation.ansatz import Ansatz, collocate
+from kernop.collocation.cells.grading import deepened
+from kernop.collocation.cells.mosaic import TIP, Mosaic
+from kernop.collocation.cells.tiling import tiled, touched
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.grading import deepened
-from kernop.collocation.mosaic import TIP, Mosaic
-from kernop.collocation.tiling import tiled, touched
 from kernop.geometry.cells import Cells
 from kernop.language.problem import Problem
 from kernop.methods import Factorisation
-from kernop.methods.glued import PartsFactorisation
-from kernop.methods.joining import glued_operator
-from kernop.methods.partition import Partition, counts_for, held_low
+from kernop.methods.parts.glued import PartsFactorisation
+from kernop.methods.parts.joining import glued_operator
+from kernop.methods.parts.partition import Partition, counts_for, held_low
 from kernop.methods.parts.space import PartsSpace
 
 #: Polynomials have a degree higher by so much, for d = 1, 2, 3; cells at singularities are halved so often more.

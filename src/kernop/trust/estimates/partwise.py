@@ -7,7 +7,7 @@ import numpy as np
 from kernop.basics.errors import FloatArray, IntArray
 from kernop.collocation.functionals import Functionals
 from kernop.methods import Combination, Factorisation
-from kernop.methods.glued import PartsFactorisation
+from kernop.methods.parts.glued import PartsFactorisation
 from kernop.methods.parts.leaves import unit_of
 from kernop.methods.parts.space import PartsSpace
 

@@ -22,8 +22,8 @@ from kernop.basics.errors import BoolArray, FloatArray
 from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.ansatz import collocate
 from kernop.collocation.functionals import Block, Functionals
-from kernop.collocation.parts import holes_of
 from kernop.collocation.probes import FIELDS, applied, resolving
+from kernop.collocation.subdomains import holes_of
 from kernop.collocation.units import frame_of
 from kernop.methods import Combination, Factorisation, Setting, Subspace
 from kernop.methods.parts.space import PartsSpace

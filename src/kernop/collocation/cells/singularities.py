@@ -1,0 +1,172 @@
+"""Where u is singular in the plane, and like which power of the distance: corners, changes of condition, crossings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernop.basics.errors import BoolArray, FloatArray
+from kernop.basics.frozen import Kept, frozen
+from kernop.collocation.cells.crossings import EVEN, exponent_at, sectors_around
+from kernop.collocation.cells.lasting import lasting
+from kernop.collocation.cells.pieces import Pieces
+from kernop.collocation.cells.stars import Sectors, Star
+from kernop.geometry.cells import Cells
+from kernop.geometry.clipping import Line, intervals
+from kernop.geometry.domain import Domain
+from kernop.language.ops import itself
+from kernop.language.problem import Problem
+
+#: Nearer to the end of a line, conditions of its neighbour are seen.
+END = 1e-7
+
+#: Grid lines go through places if these have at most so many different coordinates along an axis; only then are stars
+#: taken.
+LINES = 9
+#: A place is well inside a cell within this part of it.
+WELL_INSIDE = 0.6
+
+
+@dataclass(frozen=True, eq=False)
+class Singularities:
+    """Places at which u is singular in the plane.
+
+    Arguments:
+        places: (k, 2).
+        exponents: u is like r to this power, (k,).
+        rates: what grading to cells of the size r leaves of the error, or a star of this size, is like r to this, (k,).
+        sectors: what is around a place at which there may be a star, else None.
+    """
+
+    places: FloatArray
+    exponents: FloatArray
+    rates: FloatArray
+    sectors: tuple[Sectors | None, ...]
+
+
+#: Places at which u is singular, by the problem and the pieces of its domain; by the problem, if nothing jumps in it.
+_FOUND: Kept[Problem, Kept[Pieces, Singularities]] = Kept()
+_AROUND: Kept[Problem, Singularities] = Kept()
+
+
+def singularities(problem: Problem, pieces: Pieces) -> Singularities:
+    """Where u is singular, and how. It is found once: where many lines of jumps cross, that takes a second."""
+    if pieces.parts is None:  # the boundary alone tells it, whatever the coefficients
+        return _AROUND.of(problem, lambda: _with_rates(problem, pieces))
+    return _FOUND.of(problem, Kept[Pieces, Singularities]).of(pieces, lambda: _with_rates(problem, pieces))
+
+
+def _with_rates(problem: Problem, pieces: Pieces) -> Singularities:
+    places, exponents = singular_places(problem, pieces)
+    rates = np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
+    lined = all(len(np.unique(np.round(own, 12))) <= LINES for own in places.T)
+    sectors = sectors_around(problem, pieces, places) if lined else [None] * len(places)
+    for k, own in enumerate(sectors):
+        rates[k] = rates[k] if own is None else own.rate
+    return frozen(Singularities(places, exponents, rates, tuple(sectors)))
+
+
+def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray]:
+    """Places at which u is singular in the plane, (k, 2), where it is like r to some power, (k,).
+
+    At a corner of angle ω that is π/ω, or π/(2ω) where values of u are given on one side and something else on the
+    other: Δu = 0 has solutions r^(π/ω) sin(π θ/ω).
+    """
+    domain = pieces.whole
+    if domain.dim != 2:
+        return np.empty((0, domain.dim)), np.empty(0)
+    kinds = _Kinds(problem, domain)
+    mixed = np.array([kinds.mixed_at(x) for x in domain.corners.x], dtype=bool)
+    changes = kinds.changes()
+    places = [domain.corners.x, changes]
+    exponents = [np.where(mixed, 0.5, 1.0) * np.pi / domain.corners.angle, np.full(len(changes), 0.5)]
+    corners = [region.corners.x for region in jumping(pieces)]
+    x = np.concatenate([np.empty((0, 2)), *corners])
+    x = x[np.unique(np.round(x, 12), axis=0, return_index=True)[1]]
+    x = x[domain.contains(x)] if len(x) else x
+    others = np.concatenate([*places, x])
+    found = np.array([exponent_at(problem, pieces, place, others) for place in x])
+    # Where a line of jumps meets a straight side at a right angle u is r near it on either side, and then r² log r.
+    return np.concatenate([*places, x]), np.concatenate([*exponents, np.where(np.abs(found - 1.0) < EVEN, 2.0, found)])
+
+
+def jumping(pieces: Pieces) -> list[Domain]:
+    """The regions between which coefficients jump."""
+    return [] if pieces.parts is None else [own for own in pieces.parts.domains if isinstance(own, Domain)]
+
+
+def _data_meet(problem: Problem, pieces: Pieces, places: FloatArray) -> BoolArray:
+    """Do data of two conditions of the same kind meet at a place, (k,)? Where they do not fit, u itself jumps there.
+
+    The error of grading to a size r is then r^α, and not r^(2α).
+    """
+    if pieces.whole.dim != 2:
+        return np.zeros(len(places), dtype=bool)
+    kinds = _Kinds(problem, pieces.whole)
+    return np.array([kinds.several_at(x) for x in places], dtype=bool)
+
+
+class _Kinds:
+    """Where on the boundary values of u are given, and where something else."""
+
+    def __init__(self, problem: Problem, domain: Domain) -> None:
+        self._problem = problem
+        self._around = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim - 1 and not c.across]
+        self._lines = [Line.of(patch) for patch in domain.boundary.patches]
+        self._extent = float(np.max(np.subtract(*domain.bounds[::-1])))
+
+    def _values_given(self, line: Line, t: FloatArray) -> BoolArray:
+        x, found = lasting(self._problem, line.at(t)[0]), np.zeros(len(t), dtype=bool)
+        free = np.ones(len(t), dtype=bool)
+        for condition in self._around:
+            here = free & condition.on.contains(x)
+            found |= here & (condition.op is itself)
+            free &= ~here
+        return found
+
+    def mixed_at(self, x: FloatArray) -> bool:
+        """Do conditions of two kinds meet at a corner?"""
+        return len({bool(self._values_given(line, t)[0]) for line, t in self._meeting(x)}) > 1
+
+    def several_at(self, x: FloatArray) -> bool:
+        """Do two conditions that give values of u meet at a corner?"""
+        found: set[int] = set()
+        for line, t in self._meeting(x):
+            near = lasting(self._problem, line.at(t)[0])
+            here = [k for k, c in enumerate(self._around) if c.op is itself and c.on.contains(near)[0]]
+            found |= set(here[:1])
+        return len(found) > 1
+
+    def _meeting(self, x: FloatArray) -> Iterator[tuple[Line, FloatArray]]:
+        """The lines that end at a corner, and the parameter of a point beside it, (1,)."""
+        for line in self._lines:
+            for end, t in zip(line.ends, (1e-6, 1.0 - 1e-6), strict=True):
+                if np.linalg.norm(end - x) < 1e-9 * self._extent:
+                    yield line, np.array([t])
+
+    def changes(self) -> FloatArray:
+        """Places within smooth lines at which the kind of condition changes, (k, 2)."""
+        found: list[FloatArray] = []
+        for line in self._lines:
+            for a, b in intervals(lambda t, line=line: self._values_given(line, t)):
+                found += [line.at(np.array([t]))[0][0] for t in (a, b) if END < t < 1.0 - END]
+        return np.array(found).reshape(-1, 2)
+
+
+def stars_among(problem: Problem, pieces: Pieces, cells: Cells) -> dict[int, Star]:
+    """The functions of each cell that is a star: well inside of it is a place that may have one.
+
+    Only cells that are made for it are such: grid lines go through all of these places.
+    """
+    if pieces.parts is None or pieces.dim != 2 or problem.timed:
+        return {}
+    around, found = singularities(problem, pieces), dict[int, Star]()
+    for sectors, place in zip(around.sectors, around.places, strict=True):
+        if sectors is not None:
+            cell = int(cells.locate(place[None])[0])
+            low, high = cells.low[cell], cells.high[cell]
+            if np.all(np.abs(2.0 * place - low - high) < WELL_INSIDE * (high - low)):
+                found[cell] = Star.of(sectors, place, low, high)
+    return found

@@ -1,0 +1,126 @@
+"""One space for the whole domain, or an operator made of parts: which of them, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kernop.basics.progress import Stages
+from kernop.collocation.cells.divisible import pieces_of, supported_pieces
+from kernop.collocation.cells.pieces import Pieces
+from kernop.collocation.cells.singularities import singular_places
+from kernop.geometry.edges import reentrant
+from kernop.language.problem import Problem
+from kernop.learning.parts.partitioned import CANNOT, cells_for, partitioned
+from kernop.learning.refine import GOOD
+from kernop.learning.task import Task
+from kernop.methods.parts.partition import Partition
+from kernop.operators.operator import SolutionOperator
+from kernop.operators.report import Report
+
+#: Where u is like r to a power below this, one space is not enough.
+ROUGH = 1.0 - 1e-6
+#: At most so many cells where no tolerance is asked for.
+MODEST = 1200
+
+
+def in_parts_at_once(
+    task: Task, tol: float | None, inputs: Sequence[Any] | None, budget: int, stage: Stages
+) -> SolutionOperator | None:
+    """An operator made of parts, where no smooth space is good enough: at corners, changes and crossings of jumps.
+
+    Jumps without corners or crossings are left to one space for each side, unless a tolerance is asked for. In space
+    and time parts are taken for a tolerance where coefficients jump on an interval: over the plane they take minutes.
+
+    Arguments:
+        task: with the problem as the user stated it: parts need no interfaces where coefficients jump.
+        tol: what is asked for; None for what is good enough by default, if a modest number of cells is enough.
+    """
+    reason = singular(task.problem, ROUGH, jumps=tol is not None)
+    if reason is None or (tol is None and not _modest(task.problem)):
+        return None
+    if task.problem.timed and (tol is None or task.problem.dim > 2):
+        return None
+    wanted, most = (GOOD, min(budget, MODEST)) if tol is None else (tol, budget)
+    try:
+        found = partitioned(task, Partition(), wanted, inputs, most, stage, asked=tol is not None)
+    except CANNOT:
+        return None
+    assert found.report is not None
+    return replace(found, report=replace(found.report, space=f"{found.report.space}, because {reason}"))
+
+
+def in_parts_if_better(
+    task: Task, operator: SolutionOperator, inputs: Sequence[Any] | None, budget: int, stage: Stages
+) -> SolutionOperator:
+    """An operator made of parts, if one space has missed its tolerance, and parts come nearer.
+
+    Without inputs there must be corners: elsewhere the solutions that are followed are smooth.
+    """
+    report = operator.report
+    if report is None or (report.met and not report.missed) or not _divisible(task.problem, inputs):
+        return operator
+    try:
+        other = partitioned(task, Partition(), report.tol, inputs, budget, stage)
+    except CANNOT:  # one space has told that it missed
+        return operator
+    found = other.report
+    if found is None or not (found.met or _worst(found) < _worst(report)):
+        return operator
+    missed = ", ".join(f"{name} by {error:.0e}" for name, error in report.missed.items()) or f"{report.error:.0e}"
+    space = f"{found.space}, where one space missed {missed}"
+    return replace(other, report=replace(found, asked=report.asked, space=space))
+
+
+def _modest(problem: Problem) -> bool:
+    """Is a modest number of cells enough, or better than one space for each of the pieces between jumps?"""
+    pieces = pieces_of(problem)
+    if pieces.dim == 3:  # for what is good by default, re-entrant edges need tens of thousands of cells
+        return False
+    return pieces.parts is not None or cells_for(problem, pieces, GOOD) <= MODEST
+
+
+def _divisible(problem: Problem, inputs: Sequence[Any] | None) -> bool:
+    """Can a problem be solved in parts, and may that be better than in one space?"""
+    if inputs is None or problem.timed:
+        return not problem.timed and singular(problem, np.inf) is not None
+    pieces = supported_pieces(problem)
+    return not isinstance(pieces, str) and (pieces.dim < 3 or pieces.boxed)
+
+
+def singular(problem: Problem, below: float, jumps: bool = True) -> str | None:
+    """Why u is not smooth, in words: at a place it is like r to a power below this, or coefficients jump; else None.
+
+    The powers are those of one unknown. Where they are below 1, several are singular too, by powers of their own.
+
+    Arguments:
+        jumps: are those of coefficients a reason, wherever they are?
+    """
+    pieces = supported_pieces(problem)
+    if isinstance(pieces, str) or (problem.unknowns.total > 1 and below > 1.0):
+        return None
+    if pieces.dim == 3:  # by itself only on bodies made of boxes: elsewhere edges are not known
+        return _at_edges(pieces, below) if pieces.boxed else None
+    if jumps and pieces.parts is not None:
+        return "coefficients jump"
+    places, exponents = singular_places(problem, pieces)
+    if not np.any(exponents < below):
+        return None
+    worst = int(np.argmin(exponents))
+    power = f"like r^{exponents[worst]:.2f}" if problem.unknowns.total == 1 else "singular"
+    return f"u is {power} at x = {np.array2string(places[worst], precision=3, suppress_small=True)}"
+
+
+def _at_edges(pieces: Pieces, below: float) -> str | None:
+    """Why u is not smooth at the edges of a body made of boxes."""
+    if reentrant(pieces.whole):
+        return "u is like r^0.67 at re-entrant edges"
+    return "u is like r² log r at the edges of a box" if below > 2.0 else None
+
+
+def _worst(report: Report) -> float:
+    """The largest error of a report, measured or estimated; nothing is known of constant data without an estimate."""
+    return max(report.error, *(report.estimates or ((1.0,) if report.measured else (0.0,))))

@@ -1,0 +1,79 @@
+"""Points of parts: which condition holds next to a corner."""
+
+import numpy as np
+
+import kernop as ko
+from kernop.collocation.cells.divisible import jump_parts
+
+
+def test_points_next_to_a_corner_stay_on_their_side():
+    """A dart with a condition on each of its sides, and cells down to 2⁻³⁰ of it at its re-entrant corner."""
+    corners = np.array([[0.0, 0.0], [1.0, 0.37], [0.3, 0.4], [0.21, 1.0]])
+    dart = ko.Polygon(corners)
+    sides = [ko.Dirichlet(on=dart.edge(k), name=f"g{k}") for k in range(4)]
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=dart, name="f"), *sides)
+    T = ko.learn(problem, method=ko.Partition(cells=2, degree=4, levels=30))
+    for k, (here, there) in enumerate(zip(corners, np.roll(corners, -1, axis=0), strict=True)):
+        x = T.points[f"g{k}"].x
+        along = (there - here) / np.linalg.norm(there - here)
+        assert np.min(np.linalg.norm(x - here, axis=1)) < (1e-8 if k == 2 else 1e-2)
+        assert np.min(np.linalg.norm(x - there, axis=1)) < (1e-8 if k == 1 else 1e-2)
+        assert np.max(np.abs((x - here) @ [along[1], -along[0]])) < 1e-14
+
+
+def test_a_small_inclusion_is_a_part():
+    """Of 4096 points of the square none is in a disk of radius 0.003: its material was passed over without a word."""
+    square, disk = ko.Box([0, 0], [1, 1]), ko.Ball([0.31, 0.47], 0.003)
+    a = ko.Piecewise({disk: 1e6}, otherwise=1.0)
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=square, name="f"), ko.Dirichlet(on=square.boundary, name="g")
+    )
+    T = ko.learn(problem, method=ko.Partition(cells=1, degree=3))
+    assert np.sum(disk.contains(T.points["f"].x)) > 10
+
+
+def test_a_thin_gap_is_a_part():
+    """What is left between two regions, 1e-4 wide."""
+    square = ko.Box([-1, -1], [1, 1])
+    a = ko.Piecewise({ko.Ball([0, 0], 0.5): 2.0, square - ko.Ball([0, 0], 0.5001): 3.0}, otherwise=1e-3)
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=square, name="f"), ko.Dirichlet(on=square.boundary, name="g")
+    )
+    assert jump_parts(problem).inside.tolist() == [[0, 0], [0, 1], [1, 0]]
+
+
+def poisson(domain, where=None):
+    side = domain.boundary if where is None else domain.boundary.where(where)
+    rest = () if where is None else (ko.Dirichlet(on=domain.boundary.where(lambda x: ~where(x)), name="rest"),)
+    return ko.Problem(
+        ko.Equation(lambda u: -ko.laplacian(u), on=domain, name="f"), ko.Dirichlet(on=side, name="g"), *rest
+    )
+
+
+def mosaic_of(problem, **options):
+    return ko.learn(problem, method=ko.Partition(**{"cells": 2, "degree": 5, **options})).factorisation.expansion.mosaic
+
+
+def test_a_domain_that_was_cut_before_is_not_cut_again():
+    """By another problem too: what is the same is seen by value. Cells, degrees and regions tell others apart."""
+    first = mosaic_of(poisson(ko.Box([0, 0], [1, 1])))
+    assert mosaic_of(poisson(ko.Box([0, 0], [1, 1]))) is first
+    others = [
+        mosaic_of(poisson(ko.Box([0, 0], [1, 1.1]))),
+        mosaic_of(poisson(ko.Box([0, 0], [1, 1])), cells=3),
+        mosaic_of(poisson(ko.Box([0, 0], [1, 1])), degree=6),
+        mosaic_of(poisson(ko.Box([0, 0], [1, 1])), levels=8),
+    ]
+    assert all(other is not first for other in others)
+    assert not first.owners.flags.writeable
+    assert not first.sewn.x.flags.writeable
+
+
+def test_regions_that_are_told_by_functions_are_looked_at_again():
+    limit = [0.5]
+    problem = poisson(ko.Box([0, 0], [1, 1]), where=lambda x: x[..., 1] < limit[0])
+    first = mosaic_of(problem, levels=0)
+    limit[0] = 0.25
+    second = mosaic_of(problem, levels=0)
+    assert np.max(first.points["g"].x[:, 1]) > 0.4
+    assert np.max(second.points["g"].x[:, 1]) < 0.25

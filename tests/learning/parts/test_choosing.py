@@ -1,0 +1,104 @@
+"""Parts are chosen where no smooth space is good, and only there; what they miss is told."""
+
+import numpy as np
+import pytest
+
+import kernop as ko
+from kernop.learning.parts.choosing import ROUGH, singular
+from kernop.methods.parts.glued import PartsFactorisation
+
+SQUARE = ko.Box([0, 0], [1, 1])
+ELL = ko.Polygon([(-1, -1), (1, -1), (1, 0), (0, 0), (0, 1), (-1, 1)])
+QUARTERS = {ko.Box([0, 0], [0.5, 0.5]): 10.0, ko.Box([0.5, 0.5], [1, 1]): 10.0}
+
+
+def poisson(domain, a=1.0):
+    return ko.Problem(ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=domain), ko.Dirichlet(on=domain.boundary))
+
+
+def in_parts(operator):
+    return isinstance(operator.factorisation, PartsFactorisation)
+
+
+@pytest.mark.parametrize("unknowns", [1, 2])
+def test_where_one_space_cannot_do(unknowns):
+    """A re-entrant corner, for one unknown and for elastic bodies; a square has none."""
+
+    def stated(domain):
+        strain = lambda u: ko.grad(u) if unknowns == 1 else ko.sym(ko.grad(u))
+        equation = ko.Equation(lambda u: -ko.div(strain(u)), on=domain, name="f")
+        return ko.Problem(equation, ko.Dirichlet(on=domain.boundary, name="g"), unknowns={"u": unknowns})
+
+    told = singular(stated(ELL), ROUGH)
+    assert told == f"u is {'like r^0.67' if unknowns == 1 else 'singular'} at x = [0. 0.]"
+    assert singular(stated(SQUARE), ROUGH) is None
+
+
+@pytest.mark.parametrize(
+    ("a", "reason"),
+    [
+        (ko.Piecewise({ko.Box([0, 0], [0.3, 1]): 10.0}, otherwise=1.0), None),
+        (ko.Piecewise({ko.Ball([0.5, 0.5], 0.2): 10.0}, otherwise=1.0), None),
+        (ko.Piecewise(QUARTERS, otherwise=1.0), "u is like r^0.39 at x = [0.5 0.5]"),
+        (ko.Piecewise({ko.Polygon([(0.3, 0.3), (0.7, 0.3), (0.5, 0.7)]): 10.0}, otherwise=1.0), "u is like r^0.7"),
+    ],
+    ids=["layers", "disk", "crossing", "triangle"],
+)
+def test_jumps_by_default_and_with_a_tolerance(a, reason):
+    """One space for each side of a jump is good where u is smooth on either side; the power is that of Kellogg."""
+    found = singular(poisson(SQUARE, a), ROUGH, jumps=False)
+    assert found is None if reason is None else found.startswith(reason)
+    assert singular(poisson(SQUARE, a), ROUGH) == "coefficients jump"
+
+
+def test_a_re_entrant_corner_without_a_tolerance():
+    """u(−½, −½) of −Δu = 1 on the L-shape, known to eleven digits; one space is wrong there by 8 %."""
+    T = ko.learn(poisson(ELL), budget=150)
+    assert in_parts(T)
+    assert not T.report.asked
+    assert "parts of degrees 7 to 1" in str(T.report)
+    assert "because u is like r^0.67 at x = [0. 0.]" in str(T.report)
+    assert T(1.0, 0.0)([[-0.5, -0.5]])[0] == pytest.approx(0.13105296203, rel=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
+@pytest.mark.parametrize(
+    "given", [{"points": 300}, {"weights": "unit"}, {"regularization": 1e-9}, {"kernel": ko.Gaussian(1.0)}]
+)
+def test_what_belongs_to_one_space_keeps_it(given):
+    assert not in_parts(ko.learn(poisson(ELL), budget=100, **given))
+
+
+def test_a_square_has_one_space_by_default():
+    assert not in_parts(ko.learn(poisson(SQUARE), budget=100))
+
+
+@pytest.mark.filterwarnings("ignore:T. the solution leaves:kernop.errors.AccuracyWarning")
+def test_what_few_parts_miss_is_told_without_a_tolerance():
+    """Twelve parts leave some per cent of f = 1 on the L-shape: nobody asked for a tolerance, but it is said."""
+    with pytest.warns(ko.AccuracyWarning, match=r"missed: f = 1 by about .* give tol="):
+        T = ko.learn(poisson(ELL), budget=12)
+    assert in_parts(T)
+    wrong = abs(T(1.0, 0.0)([[-0.5, -0.5]])[0] / 0.13105296203 - 1.0)
+    assert 1e-4 < wrong < 10 * max(T.report.estimates)
+
+
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
+def test_inputs_at_a_corner_without_a_tolerance():
+    """r^(2/3) sin(2θ/3), given as an input: its parts are judged by it."""
+
+    def corner(x):
+        angle = (np.arctan2(x[..., 1], x[..., 0]) - np.pi / 2) % (2 * np.pi)
+        return np.hypot(x[..., 0], x[..., 1]) ** (2 / 3) * np.sin(2 * angle / 3)
+
+    T = ko.learn(poisson(ELL), inputs=[(0.0, corner)], budget=120)
+    assert in_parts(T)
+    assert T.report.followed == ("input 0",)
+    x = ELL.sample(200, "uniform", seed=1).x
+    assert np.max(np.abs(T(0.0, corner)(x) - corner(x))) < 3e-5
+
+
+def test_the_edges_of_a_box_in_space_are_a_reason_after_one_space():
+    cube = ko.Box([0, 0, 0], [1, 1, 1])
+    assert singular(poisson(cube), ROUGH) is None
+    assert singular(poisson(cube), np.inf) == "u is like r² log r at the edges of a box"
