@@ -1,7 +1,16 @@
-"""Assembly of the generalised Gram matrix, Darcy a2, N = 4000, against NumPy; and learn against its parts."""
+"""Assembly of the generalised Gram matrix, Darcy a2, N = 4000, against NumPy; and learn against its parts.
+
+Usage: python benchmarks/assembly.py [few]
+
+With "few", only blocks of few entries: how long NumPy takes, a compiled function, and its compiler.
+"""
 
 from __future__ import annotations
 
+import sys
+from itertools import product
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 from common import interleaved, once, peak_during, save, table
@@ -10,7 +19,7 @@ import kernop as ko
 from kernop.basics import linalg
 from kernop.collocation import assembly
 from kernop.collocation.ansatz import collocate
-from kernop.collocation.functionals import Functionals
+from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.sampling import sample
 from kernop.paper.darcy import darcy_problem, exponential
 
@@ -52,6 +61,32 @@ def other_problem() -> ko.Problem:
 
 def assemble(functionals: Functionals) -> np.ndarray:
     return assembly.gram(KERNEL, functionals, remedy="use fewer points")
+
+
+#: Rows and columns of small blocks, each with an operator of second order on one side or on both.
+SIZES = ((2, 1000), (8, 1000), (64, 64), (100, 100), (64, 512))
+SECOND, VALUE = ((0, 0), (1, 0), (0, 1), (2, 0), (0, 2)), ((0, 0),)
+
+
+def few_entries() -> None:
+    """Milliseconds for small blocks: in NumPy, compiled, and compiled for the first time in this process."""
+    rng, rows = np.random.default_rng(0), list[list[str]]()
+    for (n, m), other in product(SIZES, (VALUE, SECOND)):
+        left, right = (
+            Functionals((Block(rng.random((k, 2)), tuple((0, a) for a in alphas), rng.random((k, len(alphas)))),))
+            for k, alphas in ((n, SECOND), (m, other))
+        )
+
+        def entries(limit: int, left: Functionals = left, right: Functionals = right) -> np.ndarray:
+            assembly.FEW = limit
+            return assembly.cross(KERNEL, left, right)
+
+        jax.clear_caches()
+        first = once(lambda entries=entries: entries(0))
+        seconds = interleaved({"NumPy": lambda e=entries: e(2**62), "JAX": lambda e=entries: e(0)}, rounds=50)
+        figures = (*seconds.values(), first)
+        rows.append([f"{n} × {m}", str(len(SECOND) * len(other)), *(f"{1e3 * value:.3g}" for value in figures)])
+    table("Small blocks, milliseconds", ["entries", "pairs of terms", "NumPy", "JAX", "JAX, the first time"], rows)
 
 
 def main() -> None:
@@ -103,4 +138,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    few_entries() if "few" in sys.argv[1:] else main()

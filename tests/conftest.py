@@ -34,8 +34,8 @@ QUICKLY = (
 if (0, 8) <= jax.__version_info__[:2] < (0, 11) and QUICKLY not in os.environ.get("XLA_FLAGS", ""):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {QUICKLY}".strip()
 
-#: Gigabytes of a worker above which compiled functions are forgotten.
-LARGE = 4.0
+#: Gigabytes of a worker above which compiled functions are forgotten: a quarter of the memory.
+LARGE = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 4e9 if sys.platform == "linux" else 4.0
 
 
 def pytest_configure(config):

@@ -12,6 +12,7 @@ from numpy.polynomial.hermite import hermval
 import kernop as ko
 from kernop.basics import checks
 from kernop.basics.errors import MemoryLimitError
+from kernop.collocation import assembly
 from kernop.collocation.assembly import LARGE, SMALL, apply, compiled_functions, cross, gram, squared_norms
 from kernop.collocation.functionals import Block, Functionals, evaluations
 from kernop.kernels.derivatives import pairwise
@@ -29,6 +30,17 @@ BLOCKS = {
     "large-small": [(513, SLOPE), (2, LAPLACE), (64, SLOPE)],
     "large": [(511, LAPLACE), (513, EVALUATION)],
 }
+
+
+@pytest.fixture(autouse=True, params=[0, assembly.FEW], ids=["by tiles", "few in NumPy"])
+def both_ways(request, monkeypatch):
+    """Everything holds for blocks that are cut into tiles, and for few entries in NumPy."""
+    monkeypatch.setattr(assembly, "FEW", request.param)
+
+
+@pytest.fixture
+def by_tiles(monkeypatch):
+    monkeypatch.setattr(assembly, "FEW", 0)
 
 
 def block(count, alphas, seed):
@@ -194,6 +206,7 @@ def test_three_compiled_functions_serve_every_number_of_points():
     assert compiled_functions() == before
 
 
+@pytest.mark.usefixtures("by_tiles")
 def test_a_small_tile_and_its_transpose_are_compiled_once():
     left, right = functionals([(40, SLOPE), (600, EVALUATION)]), functionals([(50, LAPLACE)], seed=10)
     there = cross(KERNEL, left, right)
@@ -218,6 +231,7 @@ def test_one_lengthscale_and_one_for_each_axis_are_compiled_once(count, kernel):
 
 
 @pytest.mark.parametrize(("sizes", "tiles"), [([(1100, SLOPE)], 6), ([(40, SLOPE), (600, LAPLACE), (3, SLOPE)], 10)])
+@pytest.mark.usefixtures("by_tiles")
 def test_only_one_triangle_is_computed(monkeypatch, sizes, tiles):
     """Of n strips, n (n + 1) / 2 tiles."""
     calls = []
@@ -406,22 +420,22 @@ def test_components_are_independent():
     np.testing.assert_array_equal(apply(KERNEL, velocity, pressure, np.ones((5, 1))), np.zeros((5, 1)))
 
 
-@pytest.mark.parametrize("count", [1, 2, 8, 9])
 @pytest.mark.parametrize(
     "kernel", [KERNEL, ko.Gaussian([0.5, 0.8]), ko.Matern(4.5, ETA)], ids=["one", "axes", "matern"]
 )
-def test_a_few_points_have_the_entries_of_many(kernel, count):
-    """Up to eight rows of a Gaussian can be computed in NumPy, all others by JAX."""
-    few, many = functionals([(count, LAPLACE)]), functionals([(70, LAPLACE), (70, EVALUATION)], seed=5)
-    padded = Functionals(
-        (Block(np.tile(few.blocks[0].x, (20, 1)), few.blocks[0].terms, np.tile(few.blocks[0].coefficients, (20, 1))),)
-    )
-    expected = cross(kernel, padded, many)[:count]
-    np.testing.assert_allclose(
-        cross(kernel, few, many, quick=True), expected, rtol=1e-13, atol=1e-13 * np.max(np.abs(expected))
-    )
+def test_what_is_computed_in_numpy(monkeypatch, kernel):
+    """Entries times pairs of terms: as many as `FEW` in NumPy, one more by JAX, with the same values."""
+    few, many = functionals([(30, LAPLACE)]), functionals([(70, SLOPE)], seed=5)
+    monkeypatch.setattr(assembly, "FEW", 30 * 70 * 6)
+    monkeypatch.setattr(assembly, "pairwise", refuse)
+    there = cross(kernel, few, many)
+    np.testing.assert_array_equal(apply(kernel, few, many, np.ones((70, 1))), there @ np.ones((70, 1)))
+    monkeypatch.undo()
+    monkeypatch.setattr(assembly, "FEW", 30 * 70 * 6 - 1)
+    monkeypatch.setattr(assembly, "plain_pairwise", refuse)
+    np.testing.assert_allclose(cross(kernel, few, many), there, rtol=0, atol=1e-13 * np.max(np.abs(there)))
 
 
 def test_a_few_points_of_other_components_have_nothing_in_common():
     one = Functionals((Block(np.zeros((2, 2)), ((1, (0, 0)),), np.ones((2, 1))),))
-    np.testing.assert_array_equal(cross(KERNEL, one, functionals([(3, SLOPE)]), quick=True), np.zeros((2, 3)))
+    np.testing.assert_array_equal(cross(KERNEL, one, functionals([(3, SLOPE)])), np.zeros((2, 3)))

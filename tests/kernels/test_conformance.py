@@ -9,10 +9,13 @@ and up to 2, 1 and 1 where it is a part of a sum or of a product.
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import kernop as ko
 from kernop.basics.precision import float64
+from kernop.kernels.derivatives import plain_pairwise
 
 #: Relative to the value itself, at each pair of points: none of the generic places is near a zero of a derivative.
 RELATIVE = 1e-10
@@ -72,6 +75,28 @@ def test_call_is_the_derivative_of_order_zero(comparison):
 
 def test_gram_is_symmetric(gram):
     np.testing.assert_allclose(gram, gram.T, rtol=0, atol=1e-14)
+
+
+def test_numpy_and_jax_agree(comparison):
+    """A few entries are computed in NumPy, with the derivatives that are compared below, and many by JAX."""
+    if not comparison.kernel.in_numpy:
+        pytest.skip("JAX differentiates it")
+    x, phi, alphas = random_functionals(comparison)
+    few = plain_pairwise(comparison.kernel, x.T, phi.T, alphas, x.T, phi.T, alphas)
+    assert isinstance(few, np.ndarray)
+    with float64():
+        y, psi = jnp.asarray(x.T), jnp.asarray(phi.T)
+        many = plain_pairwise(comparison.kernel, y, psi, alphas, y, psi, alphas)
+    assert isinstance(many, jax.Array)
+    size = np.sqrt(np.outer(np.diagonal(few), np.diagonal(few)))
+    np.testing.assert_allclose(np.asarray(many) / size, few / size, rtol=0, atol=1e-13)
+
+
+def test_kernels_of_kernop_are_computed_in_numpy_too():
+    mine = ko.kernels.CustomKernel(lambda x, y: jnp.exp(-jnp.sum((x - y) ** 2)))
+    own = [ko.Gaussian(0.5), ko.Matern(2.5, 0.5), ko.InverseMultiquadric(0.5), ko.Wendland(2, 0.5)]
+    assert all(kernel.in_numpy for kernel in [*own, own[0] + own[1], 2.0 * own[2] * own[3]])
+    assert not any(kernel.in_numpy for kernel in (mine, mine + own[0], own[0] * mine))
 
 
 def test_gram_is_positive_definite(gram):

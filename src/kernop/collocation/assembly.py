@@ -3,12 +3,15 @@
 Blocks of functionals are padded to whole tiles, so that one compiled function serves every number of points, the
 working memory beyond the result is a few tiles, and only one triangle of a symmetric matrix is computed. A small tile
 and its transpose come from one compiled function, and so do a kernel with one lengthscale and with one for each axis.
+Two blocks with few entries are computed in NumPy, as one tile, where the kernel can: a compiled function would wait
+a hundred times longer for its compiler than NumPy takes.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -27,6 +30,8 @@ from kernop.language.fields import MultiIndex
 #: Tile sides: for a point or two and nothing else, for a few, and for many. Every side more is one more function to
 #: compile for each pair of operators: a few rows among others, as the ends of an interval, have none of their own.
 TINY, SMALL, LARGE = 8, 64, 512
+#: Two blocks with at most so many entries, each counted for every pair of their terms, are computed in NumPy.
+FEW = 2**18
 #: Rows of which the norms are computed at once in NumPy.
 MANY = 8192
 
@@ -47,13 +52,18 @@ Part = dict[int, tuple[tuple[MultiIndex, ...], Any]]
 class _Strips:
     """A block cut into strips of equal length, padded by functionals that are zero; component by component."""
 
-    def __init__(self, block: Block, start: int, least: int = SMALL) -> None:
-        n, self.dim = block.x.shape
-        self.side = next(side for side in (least, SMALL, LARGE) if n <= side or side == LARGE)
+    def __init__(self, block: Block, rows: slice, least: int = SMALL) -> None:
+        self.block, self.rows, self.dim = block, rows, block.x.shape[1]
+        self.side = next(side for side in (least, SMALL, LARGE) if len(block) <= side or side == LARGE)
+
+    @cached_property
+    def parts(self) -> list[tuple[slice, Any, Part]]:
+        """The rows, places (d, side) and coefficients of each strip, as JAX takes them."""
+        block, n, start = self.block, len(self.block), self.rows.start
         # JAX takes a few numbers faster than we could give it an array of its own.
         held = np.ascontiguousarray if n <= SMALL else _held
         padded = -(-n // self.side) * self.side
-        x, phi = np.empty((block.x.shape[1], padded)), np.zeros((len(block.terms), padded))
+        x, phi = np.empty((self.dim, padded)), np.zeros((len(block.terms), padded))
         x[:, :n], x[:, n:], phi[:, :n] = block.x.T, block.x[-1:].T, block.coefficients.T
         alphas = {k: tuple(block.terms[j][1] for j in own) for k, own in block.components.items()}
 
@@ -62,7 +72,7 @@ class _Strips:
             parts = {k: (alphas[k], held(phi[own, inside])) for k, own in block.components.items()}
             return along, held(x[:, inside]), parts
 
-        self.parts = [strip(i) for i in range(0, padded, self.side)]
+        return [strip(i) for i in range(0, padded, self.side)]
 
 
 def _held(values: FloatArray) -> Any:
@@ -75,8 +85,8 @@ _cut: Kept[Functionals, list[_Strips]] = Kept()
 
 def _strips(functionals: Functionals) -> list[_Strips]:
     if len(functionals) <= TINY:
-        return [_Strips(block, rows.start, TINY) for rows, block in functionals]
-    return _cut.of(functionals, lambda: [_Strips(block, rows.start) for rows, block in functionals])
+        return [_Strips(block, rows, TINY) for rows, block in functionals]
+    return _cut.of(functionals, lambda: [_Strips(block, rows) for rows, block in functionals])
 
 
 def _tiles(kernel: Kernel, left: list[_Strips], right: list[_Strips], *, upper: bool) -> Iterator[Tile]:
@@ -86,19 +96,34 @@ def _tiles(kernel: Kernel, left: list[_Strips], right: list[_Strips], *, upper: 
     """
     waiting: deque[Tile] = deque()
     for above in left:
-        spread = kernel.spread(above.dim)
-        for rows, x, phi in above.parts:
-            for beside in right:
-                for cols, y, psi in beside.parts:
-                    if upper and cols.stop <= rows.start:
-                        continue
-                    if _turned(above.side, phi, beside.side, psi):
-                        waiting.append(Tile(rows, cols, _values(spread, y, psi, x, phi), turned=True))
-                    else:
-                        waiting.append(Tile(rows, cols, _values(spread, x, phi, y, psi), turned=False))
-                    if len(waiting) > 1:
-                        yield waiting.popleft()
+        for tile in _beside(kernel, above, right, upper=upper):
+            waiting.append(tile)
+            if len(waiting) > 1:
+                yield waiting.popleft()
     yield from waiting
+
+
+def _beside(kernel: Kernel, above: _Strips, right: list[_Strips], *, upper: bool) -> Iterator[Tile]:
+    """The tiles of the rows of one block; last those of all of its rows, which are computed in NumPy."""
+    reached = [beside for beside in right if not upper or beside.rows.stop > above.rows.start]
+    few = [beside for beside in reached if kernel.in_numpy and _entries(above.block, beside.block) <= FEW]
+    many, spread = [beside for beside in reached if beside not in few], kernel.spread(above.dim)
+    for rows, x, phi in above.parts if many else ():
+        for beside in many:
+            for cols, y, psi in beside.parts:
+                if upper and cols.stop <= rows.start:
+                    continue
+                if _turned(above.side, phi, beside.side, psi):
+                    yield Tile(rows, cols, _values(spread, y, psi, x, phi), turned=True)
+                else:
+                    yield Tile(rows, cols, _values(spread, x, phi, y, psi), turned=False)
+    for beside in few:
+        yield Tile(above.rows, beside.rows, _plain(kernel, above.block, beside.block), turned=False)
+
+
+def _entries(block: Block, other: Block) -> int:
+    """How many numbers are computed for two blocks: pairs of rows times pairs of terms."""
+    return len(block) * len(other) * len(block.terms) * len(other.terms)
 
 
 def _turned(side: int, phi: Part, other: int, psi: Part) -> bool:
@@ -110,6 +135,19 @@ def _turned(side: int, phi: Part, other: int, psi: Part) -> bool:
     if side == other == LARGE:
         return False
     return (side, [alphas for alphas, _ in phi.values()]) > (other, [alphas for alphas, _ in psi.values()])
+
+
+def _plain(kernel: Kernel, block: Block, other: Block) -> FloatArray | None:
+    """The entries of two blocks in NumPy; None if they have no component in common."""
+    values: FloatArray | None = None
+    x, y, phi, psi = block.x.T, other.x.T, block.coefficients.T, other.coefficients.T
+    for k, one in block.components.items():
+        if k in other.components:
+            two = other.components[k]
+            alphas, betas = tuple(block.terms[j][1] for j in one), tuple(other.terms[j][1] for j in two)
+            part = plain_pairwise(kernel, x, phi[one], alphas, y, psi[two], betas)
+            values = part if values is None else values + part
+    return values
 
 
 def _values(kernel: Kernel, x: object, phi: Part, y: object, psi: Part) -> Any:
@@ -153,12 +191,10 @@ def cross(
     right: Functionals,
     order: Literal["C", "F"] = "C",
     out: FloatArray | None = None,
-    quick: bool = False,
 ) -> FloatArray:
     """P_i^(1) Q_j^(2) K for i in ``left`` and j in ``right``, shape (n, m); by rows, or by columns for LAPACK.
 
-    ``out`` is written to if it is given. With ``quick``, a few rows are computed in NumPy if the kernel can, whose last
-    bits are others than those of JAX: near the rounding limit R⁻¹ makes much of them.
+    ``out`` is written to if it is given.
     """
     n, m = len(left), len(right)
     if out is None:
@@ -166,11 +202,6 @@ def cross(
         out = np.empty((n, m), order=order)
     if left.summed or right.summed:
         return _summed(kernel, left, right, out)
-    if quick and n <= TINY and kernel.in_numpy:
-        for rows, block in left:
-            for cols, other in right:
-                out[rows, cols] = _few(kernel, block, other)
-        return out
     with eagerly():
         for tile in _tiles(kernel, _strips(left), _strips(right), upper=False):
             out[tile.rows, tile.cols] = _trimmed(tile)
@@ -188,17 +219,6 @@ def _summed(kernel: Kernel, left: Functionals, right: Functionals, out: FloatArr
         for (rows, block), own in zip(left, left.divided(parts), strict=True):
             out[rows] = block.collected(own)
     return out
-
-
-def _few(kernel: Kernel, block: Block, other: Block) -> FloatArray | float:
-    """The entries of two blocks in NumPy."""
-    values: FloatArray | float = 0.0
-    x, y, phi, psi = block.x.T, other.x.T, block.coefficients.T, other.coefficients.T
-    for k in block.components.keys() & other.components.keys():
-        one, two = block.components[k], other.components[k]
-        alphas, betas = tuple(block.terms[j][1] for j in one), tuple(other.terms[j][1] for j in two)
-        values = values + plain_pairwise(kernel, x, phi[one], alphas, y, psi[two], betas)
-    return values
 
 
 def apply(kernel: Kernel, left: Functionals, right: Functionals, c: FloatArray) -> FloatArray:

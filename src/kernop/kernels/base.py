@@ -20,6 +20,7 @@ from itertools import product
 from typing import Any, ClassVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.core import Tracer
@@ -45,7 +46,7 @@ class Kernel(ABC):
     #: Is K(x, y) a function of x − y?
     stationary: bool = True
     #: Does `partials` take NumPy arrays too, and stay in NumPy? For a few points that is several times faster.
-    in_numpy: ClassVar[bool] = False
+    in_numpy: bool = False
 
     def __init_subclass__(cls) -> None:
         jax.tree_util.register_pytree_node(cls, _flatten, lambda aux, children: _unflatten(cls, aux, children))
@@ -188,6 +189,11 @@ def joint(
     return [*x, *y], lambda alpha, beta: (alpha + beta, 1)
 
 
+def numerical(values: Any) -> Any:
+    """The library that computes with an array: NumPy with its own, else jax.numpy."""
+    return np if isinstance(values, np.ndarray) else jnp
+
+
 def add(alpha: MultiIndex, beta: MultiIndex) -> MultiIndex:
     """The sum α + β of two multi-indices."""
     return tuple(a + b for a, b in zip(alpha, beta, strict=True))
@@ -208,6 +214,10 @@ class Composite(Kernel):
     @property
     def stationary(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         return all(part.stationary for part in self._parts)
+
+    @property
+    def in_numpy(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return all(part.in_numpy for part in self._parts)
 
     @property
     def smoothness(self) -> float:

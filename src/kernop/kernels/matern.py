@@ -7,13 +7,13 @@ from collections.abc import Collection
 from fractions import Fraction
 from functools import lru_cache
 
-import jax.numpy as jnp
 from jax import Array
 
 from kernop.basics.checks import check_number
 from kernop.basics.errors import ArgumentError, fail
 from kernop.basics.stored import Numbers, stored
-from kernop.kernels.laurent import Laurent, laurent_values
+from kernop.kernels.base import numerical
+from kernop.kernels.laurent import Laurent, laurent_values, root
 from kernop.kernels.radial import Radial
 
 #: Each further ν is a term more that is compiled, and beyond this it is a Gaussian to all who look.
@@ -26,6 +26,8 @@ class Matern(Radial):
 
     With s = √(2ν) |x − y| / ℓ: K = e^(−s) p!/(2p)! Σ_i (p+i)! / (i! (p−i)!) (2s)^(p−i). It has 2p derivatives.
     """
+
+    in_numpy = True
 
     def __init__(self, nu: float, lengthscale: Numbers) -> None:
         self.nu = check_number("nu", nu, above=0.0, most=LARGEST)
@@ -42,9 +44,8 @@ class Matern(Radial):
 
     def profile(self, t: Array, orders: Collection[int]) -> dict[int, Array]:
         """F^(m)(t) = c (−ν)^m s^(ν−m) K_(ν−m)(s): by d/dt = (ν/s) d/ds and (1/s d/ds) s^ν K_ν = −s^(ν−1) K_(ν−1)."""
-        # √t has no derivative at 0; the double where keeps it away from automatic differentiation.
-        s = jnp.where(t > 0.0, jnp.sqrt(2.0 * self.nu * jnp.where(t > 0.0, t, 1.0)), 0.0)
-        decay = jnp.exp(-s)
+        s = root(2.0 * self.nu * t)
+        decay = numerical(s).exp(-s)
         return {m: self.nu**m * laurent_values(_polynomial(int(self.nu), m), s) * decay for m in orders}
 
 

@@ -15,6 +15,8 @@ from kernop.kernels.radial import Radial
 class InverseMultiquadric(Radial):
     """K(x, y) = (1 + |x − y|² / ℓ²)^(−1/2), ℓ = lengthscale. Smooth, with long tails."""
 
+    in_numpy = True
+
     @property
     def smoothness(self) -> float:
         return math.inf

@@ -8,13 +8,13 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 
-import jax.numpy as jnp
 from jax import Array
 
 from kernop.basics.checks import check_integer
 from kernop.basics.errors import ArgumentError, fail
 from kernop.basics.stored import Numbers, stored
-from kernop.kernels.laurent import Laurent, laurent_values
+from kernop.kernels.base import numerical
+from kernop.kernels.laurent import Laurent, laurent_values, root
 from kernop.kernels.radial import Radial
 
 #: Each further k is a term more that is compiled, and nobody needs eighty derivatives.
@@ -27,6 +27,8 @@ class Wendland(Radial):
 
     k = 0: (1−r)²;  k = 1: (1−r)⁴(4r+1);  k = 2: (1−r)⁶(35r²+18r+3)/3;  k = 3: (1−r)⁸(32r³+25r²+8r+1); and on.
     """
+
+    in_numpy = True
 
     def __init__(self, k: int, lengthscale: Numbers) -> None:
         self.k = check_integer("k", k, least=0, most=LARGEST)
@@ -46,8 +48,8 @@ class Wendland(Radial):
             raise fail(ArgumentError, "kernel", got, "use Gaussian or Matern beyond 3 dimensions")
 
     def profile(self, t: Array, orders: Collection[int]) -> dict[int, Array]:
-        r = jnp.where(t > 0.0, jnp.sqrt(jnp.where(t > 0.0, t, 1.0)), 0.0)
-        inside = jnp.maximum(0.0, 1.0 - r)
+        r = root(t)
+        inside = numerical(r).maximum(0.0, 1.0 - r)
         return {m: inside ** _vanishing(self.k, m) * laurent_values(_cofactor(self.k, m), r) for m in orders}
 
 

@@ -17,8 +17,8 @@ from kernop.collocation.ansatz import PLAIN, Ansatz
 from kernop.collocation.functionals import Block
 from kernop.methods.expansion import OneComponent
 
-#: Points whose values are computed at a time, so that they stay in the processor's cache.
-STRIP = 256
+#: Values that are computed at a time, at whole points, so that they stay in the processor's cache.
+AT_ONCE = 50_000
 
 
 @stored("polynomials", by_value=False)
@@ -66,8 +66,9 @@ class Polynomials(OneComponent):
         """Σ_α φ_α(x_i) (∂^α p_j)(x_i) of the terms of our component, one strip of points after the other."""
         columns = block.components[self.component]
         alphas = [block.terms[k][1] for k in columns]
-        for start in range(0, len(block.x), STRIP):
-            strip = slice(start, start + STRIP)
+        step = max(1, AT_ONCE // len(self))
+        for start in range(0, len(block.x), step):
+            strip = slice(start, start + step)
             tables = self._tables(block.x[strip], max(map(max, alphas)))
             out[strip] = sum(
                 self._product(tables, alpha) * block.coefficients[strip, k]
