@@ -145,7 +145,8 @@ def _plain(kernel: Kernel, block: Block, other: Block) -> FloatArray | None:
         if k in other.components:
             two = other.components[k]
             alphas, betas = tuple(block.terms[j][1] for j in one), tuple(other.terms[j][1] for j in two)
-            part = plain_pairwise(kernel, x, phi[one], alphas, y, psi[two], betas)
+            with np.errstate(all="ignore"):  # as in JAX, what is not finite is told by those who use it
+                part = plain_pairwise(kernel, x, phi[one], alphas, y, psi[two], betas)
             values = part if values is None else values + part
     return values
 
