@@ -16,6 +16,7 @@ from kernop.collocation.scales import condition_sizes, fitted
 from kernop.collocation.units import frame_of
 from kernop.kernels import CustomKernel, Kernel
 from kernop.language.functions import Function
+from kernop.language.ops import reading_once
 from kernop.language.problem import Problem
 from kernop.learning.fixed_data import inputs_to_measure
 from kernop.learning.growing import grown
@@ -108,7 +109,7 @@ def learn(
         asked = free and (tol is not None or by is not None)
         return in_parts_if_better(stated_task, operator, by, budget, stage) if asked else operator
 
-    with Stages(progress) as stage:
+    with reading_once(), Stages(progress) as stage:
         if isinstance(chosen, Partition):
             _check_alone(points, kernel, regularization, noise, weights)
             return _examined(partitioned(stated_task, chosen, tol, measured, budget, stage), task, stage)
