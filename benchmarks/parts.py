@@ -106,7 +106,10 @@ def best(runs: Sequence[Run], target: float) -> Run | None:
 
 #: Coefficient, radians per unit, and sizes to choose from, as many for either: cells and degrees, levels and p.
 Case = tuple[str, float, list[tuple[int, int]], list[tuple[int, int]]]
-SMALL = [(2, 15), (2, 17), (2, 18), (2, 21), (3, 19), (3, 21)], [(2, 10), (2, 12), (2, 14), (2, 16), (3, 12), (3, 16)]
+SMALL = (
+    [(1, 24), (2, 15), (2, 16), (2, 17), (2, 18), (2, 19), (2, 21), (3, 19), (3, 21)],
+    [(1, 20), (2, 10), (2, 12), (2, 14), (2, 16), (3, 8), (3, 10), (3, 12), (3, 16)],
+)
 CASES: list[Case] = [
     ("wavy", 20.0, *SMALL),
     ("exp(x + y)", 20.0, *SMALL),

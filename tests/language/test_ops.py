@@ -35,7 +35,7 @@ from kernop.basics.precision import eagerly
 from kernop.collocation.ansatz import Ansatz, normal_form
 from kernop.collocation.functionals import Block, evaluations
 from kernop.language.functions import padded
-from kernop.language.ops import coefficient_values, itself, linear_forms
+from kernop.language.ops import coefficient_values, itself, linear_forms, reading_once
 
 TOP = 5  # one more than the highest order below; one set of monomials for all, which JAX compiles once
 SQUARE = Box([0.2, 0.3], [1.2, 1.1])
@@ -687,3 +687,35 @@ def test_a_coefficient_is_called_once_for_its_value_and_once_for_each_derivative
     assert np.allclose(table[0, (2, 0)], -1.0 - x * y)
     assert np.allclose(table[0, (1, 0)], -y)
     assert np.allclose(table[0, (0, 1)], -x)
+
+
+def test_an_operator_is_read_once_in_a_learn_and_again_in_the_next():
+    """Numbers around it may have changed in between."""
+    factor, read = [2.0], []
+
+    def op(u):
+        read.append(factor[0])
+        return factor[0] * laplacian(u)
+
+    def leading():
+        (form,), _ = linear_forms(op, POINTS)
+        return form.terms[0, (2, 0)].constant
+
+    with reading_once():
+        assert leading() == leading() == 2.0
+        assert linear_forms(op, Points(POINTS.x[:, :1], None, False))[0][0].terms.keys() == {(0, (2,))}
+    assert len(read) == 2
+    factor[0] = 3.0
+    with reading_once():
+        assert leading() == 3.0
+    assert leading() == 3.0
+    assert len(read) == 4
+
+
+def test_the_forms_of_an_operator_that_was_forgotten_are_not_those_of_another():
+    with reading_once():
+        found = [
+            linear_forms(lambda u, k=k: float(k) * laplacian(u), POINTS)[0][0].terms[0, (2, 0)].constant
+            for k in range(1, 9)
+        ]
+    assert found == [float(k) for k in range(1, 9)]

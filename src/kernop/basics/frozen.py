@@ -53,6 +53,10 @@ class Kept(Generic[Key, Value]):
         self._values: WeakKeyDictionary[Key, Value] = WeakKeyDictionary()
         self._being_made: WeakKeyDictionary[Key, Lock] = WeakKeyDictionary()
 
+    def __contains__(self, key: Key) -> bool:
+        with self._lock:
+            return key in self._values
+
     def of(self, key: Key, make: Callable[[], Value]) -> Value:
         """The value of a key: the one that is kept, or that ``make`` makes now."""
         with self._lock:

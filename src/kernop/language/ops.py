@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -62,6 +64,26 @@ def itself(u: object, /) -> Any:
     return u
 
 
+#: The linear forms of operators, and whether these returned a vector.
+Forms = tuple[tuple[Unknown, ...], bool]
+
+#: What operators were read as, with what tells them apart, which must live on.
+_read: ContextVar[dict[tuple[object, ...], tuple[object, Forms]] | None] = ContextVar("read", default=None)
+
+
+@contextmanager
+def reading_once() -> Generator[None]:
+    """A context in which the linear forms of an operator are made once, however often they are asked for.
+
+    Numbers and functions that an operator finds around it may be others tomorrow, so the forms are not kept longer.
+    """
+    token = _read.set({})
+    try:
+        yield
+    finally:
+        _read.reset(token)
+
+
 def linear_forms(
     op: Operator,
     points: Points,
@@ -70,11 +92,23 @@ def linear_forms(
     of: str | None = None,
     envelope: Function | None = None,
     name: str = "op",
-) -> tuple[tuple[Unknown, ...], bool]:
+) -> Forms:
     """The linear forms Σ φ_{k,α} ∂^α u_k that an operator makes of the unknowns, and whether it returned a vector.
 
     With an envelope ρ they are those of u ↦ op(ρ u). An operator that is not linear is refused with a counterexample.
     """
+    known = _read.get()
+    if known is None:
+        return _linear_forms(op, points, unknowns, of, envelope, name)
+    key = id(op), unknowns, of, id(envelope), points.dim, points.timed
+    if key not in known:
+        known[key] = (op, envelope), _linear_forms(op, points, unknowns, of, envelope, name)
+    return known[key][1]
+
+
+def _linear_forms(
+    op: Operator, points: Points, unknowns: Unknowns, of: str | None, envelope: Function | None, name: str
+) -> Forms:
     multiplier = None
     if envelope is not None:
         with naming(name):

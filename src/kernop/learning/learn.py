@@ -16,6 +16,7 @@ from kernop.collocation.scales import condition_sizes, fitted
 from kernop.collocation.units import frame_of
 from kernop.kernels import CustomKernel, Kernel
 from kernop.language.functions import Function
+from kernop.language.ops import reading_once
 from kernop.language.problem import Problem
 from kernop.learning.fixed_data import inputs_to_measure
 from kernop.learning.growing import grown
@@ -93,22 +94,23 @@ def learn(
             `Partition`, and those to which ``tol=`` or ``inputs=`` without a method may come.
     """
     check_kind("problem", problem, Problem, "give a Problem(Equation(...), Dirichlet(...), ...)")
-    check_unknowns(problem.unknowns)
-    stated_as, problem = problem, with_interfaces(problem)
     check_kind("method", method, Method | None, "give a method, such as ko.Full()")
-    chosen = method or (Subspace(penalty="rkhs") if states_noise(problem) else Subspace())
-    task = _task(problem, chosen, kernel, regularization, weights, noise, sampling, seed)
-    free = method is None and points is None and weights is None and task.open(chosen)  # to take parts
-    measured = inputs_to_measure(problem, inputs)
-    if client is not None and (isinstance(chosen, Partition) or (free and (tol is not None or measured is not None))):
-        task, client = replace(task, crew=OnWorkers(client)), None
-    passes, stated_task = _passes(chosen, checkpoint, client), replace(task, problem=stated_as)
+    check_unknowns(problem.unknowns)
+    with reading_once(), Stages(progress) as stage:
+        stated_as, problem = problem, with_interfaces(problem)
+        chosen = method or (Subspace(penalty="rkhs") if states_noise(problem) else Subspace())
+        task = _task(problem, chosen, kernel, regularization, weights, noise, sampling, seed)
+        free = method is None and points is None and weights is None and task.open(chosen)  # to take parts
+        measured = inputs_to_measure(problem, inputs)
+        parts_perhaps = isinstance(chosen, Partition) or (free and (tol is not None or measured is not None))
+        if client is not None and parts_perhaps:
+            task, client = replace(task, crew=OnWorkers(client)), None
+        passes, stated_task = _passes(chosen, checkpoint, client), replace(task, problem=stated_as)
 
-    def in_parts(operator: SolutionOperator, by: Sequence[Any] | None) -> SolutionOperator:
-        asked = free and (tol is not None or by is not None)
-        return in_parts_if_better(stated_task, operator, by, budget, stage) if asked else operator
+        def in_parts(operator: SolutionOperator, by: Sequence[Any] | None) -> SolutionOperator:
+            asked = free and (tol is not None or by is not None)
+            return in_parts_if_better(stated_task, operator, by, budget, stage) if asked else operator
 
-    with Stages(progress) as stage:
         if isinstance(chosen, Partition):
             _check_alone(points, kernel, regularization, noise, weights)
             return _examined(partitioned(stated_task, chosen, tol, measured, budget, stage), task, stage)

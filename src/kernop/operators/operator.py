@@ -23,7 +23,7 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.fitting import REMEDY
-from kernop.basics.frozen import frozen
+from kernop.basics.frozen import Kept, frozen
 from kernop.basics.progress import Stages
 from kernop.basics.stored import same, stored
 from kernop.basics.versions import now, versions
@@ -52,6 +52,9 @@ from kernop.views.html import html_table
 #: The kind of file, and the version of what is in it: a reader refuses later ones.
 KIND, FORMAT = "operator", 3
 
+#: Factorisations, and rows, whose arrays are read-only: operators that differ in what is said of them share them.
+_frozen: Kept[Factorisation | Functionals, bool] = Kept()
+
 
 @stored("operator", by_value=False)
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -79,7 +82,9 @@ class SolutionOperator(Answering):
     """
 
     def __post_init__(self) -> None:
-        frozen((self.factorisation, self.functionals))
+        for own in (self.factorisation, self.functionals):
+            if own is not None:
+                _frozen.of(own, lambda own=own: frozen(own) is own)
 
     def on(self, x: PointsLike, op: Operator | None = None, *, outside: str = "raise") -> FixedOperator:
         """T followed by evaluation of ``op(u)`` at x (M, d), precomputed: one matrix (M, N), or two if that is less.

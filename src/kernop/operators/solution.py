@@ -336,6 +336,6 @@ def answered(learned: Learned, given: Input, enough: float | None = None) -> Sol
 def check_unknowns(unknowns: Unknowns) -> None:
     """Raise if an unknown has the name of something else that a solution has: ``s.data`` would not be the unknown."""
     for name in unknowns.names:
-        if name in dir(Solution) or name in Solution.__dataclass_fields__:
+        if any(name in vars(kind) for kind in Solution.__mro__) or name in Solution.__dataclass_fields__:
             got = f"the name {name!r}, which means something else for a solution"
             raise fail(ArgumentError, "unknowns", got, f"choose another one, such as {name[0]!r}")

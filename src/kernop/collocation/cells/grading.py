@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
-from kernop.basics.frozen import Recent
+from kernop.basics.frozen import Recent, frozen
 from kernop.basics.stored import storable
 from kernop.collocation.cells.elliptic import Kind, kind_of
 from kernop.collocation.cells.lasting import times_of
-from kernop.collocation.cells.layers import with_layers
+from kernop.collocation.cells.layers import layer_widths, with_layers
 from kernop.collocation.cells.pieces import Pieces
-from kernop.collocation.cells.singularities import LINES, jumping, singularities
+from kernop.collocation.cells.singularities import LINES, Singularities, jumping, singularities
 from kernop.geometry import Box
 from kernop.geometry.cells import Cell, Cells, Centre, Inside, filled, grid_lines, looks, regrown, tree
 from kernop.geometry.domain import Domain
@@ -48,8 +48,9 @@ MOST_TOUCHED = 8
 #: What is thinner than this part of a cell is not seen.
 THIN = 1e-3
 
-#: The cells of domains that are known without functions of the user; so many are remembered.
-_recent: Recent[Cells] = Recent(16)
+#: The cells of domains that are known without functions of the user, and the places to which they are graded; so many
+#: are remembered.
+_recent: Recent[tuple[Cells, FloatArray]] = Recent(16)
 
 
 def cells_of(
@@ -72,9 +73,30 @@ def cells_of(
             crowd at planes in which there are edges, so that cells at edges are small across them.
         halved: other cells that are halved, by their corners.
     """
-    domain, times = pieces.whole, times_of(problem)
+    kind, around = kind_of(problem), singularities(problem, pieces)
+    asked = number, target, depth, frozenset(halved), times_of(problem), layer_widths(problem, pieces.whole)
+    where = pieces.domain, pieces.parts
+    if storable(where):  # a user's function may say something else tomorrow
+        cells, places = _recent.of((where, around.key, asked), lambda: _graded(pieces, around, *asked))
+    else:
+        cells, places = _graded(pieces, around, *asked)
+    rough = isinstance(kind, Kind) and kind.order == 2  # plates are smooth enough at corners
+    return cells, places if rough else places[:0]
+
+
+def _graded(
+    pieces: Pieces,
+    around: Singularities,
+    number: int,
+    target: float,
+    depth: int | None,
+    halved: frozenset[Corners],
+    times: tuple[float, float] | None,
+    layers: tuple[float, ...],
+) -> tuple[Cells, FloatArray]:
+    """The cells of a domain, and the places to which they are graded deeply; layers have widths beside its sides."""
+    domain = pieces.whole
     low, high = domain.bounds
-    around = singularities(problem, pieces)
     places, exponents, rates = around.places, around.exponents, around.rates
     # Grading begins from cells of half of the longest side: where they are smaller, less of it is left to do.
     begun = np.log2(max(2.0, number) / 2.0)
@@ -94,7 +116,7 @@ def cells_of(
     kept = lines = grid_lines(marks)
     longest = max(float(own[-1] - own[0]) for own in lines) / number
     lines = [filled(own, longest) for own in lines]
-    lines = with_layers(lines, problem, domain) if times is None else lines
+    lines = with_layers(lines, layers)
     edged = domain.dim == 3 and pieces.boxed
     if edged:
         levels_of = _levels_at(EdgesOnGrid.of(domain, lines), target, depth)
@@ -122,19 +144,11 @@ def cells_of(
         here = np.all((places > a - slack) & (places < b + slack), axis=1)
         return bool(np.any(levels[here] > depth + halves)) or corners_of(a, b, times) in halved
 
-    kind = kind_of(problem)
-    rough = isinstance(kind, Kind) and kind.order == 2  # plates are smooth enough at corners
-
-    def grown() -> Cells:
-        dense = [np.isin(own, deep[:, j]) for j, own in enumerate(lines)]
-        return Cells.of(tree(lines, inside, rule, dense, centres))
-
-    arrays = tuple(own.tobytes() for own in (*lines, places, levels, rings))
-    key = domain, arrays, halves, frozenset(halved), times, tuple((*own.place.tolist(), own.room) for own in centres)
-    cells = _recent.of(key, grown) if storable(domain) else grown()  # a user's function may say something else tomorrow
+    dense = [np.isin(own, deep[:, j]) for j, own in enumerate(lines)]
+    cells = Cells.of(tree(lines, inside, rule, dense, centres))
     if domain.dim == 3:
-        return cells, EdgesOnGrid.of(domain, lines).middles() if edged and rough else places
-    return _at_all_times(cells, places[((levels >= DEEP) | stars) & rough], times)
+        return cells, frozen(EdgesOnGrid.of(domain, lines).middles() if edged else places)
+    return _at_all_times(cells, places[(levels >= DEEP) | stars], times)
 
 
 def _parted(lines: FloatArray, stars: FloatArray, deep: FloatArray) -> FloatArray:
@@ -147,8 +161,8 @@ def _parted(lines: FloatArray, stars: FloatArray, deep: FloatArray) -> FloatArra
 def _at_all_times(cells: Cells, places: FloatArray, times: tuple[float, float] | None) -> tuple[Cells, FloatArray]:
     """Cells and places of space, in space and time if there are times."""
     if times is None:
-        return cells, places
-    return cells.over(times), np.hstack([places, np.full((len(places), 1), times[0])])
+        return cells, frozen(places)
+    return cells.over(times), frozen(np.hstack([places, np.full((len(places), 1), times[0])]))
 
 
 def _inner_sides(pieces: Pieces) -> list[FloatArray]:

@@ -16,6 +16,7 @@ from kernop.basics.frozen import Kept
 from kernop.collocation.ansatz import coefficient_mark
 from kernop.collocation.cells.elliptic import Kind, Table, equations_of, kind_of, tables_of
 from kernop.geometry import Box, Points
+from kernop.geometry.domain import Domain
 from kernop.language.problem import Problem
 
 #: Grid lines stand so many widths of a layer away from the boundary, as far as that is within the first cell.
@@ -26,19 +27,13 @@ ALONG = 1e-9
 LOOK = 64
 
 #: Widths of layers beside all sides, by what the coefficients there are.
-_seen: Kept[Problem, dict[bytes, list[float]]] = Kept()
+_seen: Kept[Problem, dict[bytes, tuple[float, ...]]] = Kept()
 
 
-def with_layers(lines: list[FloatArray], problem: Problem, domain: object) -> list[FloatArray]:
-    """Grid lines of a box, with others beside its sides where u has layers."""
-    kind = kind_of(problem)
-    if not isinstance(domain, Box) or not isinstance(kind, Kind) or len(kind.traced) > 1 or kind.order != 2:
-        return lines
+def with_layers(lines: list[FloatArray], widths: Sequence[float]) -> list[FloatArray]:
+    """Grid lines of a box, with others beside its sides where u has layers, of widths as in `layer_widths`."""
     found = [own.copy() for own in lines]
-    nodes = (np.arange(LOOK) + 0.5) / LOOK
-    sides = [(axis, side, sign) for axis in range(problem.dim) for side, sign in ((0, -1.0), (-1, 1.0))]
-    x = np.concatenate([_on_side(lines, *own[:2], nodes) for own in sides])
-    for width, (axis, side, sign) in zip(_widths(problem, Points(x, None, False), sides), sides, strict=True):
+    for width, (axis, side, sign) in zip(widths, _sides(len(lines)), strict=False):
         first = abs(float(lines[axis][side] - lines[axis][1 if side == 0 else -2]))
         near = [lines[axis][side] - sign * k * width for k in WIDTHS if k * width < 0.7 * first]
         if near:
@@ -46,26 +41,39 @@ def with_layers(lines: list[FloatArray], problem: Problem, domain: object) -> li
     return found
 
 
-def _widths(problem: Problem, points: Points, sides: Sequence[tuple[int, int, float]]) -> list[float]:
-    """The widths of the thinnest layers beside sides; those of before, if the coefficients there have not changed."""
-    seen, mark = _seen.of(problem, dict[bytes, list[float]]), _mark(problem, points)
+def layer_widths(problem: Problem, domain: Domain) -> tuple[float, ...]:
+    """The widths of the thinnest layers beside the sides of a box; empty where none are looked for.
+
+    They are those of before, if the coefficients at the sides have not changed.
+    """
+    kind = kind_of(problem)
+    plain = isinstance(domain, Box) and not problem.timed
+    if not plain or not isinstance(kind, Kind) or len(kind.traced) > 1 or kind.order != 2:
+        return ()
+    sides, bounds = _sides(problem.dim), np.stack(domain.bounds)
+    points = Points(np.concatenate([_on_side(bounds, *own[:2]) for own in sides]), None, False)
+    seen = _seen.of(problem, dict[bytes, tuple[float, ...]])
+    mark = coefficient_mark([(c, points) for c in equations_of(problem)], problem.unknowns)
     if mark not in seen:
         (whole,) = tables_of(problem, points)
-        length = float(np.max(np.max(points.x, axis=0) - np.min(points.x, axis=0)))
+        length = float(np.max(bounds[1] - bounds[0]))
         tables = [{term: own[a : a + LOOK] for term, own in whole.items()} for a in range(0, len(points), LOOK)]
         seen.clear()
-        seen[mark] = [_width(table, axis, sign, length) for table, (axis, _, sign) in zip(tables, sides, strict=True)]
+        found = [_width(table, axis, sign, length) for table, (axis, _, sign) in zip(tables, sides, strict=True)]
+        seen[mark] = tuple(found)
     return seen[mark]
 
 
-def _mark(problem: Problem, points: Points) -> bytes:
-    return coefficient_mark([(c, points) for c in equations_of(problem)], problem.unknowns)
+def _sides(dim: int) -> list[tuple[int, int, float]]:
+    """The sides of a box: the axis, the first or the last place along it, and the sign of the outer normal."""
+    return [(axis, side, sign) for axis in range(dim) for side, sign in ((0, -1.0), (-1, 1.0))]
 
 
-def _on_side(lines: list[FloatArray], axis: int, side: int, nodes: FloatArray) -> FloatArray:
-    """Points of a side of a box, (n, d), along its diagonal."""
-    x = np.stack([own[0] + nodes * (own[-1] - own[0]) for own in lines], axis=1)
-    x[:, axis] = lines[axis][side]
+def _on_side(bounds: FloatArray, axis: int, side: int) -> FloatArray:
+    """Points of a side of a box with bounds (2, d), along its diagonal, (n, d)."""
+    nodes = (np.arange(LOOK) + 0.5) / LOOK
+    x = bounds[0] + nodes[:, None] * (bounds[1] - bounds[0])
+    x[:, axis] = bounds[side, axis]
     return x
 
 

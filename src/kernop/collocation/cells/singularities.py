@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -44,6 +45,12 @@ class Singularities:
     exponents: FloatArray
     rates: FloatArray
     sectors: tuple[Sectors | None, ...]
+
+    @cached_property
+    def key(self) -> tuple[object, ...]:
+        """What tells cells that are graded to these places apart from others."""
+        rooms = tuple(None if own is None else own.room for own in self.sectors)
+        return self.places.tobytes(), self.exponents.tobytes(), self.rates.tobytes(), rooms
 
 
 #: Places at which u is singular, by the problem and the pieces of its domain; by the problem, if nothing jumps in it.

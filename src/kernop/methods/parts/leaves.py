@@ -244,7 +244,7 @@ class Leaves:
 
     def _powers(self, alphas: Sequence[MultiIndex]) -> FloatArray:
         """half^α for all parts, (P, A); negative where a part is mirrored along an odd number of axes of α."""
-        return np.stack([np.prod(self._half ** np.array(alpha), axis=1) for alpha in alphas], axis=1)
+        return np.prod(self._half[:, None, :] ** np.array(alphas), axis=2)
 
     def _in_units(self, block: Block, place: NDArray[np.intp]) -> FloatArray:
         """The coefficients of a block in units of the parts in which its points lie, (n, A)."""

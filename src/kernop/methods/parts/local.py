@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from kernop.basics.errors import FloatArray
-from kernop.basics.linalg import orthonormal, transpose_solve_upper
+from kernop.basics.linalg import orthonormal, right_solve_lower, transpose_solve_upper
 from kernop.basics.stored import stored
 from kernop.methods.parts.patterns import LocalRows
 from kernop.methods.parts.skeleton import Skeleton
@@ -175,7 +175,7 @@ def _condensed(leaf: Leaf, skeleton: Skeleton) -> tuple[Local, list[float]]:
     upper = np.zeros((m, m))
     upper[:mu, :mu], upper[mu:, mu:] = own, skeleton.upper
     np.matmul(q.T, whole[mu:].T, out=upper[:mu, mu:])
-    beside = transpose_solve_upper(skeleton.upper, whole[mu:]).T
+    beside = right_solve_lower(skeleton.upper.T, whole[mu:].T)
     local = Local(
         q=skeleton.q,
         upper=upper,

@@ -112,7 +112,7 @@ class LocalRows:
             found[:] = np.add.reduceat(whole, self.starts[:-1], axis=1)
             return
         m, seen = len(self.pattern.degrees), set[int]()
-        for (k, alpha), factor in zip(self.terms, self.coefficients.T, strict=True):
+        for (k, alpha), factor in zip(self.terms, np.ascontiguousarray(self.coefficients.T), strict=True):
             own = found[(k + shift) * m : (k + shift + 1) * m]
             if k in seen:
                 own += self.pattern.derivatives[alpha] * factor

@@ -156,7 +156,8 @@ class Subtrees:
         cells = [cell for cell in self._open if id(cell) not in self.ready]
         subtrees = [Subtree.of(cell, self._parts, self._glue) for cell in cells]
         items = [(own, [maps(k) for k in own.numbers.tolist()]) for own in subtrees]
-        self._merged(cells, crew(_merged, items, shelf))
+        if items:
+            self._merged(cells, crew(_merged, items, shelf))
         if not self._solvable:
             raise unglued()
 
