@@ -353,12 +353,7 @@ class _Builder:
         normals, places = (np.concatenate([none, *(own[k] for own in around)]) for k in (2, 3))
         rows.add([(part, x) for part, x, _, _ in around], normals, places, self._problem.dim - 1)
         owners = np.array(self._owners, dtype=np.intp)
-        several = np.bincount([part for seam in self._seams for part in (seam.below, seam.above)], minlength=count)
-        traces = [
-            self._counts[cell].traces if cell in self._stars else self._counts[cell].traces_on(n)
-            for cell, n in zip(owners[:, 0].tolist(), several.tolist(), strict=True)
-        ]
-        seams = Seams.of([self._sewn(seam, np.abs(high - low), traces) for seam in self._seams], low.shape[1])
+        seams = Seams.of([self._sewn(seam, np.abs(high - low)) for seam in self._seams], low.shape[1])
         singular = self._singular[owners[:, 0]]
         points, starts = rows.done()
         return Mosaic(
@@ -373,22 +368,23 @@ class _Builder:
             stars=frozen(tuple(self._stars[cell] for cell in owners[:, 0].tolist() if cell in self._stars)),
         )
 
-    def _sewn(self, seam: SeamLine, sides: FloatArray, traces: Sequence[int]) -> Seam:
-        """With nodes, and with traces that both parts can have, (P,) of them. On a line that is short for both parts,
-        polynomials of a lower degree than elsewhere.
+    def _sewn(self, seam: SeamLine, sides: FloatArray) -> Seam:
+        """With nodes, and with traces that both parts can have. On a line that is short for both parts, polynomials of
+        a lower degree than elsewhere.
         """
         beside = seam.below, seam.above
-        degree = min(traces[own] for own in beside)
+        counts = [self._counts[self._owners[own][0]] for own in beside]
+        degree = min(own.seams for own in counts)
         if seam.cut:
             return self._scattered_seam(seam, sides, degree)
         if self._plane and self._times is None:
             ends, _ = seam.place(np.array([[0.0], [1.0]]))
             span = np.abs(ends[1] - ends[0])  # beside the parts as they are along it: cells may be long and thin
-            told = [told_apart(traces[own], length_beside(span, sides[own])) for own in beside]
+            told = [told_apart(n.seams, length_beside(span, sides[own])) for own, n in zip(beside, counts, strict=True)]
             degree = min(degree, max(told))
             whole = min(float(np.max(span / sides[own])) for own in beside) > 1.0 - 1e-9
             if whole and self._by_values and all(self._whole[own] for own in beside):
-                degree = min(self._counts[self._owners[own][0]].whole for own in beside)
+                degree = min(own.whole for own in counts)
         x, normal = seam.place(trace_nodes(self._problem.dim - 1, degree)[0])
         return Seam(x, normal, seam.below, seam.above, degree)
 
