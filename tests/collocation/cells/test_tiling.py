@@ -1,10 +1,12 @@
 """Points of parts: which condition holds next to a corner; and traces on their seams."""
 
 import numpy as np
+import pytest
 
 import kernop as ko
 from kernop.collocation.cells.divisible import jump_parts, pieces_of
 from kernop.collocation.cells.tiling import tiled
+from kernop.errors import ArgumentError
 from kernop.geometry.cells import Cells, tree
 from kernop.methods.parts.partition import counts_for
 
@@ -108,3 +110,11 @@ class TestCellsWithManySeams:
         T = ko.learn(poisson(star), method=ko.Partition(cells=3, degree=9, levels=0))
         x = star.sample(500, "uniform", seed=5).x
         assert np.max(np.abs(T(0.0, truth)(x) - truth(x))) < 1e-8
+
+
+class TestThinDomains:
+    """What cells do not show is refused by name."""
+
+    def test_two_pieces(self):
+        with pytest.raises(ArgumentError, match="do not touch"):
+            mosaic_of(poisson(ko.Box([0, 0], [1, 1]) | ko.Box([2, 0], [3, 1])), cells=3)
