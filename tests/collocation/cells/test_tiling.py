@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import shapely
 
 import kernop as ko
 from kernop.collocation.cells.divisible import jump_parts, pieces_of
+from kernop.collocation.cells.grading import cells_of
 from kernop.collocation.cells.tiling import tiled
 from kernop.errors import ArgumentError
 from kernop.geometry.cells import Cells, tree
@@ -113,7 +115,28 @@ class TestCellsWithManySeams:
 
 
 class TestThinDomains:
-    """What cells do not show is refused by name."""
+    """What is thinner than between points that look into a cell is seen by its boundary, or refused by name."""
+
+    SLIVER = ko.Polygon([[-0.44, -0.89], [0.45, 0.9], [-0.117, -0.216]])  # 0.01 thin
+
+    def test_cells_cover_a_sliver(self):
+        cells, _ = cells_of(poisson(self.SLIVER), pieces_of(poisson(self.SLIVER)), 3, 1e-4, 2)
+        sliver = shapely.Polygon(self.SLIVER.vertices)
+        area = sum(sliver.intersection(shapely.box(*a, *b)).area for a, b in zip(cells.low, cells.high, strict=True))
+        assert area == pytest.approx(sliver.area, rel=1e-2)
+
+    def test_a_spike(self):
+        """Faces cross it on 0.003 of their length, and the cells beyond were not joined."""
+        spike = ko.Polygon(
+            [[-0.5, -0.5], [0.5, -0.5], [0.5, -0.003], [1.3, 0.21], [0.5, 0.003], [0.5, 0.5], [-0.5, 0.5]]
+        )
+
+        def truth(x):
+            return np.exp(x[..., 0]) * np.sin(x[..., 1] + 0.3)
+
+        x = spike.sample(500, "uniform", seed=5).x
+        u = ko.learn(poisson(spike), method=ko.Partition(cells=6, degree=9, levels=2))(0.0, truth)
+        assert np.max(np.abs(u(x) - truth(x))) < 1e-8
 
     def test_two_pieces(self):
         with pytest.raises(ArgumentError, match="do not touch"):

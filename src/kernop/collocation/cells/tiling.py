@@ -33,13 +33,15 @@ from kernop.collocation.cells.seamlines import SeamLine, length_beside, placed_o
 from kernop.collocation.cells.singularities import stars_among
 from kernop.collocation.cells.spatial import CutCells, along, nodes_between
 from kernop.geometry.cells import SAME, Cells, Face
-from kernop.geometry.clipping import Line, Span, intervals
+from kernop.geometry.clipping import Line, Outline, Span, intervals
 from kernop.geometry.patch import Patch
 from kernop.language.ops import itself
 from kernop.language.problem import Problem
 
 #: How far from a line, in units of a cell, it is looked what is on its sides; and the shortest seam.
 ASIDE, SHORTEST = 1e-8, 1e-5
+#: Within this part of a face, lines cross it.
+CROSSING = 1e-6
 #: Nearer to a corner, in units of the domain, conditions of the other side would be seen.
 NEAR = 1e-6
 
@@ -262,7 +264,7 @@ class _Builder:
             one, other = self._pieces.which(middle - step), self._pieces.which(middle + step)
             below, above = self._numbers[face.below, int(one[0])], self._numbers[face.above, int(other[0])]
             return [SeamLine(below, above, placed_on(face, face.low, face.high))]
-        found: list[SeamLine] = []
+        found, between = list[SeamLine](), self._between_crossings(face)
         for i in range(len(self._pieces)):
             for j in range(len(self._pieces)):
                 if (face.below, i) not in self._numbers or (face.above, j) not in self._numbers:
@@ -272,13 +274,27 @@ class _Builder:
                     x = face.low + t[:, None] * whole
                     return self._pieces.holds(x - step, i) & self._pieces.holds(x + step, j)
 
-                for a, b in _long(intervals(held)):
+                for a, b in _long(intervals(held, also=between)):
                     owners = self._numbers[face.below, i], self._numbers[face.above, j]
                     ends = face.low + a * whole, face.low + b * whole
                     if self._times is not None:
                         ends[0][-1], ends[1][-1] = self._times
                     found.append(SeamLine(*owners, placed_on(face, *ends)))
         return found
+
+    @cached_property
+    def _outline(self) -> Outline:
+        """The boundary of a domain in the plane."""
+        return Outline.of(self._pieces.whole.boundary.patches)
+
+    def _between_crossings(self, face: Face) -> list[float]:
+        """Parameters on a face, 0 to 1, between those at which the boundary crosses it: what is thin is seen there."""
+        low, high = face.low[: self._space], face.high[: self._space]
+        room = CROSSING * float(np.max(high - low))
+        ends = self._outline.within(low - room, high + room)
+        axis = 1 - face.axis
+        crossings = np.sort((np.mean(ends[:, :, axis], axis=1) - low[axis]) / (high - low)[axis])
+        return (0.5 * (crossings[1:] + crossings[:-1])).tolist()
 
     def _in_space(self, face: Face, middle: FloatArray, step: FloatArray) -> SeamLine:
         """A seam on a face between two cells of a box: from the cell farther from the middle, if that is mirrored."""
