@@ -94,7 +94,8 @@ def tree(
     ends = [(0, len(own) - 1) for own in lines]
     crowded = crowded or [np.zeros(len(own), dtype=bool) for own in lines]
     found = _between(lines, crowded, ends, inside, rule, centres)
-    assert found is not None
+    if found is None:
+        raise fail(ArgumentError, "method", "a domain of which next to nothing is in any cell", "use more cells")
     return numbered(found)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +22,8 @@ HALVINGS = 60
 STEPS = np.linspace(0.0, 1.0, 17)
 #: How far outside of a box, in units of its sides, a point counts as inside; shorter intervals are none.
 SLACK, SHORTEST = 1e-9, 1e-9
+#: How far a curved line may be outside of the box around some of its points, in units of the box.
+BULGE = 0.1
 #: Ends of a line that are nearer than this part of its size, with normals that differ by less, are one.
 MEETING, SMOOTH = 1e-9, 1e-6
 
@@ -117,13 +119,47 @@ def _straight(first: FloatArray, last: FloatArray, low: FloatArray, high: FloatA
     return [(start, stop)] if (stop - start) * length > 10.0 * SHORTEST * float(np.max(high - low)) else []
 
 
-def intervals(inside: Callable[[FloatArray], BoolArray], near: float | None = None) -> list[Span]:
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """Lines in the plane, of which those near to a box are found quickly.
+
+    Arguments:
+        lines: L of them.
+        low, high: the corners of boxes around them, (L, 2) each.
+    """
+
+    lines: tuple[Line, ...]
+    low: FloatArray
+    high: FloatArray
+
+    @classmethod
+    def of(cls, patches: Sequence[Patch]) -> Outline:
+        """The lines that some patches are."""
+        lines = tuple(map(Line.of, patches))
+        seen = np.array([line.at(np.linspace(0.0, 1.0, 33))[0] for line in lines]).reshape(-1, 33, 2)
+        room = BULGE * np.ptp(seen, axis=1)
+        return cls(lines, np.min(seen, axis=1) - room, np.max(seen, axis=1) + room)
+
+    def within(self, low: FloatArray, high: FloatArray) -> FloatArray:
+        """Where the lines begin and end in a box, (n, 2, 2), for each of n times that one runs through it."""
+        near = np.flatnonzero(np.all((self.low <= high) & (self.high >= low), axis=1))
+        found = [
+            line.at(np.array(span))[0] for line in (self.lines[k] for k in near) for span in line.within(low, high)
+        ]
+        return np.array(found).reshape(-1, 2, 2)
+
+
+def intervals(
+    inside: Callable[[FloatArray], BoolArray], near: float | None = None, also: Sequence[float] = ()
+) -> list[Span]:
     """The intervals of [0, 1] on which a predicate holds, as far as it is seen at some parameters.
 
     Arguments:
         near: a parameter around which it is looked more closely.
+        also: other parameters at which it is looked.
     """
-    t = LOOKS if near is None else np.unique(np.clip([*LOOKS, near, *(near + CLOSER), *(near - CLOSER)], 0.0, 1.0))
+    closer = [] if near is None else [near, *(near + CLOSER), *(near - CLOSER)]
+    t = np.unique(np.clip([*LOOKS, *closer, *also], 0.0, 1.0)) if closer or also else LOOKS
     held = inside(t)
     if np.all(held):
         return [(0.0, 1.0)]

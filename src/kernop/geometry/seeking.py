@@ -11,7 +11,7 @@ from kernop.basics.errors import FloatArray
 
 #: At most so many points are drawn at once, and in all.
 MOST = 2**18
-#: Nothing is found if so many times the points that are sought were drawn, and it holds at none.
+#: How often as many points as are sought are drawn before nothing is found.
 PATIENCE = 16
 
 #: Does it hold at points (n, m)? (n,).
@@ -26,6 +26,7 @@ def sought(
     bounds: tuple[FloatArray, FloatArray],
     number: int,
     sequence: Sequence,
+    patience: int = PATIENCE,
 ) -> FloatArray:
     """Points at which a predicate holds, so many unless that is next to nowhere, evenly spread: (n, m).
 
@@ -37,13 +38,14 @@ def sought(
         bounds: the box in which it is looked at all.
         number: how many points.
         sequence: whose points are drawn.
+        patience: nothing is found if so many times the number of points were drawn, and it holds at none.
     """
     (a, b), (low, high) = box, bounds
     found, drawn, asked = np.empty((0, len(a))), 0, 4 * number
     while len(found) < number and drawn < MOST:
         x = a + sequence(drawn, asked) * (b - a)
         found, drawn = np.concatenate([found, x[holds(x)]]), drawn + asked
-        if len(found) == 0 and drawn >= PATIENCE * number:
+        if len(found) == 0 and drawn >= patience * number:
             break
         if 0 < len(found) < number:
             least, most = np.min(found, axis=0), np.max(found, axis=0)

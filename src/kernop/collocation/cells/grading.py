@@ -17,7 +17,8 @@ from kernop.collocation.cells.layers import layer_widths, with_layers
 from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.cells.singularities import LINES, Singularities, jumping, singularities
 from kernop.geometry import Box
-from kernop.geometry.cells import Cell, Cells, Centre, Inside, filled, grid_lines, looks, regrown, tree
+from kernop.geometry.cells import LOOKS, Cell, Cells, Centre, Inside, filled, grid_lines, looks, regrown, tree
+from kernop.geometry.clipping import Outline
 from kernop.geometry.domain import Domain
 from kernop.geometry.edges import EdgesOnGrid, crowded
 from kernop.language.problem import Problem
@@ -228,7 +229,9 @@ def _inside_of(domain: Domain) -> Inside:
     """Is something of a domain in a box?
 
     What lies along a face may be thinner than between points inside; the cell beyond would have nothing to meet there.
+    In the plane what is thin elsewhere is seen by the boundary around it.
     """
+    outline = Outline.of(domain.boundary.patches) if domain.dim == 2 else None
 
     def inside(a: FloatArray, b: FloatArray) -> bool:
         middle = float(domain.height(0.5 * (a + b)[None])[0])
@@ -236,9 +239,20 @@ def _inside_of(domain: Domain) -> Inside:
         if abs(middle) > reach:
             return middle < 0.0
         inner, faces = (domain.height(a + own * (b - a)) for own in looks(domain.dim))
-        return bool(np.any(inner < -1e-9 * reach) or np.any(faces < -THIN * reach))
+        seen = bool(np.any(inner < -1e-9 * reach) or np.any(faces < -THIN * reach))
+        return seen or (outline is not None and _runs_through(outline, a, b))
 
     return inside
+
+
+def _runs_through(outline: Outline, a: FloatArray, b: FloatArray) -> bool:
+    """Does a line run through a box, not along its faces, and farther than from one point that is looked at to another?
+
+    Corners of a domain that reach less far into a box are left out.
+    """
+    room = THIN * (b - a)
+    ends = outline.within(a + room, b - room)
+    return bool(np.any(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) > np.max(b - a) / LOOKS))
 
 
 def _tangents(pieces: Pieces) -> list[FloatArray]:

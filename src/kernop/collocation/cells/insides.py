@@ -17,12 +17,15 @@ from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.cells.stars import Star
 from kernop.collocation.cells.surfaces import sequence_of
 from kernop.geometry.cells import Cells, looks
+from kernop.geometry.clipping import Outline
 from kernop.geometry.seeking import sought
 from kernop.geometry.sequences import every_other, gauss
 from kernop.language.problem import Problem
 
 #: A part that is not found inside a cell is sought within this part of it from its faces.
 BESIDE_FACES = 0.02
+#: How often as many points as are sought are drawn where the boundary says that something is there.
+LONG_PATIENCE = 1024
 #: Cells with a longest side of more than so many shortest ones have scattered points.
 LONG = 3.0
 
@@ -62,6 +65,8 @@ class Insides:
         self._stars = stars
         self._sides = (cells.high - cells.low)[:, : pieces.dim]
         self._size = np.max(self._sides, axis=1)
+        alone = pieces.dim == 2 and pieces.parts is None and not problem.timed
+        self._outline = Outline.of(pieces.whole.boundary.patches) if alone else None
         self._filled_always = pieces.dim == 3 and pieces.boxed
         self._sequence = sequence_of(problem.dim, seed)
         self.owners: list[tuple[int, int]] = []
@@ -151,6 +156,8 @@ class Insides:
         beside = None if len(found) or self._problem.timed else self._beside_faces(holds, low, high)
         if beside is not None:
             found = sought(holds, beside, (low, high), number, self._sequence)
+        if not len(found) and self._outline is not None:
+            found = self._beside_lines(holds, low, high, number)
         if 0 < len(found) < number:
             got = f"a cell from {low} to {high} of which next to nothing is inside"
             raise fail(ArgumentError, "method", got, "use another number of cells")
@@ -166,6 +173,17 @@ class Insides:
             return None
         room = BESIDE_FACES * (high - low)
         return np.maximum(low, np.min(own, axis=0) - room), np.minimum(high, np.max(own, axis=0) + room)
+
+    def _beside_lines(
+        self, holds: Callable[[FloatArray], NDArray[np.bool_]], low: FloatArray, high: FloatArray, number: int
+    ) -> FloatArray:
+        """So many points of what is thin in a cell, in the box around the boundary that runs through it."""
+        assert self._outline is not None
+        ends = self._outline.within(low, high).reshape(-1, 2)
+        if not len(ends):
+            return ends
+        box = np.min(ends, axis=0), np.max(ends, axis=0)
+        return sought(holds, box, box, number, self._sequence, patience=LONG_PATIENCE)
 
 
 @cache

@@ -19,8 +19,6 @@ from kernop.geometry import Points
 from kernop.geometry.cells import Cells
 from kernop.geometry.sequences import gauss
 
-#: The faces of a cell in the plane.
-FACES = 4
 #: What a cell, or a part, is at a place where u is singular: one that touches it, or a star around it.
 TIP, STAR = 1, 2
 
@@ -105,21 +103,17 @@ class Counts:
         along: those of Gauss along each axis, if it does: they tell polynomials apart far better than others.
         told: points that tell all polynomials of a lower degree than this apart are enough, fewer than those of Gauss,
             in the plane, if values of one smooth unknown are given on all sides.
-        traces: on its seams are polynomials of a lower degree than this …
-        whole: … or this, in that case, on seams that are sides of two cells that are filled …
-        room: … and on all of its other seams together at most so many; None for any number.
+        traces: on its sides nodes are those of polynomials of a lower degree than this; and traces are on its seams, …
+        seams: … but of a lower degree than this in the plane, so that four sides have fewer than it has functions …
+        whole: … or this, in that case, on seams that are sides of two cells that are filled.
     """
 
     scattered: int
     along: int
     told: int
     traces: int
+    seams: int
     whole: int
-    room: int | None = None
-
-    def traces_on(self, seams: int) -> int:
-        """The degree of traces on each of so many seams of a part; sides of the domain leave no more for others."""
-        return self.traces if self.room is None else max(2, min(self.traces, self.room // max(FACES, seams)))
 
 
 @cache

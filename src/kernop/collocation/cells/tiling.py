@@ -33,13 +33,15 @@ from kernop.collocation.cells.seamlines import SeamLine, length_beside, placed_o
 from kernop.collocation.cells.singularities import stars_among
 from kernop.collocation.cells.spatial import CutCells, along, nodes_between
 from kernop.geometry.cells import SAME, Cells, Face
-from kernop.geometry.clipping import Line, Span, intervals
+from kernop.geometry.clipping import Line, Outline, Span, intervals
 from kernop.geometry.patch import Patch
 from kernop.language.ops import itself
 from kernop.language.problem import Problem
 
 #: How far from a line, in units of a cell, it is looked what is on its sides; and the shortest seam.
 ASIDE, SHORTEST = 1e-8, 1e-5
+#: Within this part of a face, lines cross it.
+CROSSING = 1e-6
 #: Nearer to a corner, in units of the domain, conditions of the other side would be seen.
 NEAR = 1e-6
 
@@ -262,7 +264,7 @@ class _Builder:
             one, other = self._pieces.which(middle - step), self._pieces.which(middle + step)
             below, above = self._numbers[face.below, int(one[0])], self._numbers[face.above, int(other[0])]
             return [SeamLine(below, above, placed_on(face, face.low, face.high))]
-        found: list[SeamLine] = []
+        found, between = list[SeamLine](), self._between_crossings(face)
         for i in range(len(self._pieces)):
             for j in range(len(self._pieces)):
                 if (face.below, i) not in self._numbers or (face.above, j) not in self._numbers:
@@ -272,13 +274,27 @@ class _Builder:
                     x = face.low + t[:, None] * whole
                     return self._pieces.holds(x - step, i) & self._pieces.holds(x + step, j)
 
-                for a, b in _long(intervals(held)):
+                for a, b in _long(intervals(held, also=between)):
                     owners = self._numbers[face.below, i], self._numbers[face.above, j]
                     ends = face.low + a * whole, face.low + b * whole
                     if self._times is not None:
                         ends[0][-1], ends[1][-1] = self._times
                     found.append(SeamLine(*owners, placed_on(face, *ends)))
         return found
+
+    @cached_property
+    def _outline(self) -> Outline:
+        """The boundary of a domain in the plane."""
+        return Outline.of(self._pieces.whole.boundary.patches)
+
+    def _between_crossings(self, face: Face) -> list[float]:
+        """Parameters on a face, 0 to 1, between those at which the boundary crosses it: what is thin is seen there."""
+        low, high = face.low[: self._space], face.high[: self._space]
+        room = CROSSING * float(np.max(high - low))
+        ends = self._outline.within(low - room, high + room)
+        axis = 1 - face.axis
+        crossings = np.sort((np.mean(ends[:, :, axis], axis=1) - low[axis]) / (high - low)[axis])
+        return (0.5 * (crossings[1:] + crossings[:-1])).tolist()
 
     def _in_space(self, face: Face, middle: FloatArray, step: FloatArray) -> SeamLine:
         """A seam on a face between two cells of a box: from the cell farther from the middle, if that is mirrored."""
@@ -353,12 +369,7 @@ class _Builder:
         normals, places = (np.concatenate([none, *(own[k] for own in around)]) for k in (2, 3))
         rows.add([(part, x) for part, x, _, _ in around], normals, places, self._problem.dim - 1)
         owners = np.array(self._owners, dtype=np.intp)
-        several = np.bincount([part for seam in self._seams for part in (seam.below, seam.above)], minlength=count)
-        traces = [
-            self._counts[cell].traces if cell in self._stars else self._counts[cell].traces_on(n)
-            for cell, n in zip(owners[:, 0].tolist(), several.tolist(), strict=True)
-        ]
-        seams = Seams.of([self._sewn(seam, np.abs(high - low), traces) for seam in self._seams], low.shape[1])
+        seams = Seams.of([self._sewn(seam, np.abs(high - low)) for seam in self._seams], low.shape[1])
         singular = self._singular[owners[:, 0]]
         points, starts = rows.done()
         return Mosaic(
@@ -373,22 +384,23 @@ class _Builder:
             stars=frozen(tuple(self._stars[cell] for cell in owners[:, 0].tolist() if cell in self._stars)),
         )
 
-    def _sewn(self, seam: SeamLine, sides: FloatArray, traces: Sequence[int]) -> Seam:
-        """With nodes, and with traces that both parts can have, (P,) of them. On a line that is short for both parts,
-        polynomials of a lower degree than elsewhere.
+    def _sewn(self, seam: SeamLine, sides: FloatArray) -> Seam:
+        """With nodes, and with traces that both parts can have. On a line that is short for both parts, polynomials of
+        a lower degree than elsewhere.
         """
         beside = seam.below, seam.above
-        degree = min(traces[own] for own in beside)
+        counts = [self._counts[self._owners[own][0]] for own in beside]
+        degree = min(own.seams for own in counts)
         if seam.cut:
             return self._scattered_seam(seam, sides, degree)
         if self._plane and self._times is None:
             ends, _ = seam.place(np.array([[0.0], [1.0]]))
             span = np.abs(ends[1] - ends[0])  # beside the parts as they are along it: cells may be long and thin
-            told = [told_apart(traces[own], length_beside(span, sides[own])) for own in beside]
+            told = [told_apart(n.seams, length_beside(span, sides[own])) for own, n in zip(beside, counts, strict=True)]
             degree = min(degree, max(told))
             whole = min(float(np.max(span / sides[own])) for own in beside) > 1.0 - 1e-9
             if whole and self._by_values and all(self._whole[own] for own in beside):
-                degree = min(self._counts[self._owners[own][0]].whole for own in beside)
+                degree = min(own.whole for own in counts)
         x, normal = seam.place(trace_nodes(self._problem.dim - 1, degree)[0])
         return Seam(x, normal, seam.below, seam.above, degree)
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
-from kernop.basics.errors import FloatArray, SingularGramError, fail
+from kernop.basics.errors import ArgumentError, FloatArray, SingularGramError, fail
 from kernop.basics.stored import stored
 from kernop.geometry.cells import Cell
 
@@ -138,6 +138,9 @@ class Glue:
         return self._joints[id(cell)]
 
     def _joined(self, groups: Sequence[Group]) -> Joint:
+        if not all(len(group.outer) for group in groups):
+            got = "parts that do not touch others: a domain in several pieces, or one that is thin beside its cells"
+            raise fail(ArgumentError, "method", got, "learn each piece by itself, or use more cells")
         order = sorted(range(len(groups)), key=lambda k: int(np.min(groups[k].outer)))
         inner, outer, across = self.split(np.concatenate([group.outer for group in groups]))
         columns, rows = np.concatenate([inner, outer]), np.concatenate([across, outer, self.sum_numbers])

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from kernop.basics.checks import check_choice, check_integer
 from kernop.basics.errors import ArgumentError, fail
 from kernop.basics.stored import stored
-from kernop.collocation.cells.mosaic import FACES, TIP, Counts
+from kernop.collocation.cells.mosaic import TIP, Counts
 from kernop.methods.base import Factorisation, Method, Setting
 
 #: Degrees of the polynomials on a part, and of the traces on its faces, for d = 1, 2, 3.
 DEGREES, TRACES = (24, 19, 10), (1, 16, 8)
 #: Points for each function, on parts that are cut, and Gauss points on those that are not.
 SCATTERED, GAUSS = 2, 1.3
-#: The traces on all faces of a cell in the plane, as a part of its functions, at most.
-MOST_TRACES = 0.76
+#: The traces on the four sides of a cell in the plane, as a part of its functions, at most.
+SIDES, MOST_TRACES = 4, 0.76
 #: The degree of polynomials on parts in which u is singular: more of them only follow what they cannot resolve.
 BESIDE_SINGULARITIES = 7
 #: What may be exchanged between parts.
@@ -76,17 +76,19 @@ def held_low(degrees: NDArray[np.int64], singular: NDArray[np.int64], dim: int) 
 
 @cache
 def counts_for(dim: int, degree: int) -> Counts:
-    """Points and traces of a part with polynomials up to a degree. It must have more functions than its faces have
-    traces, which are six and more beside smaller cells.
+    """Points and traces of a part with polynomials up to a degree.
+
+    A cell has more functions than its sides have traces, as long as its neighbours are no smaller. Beside smaller ones
+    it need not: these tell the traces apart, and the flux of the large cell is balanced in all of them.
     """
     functions = comb(degree + dim, dim)
     traces = 1 if dim == 1 else max(2, round(degree * TRACES[dim - 1] / DEGREES[dim - 1]))
-    room = int(MOST_TRACES * functions) if dim == 2 else None
+    seams = min(traces, max(2, int(MOST_TRACES * functions) // SIDES)) if dim == 2 else traces
     return Counts(
         scattered=SCATTERED * functions,
         along=ceil((GAUSS * functions) ** (1.0 / dim)),
         told=max(1, degree - 1),
         traces=traces,
-        whole=max(2, degree - 2, traces if room is None else min(traces, room // FACES)),
-        room=room,
+        seams=seams,
+        whole=max(2, degree - 2, seams),
     )
