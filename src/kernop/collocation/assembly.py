@@ -31,7 +31,7 @@ from kernop.language.fields import MultiIndex
 #: compile for each pair of operators: a few rows among others, as the ends of an interval, have none of their own.
 TINY, SMALL, LARGE = 8, 64, 512
 #: Two blocks with at most so many entries, each counted for every pair of their terms, are computed in NumPy.
-FEW = 2**18
+FEW = 2**17
 #: Rows of which the norms are computed at once in NumPy.
 MANY = 8192
 
