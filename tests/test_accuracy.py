@@ -22,6 +22,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "penalised": {"points": 900, "method": ko.Subspace(300), "regularization": 1e-8},
     "rkhs": {"points": 500, "method": ko.Subspace(80, penalty="rkhs")},
     "stream": {"points": 900, "method": ko.Subspace(250, batch=300)},
+    "few functions": {"points": 300, "method": ko.Subspace(100)},
     "full": {"points": 500, "method": ko.Full()},
     "full, the paper's": {"points": 500, "method": ko.Full(), "kernel": ko.Gaussian(1.0), "regularization": 5e-5},
     "low rank": {"points": 500, "method": ko.LowRank()},

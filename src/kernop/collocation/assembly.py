@@ -3,8 +3,9 @@
 Blocks of functionals are padded to whole tiles, so that one compiled function serves every number of points, the
 working memory beyond the result is a few tiles, and only one triangle of a symmetric matrix is computed. A small tile
 and its transpose come from one compiled function, and so do a kernel with one lengthscale and with one for each axis.
-Two blocks with few entries are computed in NumPy, as one tile, where the kernel can: a compiled function would wait
-a hundred times longer for its compiler than NumPy takes.
+Entries of few functions are computed in NumPy, where the kernel can: a compiled function would wait a hundred times
+longer for its compiler than NumPy takes. Last bits differ between the two, and R⁻¹ makes much of them near the rounding
+limit, so it is the columns that decide: the functions of a space have the same bits at one point and at many.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from kernop.language.fields import MultiIndex
 #: Tile sides: for a point or two and nothing else, for a few, and for many. Every side more is one more function to
 #: compile for each pair of operators: a few rows among others, as the ends of an interval, have none of their own.
 TINY, SMALL, LARGE = 8, 64, 512
-#: Two blocks with at most so many entries, each counted for every pair of their terms, are computed in NumPy.
-FEW = 2**17
+#: Up to so many columns are computed in NumPy.
+FEW = 128
 #: Rows of which the norms are computed at once in NumPy.
 MANY = 8192
 
@@ -89,27 +90,29 @@ def _strips(functionals: Functionals) -> list[_Strips]:
     return _cut.of(functionals, lambda: [_Strips(block, rows) for rows, block in functionals])
 
 
-def _tiles(kernel: Kernel, left: list[_Strips], right: list[_Strips], *, upper: bool) -> Iterator[Tile]:
+def _tiles(
+    kernel: Kernel, left: list[_Strips], right: list[_Strips], *, upper: bool, quick: bool = False
+) -> Iterator[Tile]:
     """Tiles in order of their rows; with ``upper`` only those that reach above the diagonal.
 
     One tile is computed ahead while the last one is copied out.
     """
+    few = sum(len(beside.block) for beside in right) <= FEW
+    own = _plain_tiles if kernel.in_numpy and (quick or few) else _compiled_tiles
     waiting: deque[Tile] = deque()
     for above in left:
-        for tile in _beside(kernel, above, right, upper=upper):
+        for tile in own(kernel, above, right, upper=upper):
             waiting.append(tile)
             if len(waiting) > 1:
                 yield waiting.popleft()
     yield from waiting
 
 
-def _beside(kernel: Kernel, above: _Strips, right: list[_Strips], *, upper: bool) -> Iterator[Tile]:
-    """The tiles of the rows of one block; last those of all of its rows, which are computed in NumPy."""
-    reached = [beside for beside in right if not upper or beside.rows.stop > above.rows.start]
-    few = [beside for beside in reached if kernel.in_numpy and _entries(above.block, beside.block) <= FEW]
-    many, spread = [beside for beside in reached if beside not in few], kernel.spread(above.dim)
-    for rows, x, phi in above.parts if many else ():
-        for beside in many:
+def _compiled_tiles(kernel: Kernel, above: _Strips, right: list[_Strips], *, upper: bool) -> Iterator[Tile]:
+    """The tiles of the rows of one block, by compiled functions."""
+    spread = kernel.spread(above.dim)
+    for rows, x, phi in above.parts:
+        for beside in right:
             for cols, y, psi in beside.parts:
                 if upper and cols.stop <= rows.start:
                     continue
@@ -117,13 +120,16 @@ def _beside(kernel: Kernel, above: _Strips, right: list[_Strips], *, upper: bool
                     yield Tile(rows, cols, _values(spread, y, psi, x, phi), turned=True)
                 else:
                     yield Tile(rows, cols, _values(spread, x, phi, y, psi), turned=False)
-    for beside in few:
-        yield Tile(above.rows, beside.rows, _plain(kernel, above.block, beside.block), turned=False)
 
 
-def _entries(block: Block, other: Block) -> int:
-    """How many numbers are computed for two blocks: pairs of rows times pairs of terms."""
-    return len(block) * len(other) * len(block.terms) * len(other.terms)
+def _plain_tiles(kernel: Kernel, above: _Strips, right: list[_Strips], *, upper: bool) -> Iterator[Tile]:
+    """The same in NumPy, some rows at a time and all columns of a block."""
+    for start in range(0, len(above.block), LARGE):
+        block = above.block[start : start + LARGE]
+        rows = slice(above.rows.start + start, above.rows.start + start + len(block))
+        for beside in right:
+            if not upper or beside.rows.stop > rows.start:
+                yield Tile(rows, beside.rows, _plain(kernel, block, beside.block), turned=False)
 
 
 def _turned(side: int, phi: Part, other: int, psi: Part) -> bool:
@@ -192,10 +198,11 @@ def cross(
     right: Functionals,
     order: Literal["C", "F"] = "C",
     out: FloatArray | None = None,
+    quick: bool = False,
 ) -> FloatArray:
     """P_i^(1) Q_j^(2) K for i in ``left`` and j in ``right``, shape (n, m); by rows, or by columns for LAPACK.
 
-    ``out`` is written to if it is given.
+    ``out`` is written to if it is given. With ``quick``, a few rows of many functions are computed in NumPy too.
     """
     n, m = len(left), len(right)
     if out is None:
@@ -204,7 +211,7 @@ def cross(
     if left.summed or right.summed:
         return _summed(kernel, left, right, out)
     with eagerly():
-        for tile in _tiles(kernel, _strips(left), _strips(right), upper=False):
+        for tile in _tiles(kernel, _strips(left), _strips(right), upper=False, quick=quick and n <= TINY):
             out[tile.rows, tile.cols] = _trimmed(tile)
     return out
 

@@ -61,6 +61,10 @@ class Expansion(ABC):
         ``left`` was collocated with the ansatz.
         """
 
+    def quickly(self, left: Functionals, out: FloatArray) -> None:
+        """E for a few functionals into ``out``, to rounding errors that need not be those of `matrix`."""
+        self.matrix(left, out=out)
+
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
         """E c without holding E; c is (L, B)."""
         return np.concatenate([self.matrix(left.take(rows)) @ c for rows in pieces(len(left))])
@@ -139,7 +143,8 @@ class Combination:
         if self.upper is None:
             return self.expansion.apply(left, self.y)
         sample = left if len(left) <= SAMPLE else left.spread(SAMPLE)
-        e, c = self.expansion.matrix(sample), self.coefficients
+        e, c = np.empty((len(sample), len(self.expansion))), self.coefficients
+        self.expansion.quickly(sample, e)
         values, rounding = e @ c, EPS * (np.abs(e) @ np.abs(c))
         if np.all(np.max(rounding, axis=0) <= HARMLESS * np.max(np.abs(values), axis=0)):
             return values if len(sample) == len(left) else self.expansion.apply(left, c)

@@ -59,6 +59,9 @@ class KernelFunctions(Expansion):
     def matrix(self, left: Functionals, *, order: Order = "C", out: FloatArray | None = None) -> FloatArray:
         return assembly.cross(self.kernel, left, self.functionals, order=order, out=out)
 
+    def quickly(self, left: Functionals, out: FloatArray) -> None:
+        assembly.cross(self.kernel, left, self.functionals, out=out, quick=True)
+
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
         return assembly.apply(self.kernel, left, self.functionals, c)
 

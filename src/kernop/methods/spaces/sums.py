@@ -67,6 +67,10 @@ class DirectSum(Expansion):
             part.matrix(left, out=found[:, columns])
         return found
 
+    def quickly(self, left: Functionals, out: FloatArray) -> None:
+        for part, columns in zip(self.summands, self._columns, strict=True):
+            part.quickly(left, out[:, columns])
+
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
         parts = zip(self.summands, self._columns, strict=True)
         return np.sum([part.apply(left, c[own]) for part, own in parts], axis=0)
