@@ -156,7 +156,7 @@ CASES = {
             ko.Dirichlet(on=LINE.boundary),
             ko.Neumann(on=LINE.boundary),
         ],
-        (8e-7, 2e-9, 2e-9, 8e-11, 8e-7, 1e-6),
+        (8e-7, 5e-9, 2e-9, 8e-11, 8e-7, 1e-6),
         points=60,
         lengthscale=0.5,
     ),
