@@ -144,10 +144,11 @@ def stiff() -> ko.Problem:
 
 
 def workers() -> None:
-    """One Dask worker and two, for parts that take little work, and for some that take much."""
+    """One Dask worker and two, for parts that take little work each, and for some that take more and more."""
     cases = {
         "Darcy, 576 parts of degree 19": (darcy(wavy), ko.Partition(cells=24, degree=19, levels=0)),
         "elasticity, 144 parts of degree 17": (stiff(), ko.Partition(cells=12, degree=17, levels=0)),
+        "elasticity, 144 parts of degree 21": (stiff(), ko.Partition(cells=12, degree=21, levels=0)),
     }
     found = {name: beside(*case) for name, case in cases.items()}
     rows = [[name, *(f"{value:.2f}" for value in own[:-1]), "yes" if own[-1] else "no"] for name, own in found.items()]
