@@ -43,6 +43,7 @@ from kernop.language.fields import (
     VectorField,
     described,
 )
+from kernop.language.foreseen import Place, foreseeing, placed
 from kernop.language.functions import Function, padded, remembering, values_of_function
 from kernop.language.unknowns import Operator, Unknowns, read_unknowns
 
@@ -72,14 +73,18 @@ _read: ContextVar[dict[tuple[object, ...], tuple[object, Forms]] | None] = Conte
 
 
 @contextmanager
-def reading_once() -> Generator[None]:
+def reading_once(owner: object) -> Generator[None]:
     """A context in which the linear forms of an operator are made once, however often they are asked for.
 
     Numbers and functions that an operator finds around it may be others tomorrow, so the forms are not kept longer.
+
+    Arguments:
+        owner: of the operators, such as a problem: where its coefficients are asked for again and again is foreseen.
     """
     token = _read.set({})
     try:
-        yield
+        with foreseeing(owner):
+            yield
     finally:
         _read.reset(token)
 
@@ -130,9 +135,9 @@ def _linear_forms(
 
 def coefficient_values(forms: tuple[Unknown, ...], points: Points, name: str) -> list[dict[Term, NumberArray]]:
     """The tables (k, α) ↦ φ_{k,α}(x_i) of linear forms at points: arrays (n,) of finite numbers, real or complex."""
-    x, normal = _places(points)
-    with remembering():
-        return [{t: _values(c, x, normal, points, t[1], name) for t, c in form.terms.items()} for form in forms]
+    place = placed(points)
+    with remembering(place.known):
+        return [{t: _values(c, place, points, t[1], name) for t, c in form.terms.items()} for form in forms]
 
 
 def matrix_shape(op: Operator, points: Points, unknowns: Unknowns = SCALAR, *, of: str | None = None) -> Shape | None:
@@ -173,9 +178,9 @@ def plain_values(
     """
     forms, _ = linear_forms(op, points, unknowns, of=of, name=name)
     terms = [(t, own) for form in forms for t, c in form.terms.items() for own in (c, *c.sources) if not own.sources]
-    x, normal = _places(points)
-    with remembering():
-        return [(t, _values(c, x, normal, points, t[1], name)) for t, c in terms]
+    place = placed(points)
+    with remembering(place.known):
+        return [(t, _values(c, place, points, t[1], name)) for t, c in terms]
 
 
 def apply_operator(
@@ -211,10 +216,6 @@ def _functions(u: Any, unknowns: Unknowns) -> dict[str, Function]:
         remedy = "give a dictionary with a function for each of the unknowns: " + ", ".join(unknowns.names)
         raise fail(ArgumentTypeError, "u", describe(u), remedy)
     return {unknowns.single: u}
-
-
-def _places(points: Points) -> tuple[FloatArray, FloatArray | None]:
-    return padded(points.x), None if points.normal is None else padded(points.normal)
 
 
 def _result(
@@ -284,12 +285,12 @@ def _failed(name: str, why: str) -> KernopError:
     return fail(NonlinearOperatorError, name, got, remedy)
 
 
-def _values(
-    c: Coefficient, x: FloatArray, normal: FloatArray | None, points: Points, alpha: MultiIndex, name: str
-) -> NumberArray:
-    with naming(name), np.errstate(all="ignore"):  # what is not finite is reported below
-        values = np.full(len(points), c.constant) if c.constant is not None else _known(c.at(x, normal))
-    values = values[: len(points)]
+def _values(c: Coefficient, place: Place, points: Points, alpha: MultiIndex, name: str) -> NumberArray:
+    if c.constant is not None:
+        values = np.full(len(points), c.constant)
+    else:
+        with naming(name), np.errstate(all="ignore"):  # what is not finite is reported below
+            values = _known(c.at(place.x, place.normal))[place.rows]
     if np.all(np.abs(values) < LARGEST):
         return values.copy()
     return _finite(np.where(np.abs(values) >= LARGEST, np.inf, values), f"a coefficient of ∂^{alpha}", points, name)
@@ -301,7 +302,7 @@ def _applied(
     for function in u.values():
         check_kind("u", function, Callable, "give a function of x, such as lambda x: jnp.sin(x[..., 0])")
     with eagerly():
-        places = _places(points)
+        places = padded(points.x), None if points.normal is None else padded(points.normal)
         parts, shape = _result(op, unknowns, of, unknowns.fields(_components(u, unknowns, points)), KnownField, name)
         with naming(name), np.errstate(all="ignore"):
             found = [_known(part.at(*places))[: len(points)] for part in parts]
