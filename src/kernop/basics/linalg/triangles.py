@@ -86,6 +86,11 @@ def transpose_solve_upper(upper: FloatArray, b: FloatArray) -> FloatArray:
     return x
 
 
+def product_of_upper(one: FloatArray, other: FloatArray) -> FloatArray:
+    """R S for two upper triangular (r, r), with zeros below their diagonals."""
+    return blas.dtrmm(1.0, np.asfortranarray(one), np.asfortranarray(other))
+
+
 def _by_columns(upper: FloatArray) -> tuple[FloatArray, int]:
     """R in Fortran order and 0, or its transpose, which is lower triangular, and 1: whichever needs no copy."""
     if upper.flags.c_contiguous and not upper.flags.f_contiguous:

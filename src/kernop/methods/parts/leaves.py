@@ -21,8 +21,8 @@ from kernop.collocation.cells.mosaic import Mosaic
 from kernop.collocation.functionals import Block, Functionals
 from kernop.language.fields import MultiIndex, Term
 from kernop.methods.parts.local import Leaf, Local
-from kernop.methods.parts.patterns import Family, LocalRows, Pattern, pattern_of, star_pattern
-from kernop.methods.parts.skeleton import Skeleton, bubbles, ordered_for, skeleton_of
+from kernop.methods.parts.patterns import Family, LocalRows, Pattern, bubbles, pattern_of, star_pattern
+from kernop.methods.parts.skeleton import Skeleton, ordered_for, skeleton_of
 from kernop.methods.parts.space import PartsSpace, by_degree
 from kernop.methods.parts.subtrees import Fitted
 from kernop.methods.parts.traces import Trace
@@ -309,6 +309,8 @@ class Leaves:
         if plain and not doubled:
             rows = self._rows(k, pieces, "lobatto")
             skeleton = _skeleton(rows["data"], rows["into"], traces)
+            if skeleton is not None and len(rows["data"]) == len(skeleton.weights) + 1 and rows["data"][0].pattern.grid:
+                rows["data"][0] = self._rows(k, pieces[:1], "laplace")["data"][0]
         if skeleton is None:
             rows = self._rows(k, pieces, "legendre")
         return Leaf(

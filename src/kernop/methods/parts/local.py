@@ -9,7 +9,13 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from kernop.basics.errors import FloatArray
-from kernop.basics.linalg import orthonormal, right_solve_lower, transpose_solve_upper
+from kernop.basics.linalg import (
+    orthonormal,
+    orthonormal_by_squares,
+    product_of_upper,
+    right_solve_lower,
+    transpose_solve_upper,
+)
 from kernop.basics.stored import stored
 from kernop.methods.parts.patterns import LocalRows
 from kernop.methods.parts.skeleton import Skeleton
@@ -171,7 +177,9 @@ def _condensed(leaf: Leaf, skeleton: Skeleton) -> tuple[Local, list[float]]:
     m = len(leaf.data[0].pattern.degrees)
     whole, mu = np.empty((m, ends[-1])), m - others
     weights = [_placed(rows, whole[:, part], (), 1.0) for rows, part in zip(inside, _slices(ends), strict=True)]
-    q, own = orthonormal(whole[:mu].T)
+    q, own = orthonormal_by_squares(whole[:mu].T)
+    if inside[0].pattern.basis == "laplace":
+        own = product_of_upper(own, inside[0].pattern.combination)
     upper = np.zeros((m, m))
     upper[:mu, :mu], upper[mu:, mu:] = own, skeleton.upper
     np.matmul(q.T, whole[mu:].T, out=upper[:mu, mu:])
