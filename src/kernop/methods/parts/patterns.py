@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
+from kernop.basics.frozen import Recent
 from kernop.basics.linalg import orthonormal, transpose_solve_upper
 from kernop.collocation.cells.stars import Star
 from kernop.language.fields import MultiIndex, Term
@@ -21,8 +22,8 @@ Family = Literal["legendre", "lobatto", "laplace"]
 BASES: tuple[Family, Family] = ("legendre", "lobatto")
 #: Places in the unit cell that differ by less are on one line of a grid.
 SAME = 1e-9
-#: So many patterns are remembered, if they have at most so many numbers.
-RECENT, MUCH = 48, 2**18
+#: So many patterns are remembered, with at most so many numbers in all.
+RECENT, ROOM = 48, 2**23
 
 
 def bubbles(degrees: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -94,10 +95,8 @@ class Pattern:
         return all(count <= 2.0 * n ** (1.0 / d) for count in lines)
 
 
-@lru_cache(maxsize=RECENT)
-def _recent(z: bytes, degrees: bytes, dim: int, alphas: tuple[MultiIndex, ...], basis: Family) -> Pattern:
-    places = np.frombuffer(z).reshape(-1, dim)
-    return Pattern(places, np.frombuffer(degrees, dtype=np.int64).reshape(-1, dim), alphas, basis)
+#: By their places, degrees and derivatives.
+_recent: Recent[Pattern] = Recent(RECENT, ROOM, lambda own: len(own.z) * len(own.degrees) * len(own.alphas))
 
 
 def star_pattern(z: FloatArray, alphas: tuple[MultiIndex, ...], star: Star) -> Pattern:
@@ -107,10 +106,9 @@ def star_pattern(z: FloatArray, alphas: tuple[MultiIndex, ...], star: Star) -> P
 
 def pattern_of(z: FloatArray, degrees: NDArray[np.int64], alphas: tuple[MultiIndex, ...], basis: Family) -> Pattern:
     """A pattern, the same as before for the same places: problems on the same cells, learned one after another, share
-    what is computed from it, unless that is much."""
-    if len(z) * len(degrees) * len(alphas) > MUCH:
-        return Pattern(np.ascontiguousarray(z), degrees, alphas, basis)
-    return _recent(z.tobytes(), degrees.tobytes(), z.shape[1], alphas, basis)
+    what is computed from it."""
+    key = z.tobytes(), degrees.tobytes(), z.shape[1], alphas, basis
+    return _recent.of(key, lambda: Pattern(np.ascontiguousarray(z), degrees, alphas, basis))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +134,7 @@ class LocalRows:
     def values_alone(self) -> bool:
         """Are they values of the first component?"""
         plain = self.starts is None and len(self.terms) == 1 and self.terms[0][0] == 0 and not any(self.terms[0][1])
-        return plain and bool(np.all(self.coefficients == 1.0))
+        return plain and bool((self.coefficients == 1.0).all())
 
     def fill(self, found: FloatArray, shift: int = 0) -> None:
         """What they make of the functions of all components, each k counted on by a shift: into found, (m c, n)."""
