@@ -31,13 +31,13 @@ def frozen(value: Value) -> Value:
         return value
     fields = getattr(kind, "__dataclass_fields__", None)
     if fields is not None:
-        for name in fields:
-            frozen(getattr(value, name))
+        parts = [getattr(value, name) for name in fields]
     elif isinstance(value, tuple | list):
-        for part in value:
-            frozen(part)
-    elif isinstance(value, Mapping):
-        for part in value.values():
+        parts = value
+    else:
+        parts = value.values() if isinstance(value, Mapping) else ()
+    for part in parts:
+        if type(part) not in PLAIN:
             frozen(part)
     return value
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
+from itertools import islice
 from typing import Any, TypeVar
 
 import jax.numpy as jnp
@@ -135,9 +136,9 @@ def _linear_forms(
 
 def coefficient_values(forms: tuple[Unknown, ...], points: Points, name: str) -> list[dict[Term, NumberArray]]:
     """The tables (k, α) ↦ φ_{k,α}(x_i) of linear forms at points: arrays (n,) of finite numbers, real or complex."""
-    place = placed(points)
-    with remembering(place.known):
-        return [{t: _values(c, place, points, t[1], name) for t, c in form.terms.items()} for form in forms]
+    terms = [list(form.terms.items()) for form in forms]
+    values = iter(_values([own for part in terms for own in part], points, name))
+    return [dict(islice(values, len(part))) for part in terms]
 
 
 def matrix_shape(op: Operator, points: Points, unknowns: Unknowns = SCALAR, *, of: str | None = None) -> Shape | None:
@@ -178,9 +179,7 @@ def plain_values(
     """
     forms, _ = linear_forms(op, points, unknowns, of=of, name=name)
     terms = [(t, own) for form in forms for t, c in form.terms.items() for own in (c, *c.sources) if not own.sources]
-    place = placed(points)
-    with remembering(place.known):
-        return [(t, _values(c, place, points, t[1], name)) for t, c in terms]
+    return _values(terms, points, name)
 
 
 def apply_operator(
@@ -285,12 +284,19 @@ def _failed(name: str, why: str) -> KernopError:
     return fail(NonlinearOperatorError, name, got, remedy)
 
 
-def _values(c: Coefficient, place: Place, points: Points, alpha: MultiIndex, name: str) -> NumberArray:
-    if c.constant is not None:
-        values = np.full(len(points), c.constant)
-    else:
-        with naming(name), np.errstate(all="ignore"):  # what is not finite is reported below
-            values = _known(c.at(place.x, place.normal))[place.rows]
+def _values(terms: list[tuple[Term, Coefficient]], points: Points, name: str) -> list[tuple[Term, NumberArray]]:
+    """The values of coefficients at points, (n,) each, finite ones."""
+    place = placed(points)
+    with remembering(place.known), naming(name), np.errstate(all="ignore"):  # what is not finite is reported below
+        found = [
+            np.full(len(points), c.constant) if c.constant is not None else _known(c.at(place.x, place.normal))[place.rows]
+            for _, c in terms
+        ]
+    return [(term, _within(own, points, term[1], name)) for (term, _), own in zip(terms, found, strict=True)]
+
+
+def _within(values: NumberArray, points: Points, alpha: MultiIndex, name: str) -> NumberArray:
+    """The same, if they are finite."""
     if np.all(np.abs(values) < LARGEST):
         return values.copy()
     return _finite(np.where(np.abs(values) >= LARGEST, np.inf, values), f"a coefficient of ∂^{alpha}", points, name)
