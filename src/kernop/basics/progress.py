@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from functools import cache
 from threading import Lock, Timer
 from types import TracebackType
 from typing import Protocol
@@ -41,12 +40,6 @@ class Remaining(ProgressColumn):
         return Text(f"{left // 60}:{left % 60:02d} left", style="progress.remaining")
 
 
-@cache
-def _aside() -> Console:
-    """A console that is asked whether somebody looks on; nothing is written to it."""
-    return Console(stderr=True)
-
-
 class Stages:
     """Named stages. ``with stages("assemble") as tick: tick(0.5)`` reports that half of the stage is done.
 
@@ -65,9 +58,9 @@ class Stages:
     def __enter__(self) -> Stages:
         if self._wanted is False:
             return self
-        if self._wanted is None and not (_aside().is_terminal or _aside().is_jupyter):
-            return self
         console = Console(stderr=self._wanted is None)  # what comes by itself leaves the output of programs alone
+        if self._wanted is None and not (console.is_terminal or console.is_jupyter):
+            return self
         if not _shown.acquire(blocking=False):
             return self
         self._bar = Progress(

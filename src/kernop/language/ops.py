@@ -44,7 +44,7 @@ from kernop.language.fields import (
     VectorField,
     described,
 )
-from kernop.language.foreseen import Place, foreseeing, placed
+from kernop.language.foreseen import foreseeing, placed
 from kernop.language.functions import Function, padded, remembering, values_of_function
 from kernop.language.unknowns import Operator, Unknowns, read_unknowns
 
@@ -289,7 +289,7 @@ def _values(terms: list[tuple[Term, Coefficient]], points: Points, name: str) ->
     place = placed(points)
     with remembering(place.known), naming(name), np.errstate(all="ignore"):  # what is not finite is reported below
         found = [
-            np.full(len(points), c.constant) if c.constant is not None else _known(c.at(place.x, place.normal))[place.rows]
+            _known(c.at(place.x, place.normal))[place.rows] if c.constant is None else np.full(len(points), c.constant)
             for _, c in terms
         ]
     return [(term, _within(own, points, term[1], name)) for (term, _), own in zip(terms, found, strict=True)]

@@ -17,7 +17,8 @@ from kernop.collocation.cells.stars import Star
 from kernop.language.fields import MultiIndex, Term
 from kernop.methods.spaces.polynomials import legendre, lobatto
 
-#: Products of which functions the polynomials of a part are; or Lobatto's with bubbles whose Laplacians are orthonormal.
+#: Products of which functions the polynomials of a part are. In "laplace" they are Lobatto's, with bubbles of which the
+#: Laplacians are orthonormal at the places where they are asked for.
 Family = Literal["legendre", "lobatto", "laplace"]
 BASES: tuple[Family, Family] = ("legendre", "lobatto")
 #: Places in the unit cell that differ by less are on one line of a grid.
