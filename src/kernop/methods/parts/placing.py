@@ -35,7 +35,7 @@ class PartRows:
     numbers: NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Placing:
     """Rows of conditions, and of seams, in the parts of a mosaic.
 
@@ -171,8 +171,14 @@ def placing_of(mosaic: Mosaic, functionals: Functionals, inner: Sequence[bool], 
         if own.holds(blocks):
             return own
     part_rows = tuple(_rows(mosaic, functionals, inner, names))
-    x, starts = tuple(own.x for own in blocks), tuple(own.starts for own in blocks)
-    found = Placing(mosaic.boxes, mosaic.sewn, mosaic.seams_of_parts, part_rows, x, starts)
+    found = Placing(
+        boxes=mosaic.boxes,
+        sewn=mosaic.sewn,
+        owned=mosaic.seams_of_parts,
+        part_rows=part_rows,
+        x=tuple(own.x for own in blocks),
+        starts=tuple(own.starts for own in blocks),
+    )
     known[:] = [found, *known[: RECENT - 1]]
     return found
 
