@@ -701,19 +701,19 @@ def test_an_operator_is_read_once_in_a_learn_and_again_in_the_next():
         (form,), _ = linear_forms(op, POINTS)
         return form.terms[0, (2, 0)].constant
 
-    with reading_once(POINTS):
+    with reading_once():
         assert leading() == leading() == 2.0
         assert linear_forms(op, Points(POINTS.x[:, :1], None, False))[0][0].terms.keys() == {(0, (2,))}
     assert len(read) == 2
     factor[0] = 3.0
-    with reading_once(POINTS):
+    with reading_once():
         assert leading() == 3.0
     assert leading() == 3.0
     assert len(read) == 4
 
 
 def test_the_forms_of_an_operator_that_was_forgotten_are_not_those_of_another():
-    with reading_once(POINTS):
+    with reading_once():
         found = [
             linear_forms(lambda u, k=k: float(k) * laplacian(u), POINTS)[0][0].terms[0, (2, 0)].constant
             for k in range(1, 9)

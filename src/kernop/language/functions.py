@@ -81,21 +81,16 @@ def _concrete(x: object) -> FloatArray:
         return np.asarray(jax.lax.stop_gradient(x))
 
 
-#: What functions say at places, with what tells these apart, which must live on.
-Said = dict[tuple[int, int, object], tuple[Function, FloatArray, Any]]
-
-#: What is known of functions at places while an operator is evaluated.
-_known: ContextVar[Said | None] = ContextVar("known", default=None)
+#: What is known of functions at places while an operator is evaluated, with what tells it apart, which must live on.
+_known: ContextVar[dict[tuple[int, int, object], tuple[Function, FloatArray, Any]] | None] = ContextVar(
+    "known", default=None
+)
 
 
 @contextmanager
-def remembering(known: Said) -> Generator[None]:
-    """A context in which a function is called once at the same array of places, however often it is asked for.
-
-    Arguments:
-        known: what was said before, to which is added what is said now.
-    """
-    token = _known.set(known)
+def remembering() -> Generator[None]:
+    """A context in which a function is called once at the same array of places, however often it is asked for."""
+    token = _known.set({})
     try:
         yield
     finally:

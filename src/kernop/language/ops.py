@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from itertools import islice
 from typing import Any, TypeVar
 
 import jax.numpy as jnp
@@ -44,7 +43,6 @@ from kernop.language.fields import (
     VectorField,
     described,
 )
-from kernop.language.foreseen import foreseeing, placed
 from kernop.language.functions import Function, padded, remembering, values_of_function
 from kernop.language.unknowns import Operator, Unknowns, read_unknowns
 
@@ -74,18 +72,14 @@ _read: ContextVar[dict[tuple[object, ...], tuple[object, Forms]] | None] = Conte
 
 
 @contextmanager
-def reading_once(owner: object) -> Generator[None]:
+def reading_once() -> Generator[None]:
     """A context in which the linear forms of an operator are made once, however often they are asked for.
 
     Numbers and functions that an operator finds around it may be others tomorrow, so the forms are not kept longer.
-
-    Arguments:
-        owner: of the operators, such as a problem: where its coefficients are asked for again and again is foreseen.
     """
     token = _read.set({})
     try:
-        with foreseeing(owner):
-            yield
+        yield
     finally:
         _read.reset(token)
 
@@ -136,9 +130,9 @@ def _linear_forms(
 
 def coefficient_values(forms: tuple[Unknown, ...], points: Points, name: str) -> list[dict[Term, NumberArray]]:
     """The tables (k, α) ↦ φ_{k,α}(x_i) of linear forms at points: arrays (n,) of finite numbers, real or complex."""
-    terms = [list(form.terms.items()) for form in forms]
-    values = iter(_values([own for part in terms for own in part], points, name))
-    return [dict(islice(values, len(part))) for part in terms]
+    x, normal = _places(points)
+    with remembering():
+        return [{t: _values(c, x, normal, points, t[1], name) for t, c in form.terms.items()} for form in forms]
 
 
 def matrix_shape(op: Operator, points: Points, unknowns: Unknowns = SCALAR, *, of: str | None = None) -> Shape | None:
@@ -179,7 +173,9 @@ def plain_values(
     """
     forms, _ = linear_forms(op, points, unknowns, of=of, name=name)
     terms = [(t, own) for form in forms for t, c in form.terms.items() for own in (c, *c.sources) if not own.sources]
-    return _values(terms, points, name)
+    x, normal = _places(points)
+    with remembering():
+        return [(t, _values(c, x, normal, points, t[1], name)) for t, c in terms]
 
 
 def apply_operator(
@@ -215,6 +211,10 @@ def _functions(u: Any, unknowns: Unknowns) -> dict[str, Function]:
         remedy = "give a dictionary with a function for each of the unknowns: " + ", ".join(unknowns.names)
         raise fail(ArgumentTypeError, "u", describe(u), remedy)
     return {unknowns.single: u}
+
+
+def _places(points: Points) -> tuple[FloatArray, FloatArray | None]:
+    return padded(points.x), None if points.normal is None else padded(points.normal)
 
 
 def _result(
@@ -284,19 +284,12 @@ def _failed(name: str, why: str) -> KernopError:
     return fail(NonlinearOperatorError, name, got, remedy)
 
 
-def _values(terms: list[tuple[Term, Coefficient]], points: Points, name: str) -> list[tuple[Term, NumberArray]]:
-    """The values of coefficients at points, (n,) each, finite ones."""
-    place = placed(points)
-    with remembering(place.known), naming(name), np.errstate(all="ignore"):  # what is not finite is reported below
-        found = [
-            _known(c.at(place.x, place.normal))[place.rows] if c.constant is None else np.full(len(points), c.constant)
-            for _, c in terms
-        ]
-    return [(term, _within(own, points, term[1], name)) for (term, _), own in zip(terms, found, strict=True)]
-
-
-def _within(values: NumberArray, points: Points, alpha: MultiIndex, name: str) -> NumberArray:
-    """The same, if they are finite."""
+def _values(
+    c: Coefficient, x: FloatArray, normal: FloatArray | None, points: Points, alpha: MultiIndex, name: str
+) -> NumberArray:
+    with naming(name), np.errstate(all="ignore"):  # what is not finite is reported below
+        values = np.full(len(points), c.constant) if c.constant is not None else _known(c.at(x, normal))
+    values = values[: len(points)]
     if np.all(np.abs(values) < LARGEST):
         return values.copy()
     return _finite(np.where(np.abs(values) >= LARGEST, np.inf, values), f"a coefficient of ∂^{alpha}", points, name)
@@ -308,7 +301,7 @@ def _applied(
     for function in u.values():
         check_kind("u", function, Callable, "give a function of x, such as lambda x: jnp.sin(x[..., 0])")
     with eagerly():
-        places = padded(points.x), None if points.normal is None else padded(points.normal)
+        places = _places(points)
         parts, shape = _result(op, unknowns, of, unknowns.fields(_components(u, unknowns, points)), KnownField, name)
         with naming(name), np.errstate(all="ignore"):
             found = [_known(part.at(*places))[: len(points)] for part in parts]

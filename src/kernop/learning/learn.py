@@ -96,7 +96,7 @@ def learn(
     check_kind("problem", problem, Problem, "give a Problem(Equation(...), Dirichlet(...), ...)")
     check_kind("method", method, Method | None, "give a method, such as ko.Full()")
     check_unknowns(problem.unknowns)
-    with reading_once(problem), Stages(progress) as stage:
+    with reading_once(), Stages(progress) as stage:
         stated_as, problem = problem, with_interfaces(problem)
         chosen = method or (Subspace(penalty="rkhs") if states_noise(problem) else Subspace())
         task = _task(problem, chosen, kernel, regularization, weights, noise, sampling, seed)

@@ -28,8 +28,6 @@ LOOK = 64
 
 #: Widths of layers beside all sides, by what the coefficients there are.
 _seen: Kept[Problem, dict[bytes, tuple[float, ...]]] = Kept()
-#: Points of all sides of a domain.
-_around: Kept[Domain, Points] = Kept()
 
 
 def with_layers(lines: list[FloatArray], widths: Sequence[float]) -> list[FloatArray]:
@@ -52,12 +50,13 @@ def layer_widths(problem: Problem, domain: Domain) -> tuple[float, ...]:
     plain = isinstance(domain, Box) and not problem.timed
     if not plain or not isinstance(kind, Kind) or len(kind.traced) > 1 or kind.order != 2:
         return ()
-    points = _around.of(domain, lambda: _on_sides(domain))
+    sides, bounds = _sides(problem.dim), np.stack(domain.bounds)
+    points = Points(np.concatenate([_on_side(bounds, *own[:2]) for own in sides]), None, False)
     seen = _seen.of(problem, dict[bytes, tuple[float, ...]])
     mark = coefficient_mark([(c, points) for c in equations_of(problem)], problem.unknowns)
     if mark not in seen:
         (whole,) = tables_of(problem, points)
-        sides, length = _sides(problem.dim), float(np.max(np.subtract(*domain.bounds[::-1])))
+        length = float(np.max(bounds[1] - bounds[0]))
         tables = [{term: own[a : a + LOOK] for term, own in whole.items()} for a in range(0, len(points), LOOK)]
         seen.clear()
         found = [_width(table, axis, sign, length) for table, (axis, _, sign) in zip(tables, sides, strict=True)]
@@ -68,12 +67,6 @@ def layer_widths(problem: Problem, domain: Domain) -> tuple[float, ...]:
 def _sides(dim: int) -> list[tuple[int, int, float]]:
     """The sides of a box: the axis, the first or the last place along it, and the sign of the outer normal."""
     return [(axis, side, sign) for axis in range(dim) for side, sign in ((0, -1.0), (-1, 1.0))]
-
-
-def _on_sides(domain: Domain) -> Points:
-    """Points of all sides of a box, side after side."""
-    bounds = np.stack(domain.bounds)
-    return Points(np.concatenate([_on_side(bounds, *own[:2]) for own in _sides(domain.dim)]), None, False)
 
 
 def _on_side(bounds: FloatArray, axis: int, side: int) -> FloatArray:
