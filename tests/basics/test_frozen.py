@@ -25,6 +25,14 @@ def test_what_is_too_large_is_not_kept():
     assert len(recent) == 1
 
 
+def test_values_are_kept_as_long_as_there_is_room():
+    recent, made = Recent[int](9, room=10, size=lambda value: value), list[int]()
+    for k in (4, 5, 1, 4, 3, 5, 11, 3):  # the fourth is kept, and used again; then 5 is forgotten; 11 leaves no room
+        assert recent.of(k, lambda k=k: made.append(k) or k) == k
+    assert made == [4, 5, 1, 3, 5, 11, 3]
+    assert len(recent) == 1
+
+
 def test_eight_threads():
     recent = Recent[int](4)
     with ThreadPoolExecutor(8) as pool:

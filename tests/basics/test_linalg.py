@@ -8,7 +8,9 @@ from kernop.basics import linalg
 from kernop.basics.linalg import (
     cholesky,
     orthogonal,
+    orthonormal_by_squares,
     pivoted_cholesky,
+    product_of_upper,
     qr_seconds,
     right_solve_upper,
     solve_lower,
@@ -241,3 +243,28 @@ def test_the_time_of_a_large_factorisation_is_told_from_a_small_one():
     assert qr_seconds(1000, 300) == 0.0  # not worth it
     times = [qr_seconds(4000 * k, 2000) for k in (1, 10)]
     assert 0.0 < times[0] < times[1]
+
+
+class TestNearlyOrthogonalColumns:
+    @pytest.mark.parametrize("condition", [1.0, 5.0, 1e3, 1e7, 1e13])
+    def test_q_is_orthonormal_whatever_the_condition(self, condition):
+        q, _ = np.linalg.qr(RNG.normal(size=(300, 170)))
+        turn, _ = np.linalg.qr(RNG.normal(size=(170, 170)))
+        a = (q * np.geomspace(1.0, 1.0 / condition, 170)) @ turn
+        found, upper = orthonormal_by_squares(fortran(a))
+        assert np.max(np.abs(found.T @ found - np.eye(170))) < 1e-13
+        assert np.max(np.abs(found @ upper - a)) < 1e-14
+        assert not np.any(np.tril(upper, -1))
+
+    def test_columns_that_depend_on_each_other_have_an_orthonormal_q_too(self):
+        a = fortran(np.hstack([TALL, TALL[:, :2]]))
+        found, upper = orthonormal_by_squares(a.copy(order="F"))
+        assert np.max(np.abs(found.T @ found - np.eye(9))) < 1e-13
+        assert np.max(np.abs(found @ upper - a)) < 1e-13
+
+    @pytest.mark.parametrize("n", [1, 7, 128, 129, 300])
+    def test_products_of_triangles(self, n):
+        one, other = (np.triu(RNG.normal(size=(n, n))) for _ in range(2))
+        found = product_of_upper(one, other)
+        assert np.max(np.abs(found - one @ other)) < 1e-12
+        assert not np.any(np.tril(found, -1))

@@ -173,6 +173,8 @@ def check_scalar(name: str, value: object, remedy: str) -> float | complex:
 
 def check_integer(name: str, value: object, *, least: int, most: float = math.inf) -> int:
     """A whole number from ``least`` to ``most``."""
+    if type(value) is int and least <= value <= most:
+        return value
     remedy = f"give a whole number, at least {least}{f' and at most {most}' if most < math.inf else ''}"
     try:
         if isinstance(value, bool) or np.ma.is_masked(value) or not isinstance(value, SupportsIndex):

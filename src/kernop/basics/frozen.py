@@ -31,13 +31,13 @@ def frozen(value: Value) -> Value:
         return value
     fields = getattr(kind, "__dataclass_fields__", None)
     if fields is not None:
-        for name in fields:
-            frozen(getattr(value, name))
+        parts = [getattr(value, name) for name in fields]
     elif isinstance(value, tuple | list):
-        for part in value:
-            frozen(part)
-    elif isinstance(value, Mapping):
-        for part in value.values():
+        parts = value
+    else:
+        parts = value.values() if isinstance(value, Mapping) else ()
+    for part in parts:
+        if type(part) not in PLAIN:
             frozen(part)
     return value
 
@@ -80,12 +80,15 @@ class Recent(Generic[Value]):
     that is large, nor functions of the user, which may say something else tomorrow.
 
     Arguments:
-        most: so many values are kept.
+        most: so many values are kept …
+        room: … of so many numbers in all, at most.
+        size: how many numbers a value has.
     """
 
-    def __init__(self, most: int) -> None:
-        self._lock, self._most = Lock(), most
-        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+    def __init__(self, most: int, room: float = np.inf, size: Callable[[Value], int] = lambda _: 0) -> None:
+        self._lock, self._most, self._room, self._size = Lock(), most, room, size
+        self._values: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
+        self._taken = 0
 
     def __len__(self) -> int:
         return len(self._values)
@@ -95,11 +98,14 @@ class Recent(Generic[Value]):
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
-                return self._values[key]
+                return self._values[key][0]
         value = make()
         if keep(value):
             with self._lock:
-                self._values[key] = value
-                if len(self._values) > self._most:
-                    self._values.popitem(last=False)
+                if key in self._values:  # another thread made one, too
+                    return self._values[key][0]
+                self._values[key] = value, self._size(value)
+                self._taken += self._values[key][1]
+                while len(self._values) > self._most or self._taken > self._room:
+                    self._taken -= self._values.popitem(last=False)[1][1]
         return value

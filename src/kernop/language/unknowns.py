@@ -109,6 +109,7 @@ _parameters_of: Kept[Operator, tuple[str, ...] | None] = Kept()
 
 def _parameters(op: Operator) -> tuple[str, ...] | None:
     """The names of the parameters that have no default; None if they cannot be known."""
+    op = inspect.unwrap(op, stop=lambda own: hasattr(own, "__signature__"))  # as `inspect.signature` does
     return _parameters_of.of(op, lambda: _looked_up(op)) if isinstance(op, FunctionType) else _looked_up(op)
 
 

@@ -23,8 +23,8 @@ from kernop.methods import Answer, Combination, Subspace
 from kernop.methods.base import Factorisation
 from kernop.methods.parts.glued import PartsFactorisation
 from kernop.methods.parts.gluing import Glue, Group
-from kernop.methods.parts.leaves import PartRows
 from kernop.methods.parts.local import Local
+from kernop.methods.parts.placing import PartRows
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.posterior import Posterior
 from kernop.methods.regression import Regression

@@ -1,12 +1,18 @@
 """Parts before they are learned: equal ones, patterns of points, and memory."""
 
+import gc
+import weakref
+
 import jax.numpy as jnp
 import numpy as np
 
 import kernop as ko
+from kernop.geometry.sequences import every_other
 from kernop.methods.parts import leaves
 from kernop.methods.parts.leaves import Alike
-from kernop.methods.parts.patterns import LocalRows, Pattern
+from kernop.methods.parts.patterns import LocalRows, Pattern, bubbles
+from kernop.methods.parts.skeleton import ordered_for
+from kernop.methods.parts.space import by_degree
 from kernop.methods.spaces.polynomials import total_degree
 
 SQUARE = ko.Box([0, 0], [1, 1])
@@ -75,3 +81,36 @@ def test_the_memory_is_asked_for_what_is_kept(monkeypatch):
     ((doubles, what),) = asked
     assert doubles == sum(own.numbers for own in kept)
     assert what == "4 parts of 36 functions, no two of them alike"
+
+
+def test_bubbles_whose_laplacians_are_orthonormal_at_their_places():
+    degrees = ordered_for(by_degree(2, 9), "lobatto")
+    places = 2.0 * every_other(8) - 1.0
+    alphas = ((0, 0), (0, 2), (2, 0))
+    plain, own = (Pattern(places, degrees, alphas, basis) for basis in ("lobatto", "laplace"))
+    count = int(np.sum(bubbles(degrees)))
+    laplacian = (own.derivatives[2, 0] + own.derivatives[0, 2])[:count]
+    np.testing.assert_allclose(laplacian @ laplacian.T, np.eye(count), atol=1e-13)
+    for alpha in alphas:
+        np.testing.assert_allclose(
+            own.combination.T @ own.derivatives[alpha][:count], plain.derivatives[alpha][:count], atol=1e-10
+        )
+        np.testing.assert_array_equal(own.derivatives[alpha][count:], plain.derivatives[alpha][count:])
+    assert own.grid
+    assert not Pattern(np.random.default_rng(0).uniform(-1.0, 1.0, places.shape), degrees, alphas, "lobatto").grid
+
+
+def test_problems_on_the_same_cells_share_what_does_not_depend_on_coefficients():
+    def factorisation(coefficient):
+        return ko.learn(darcy(coefficient), method=ko.Partition(cells=3, degree=6, levels=0)).factorisation
+
+    one, other = factorisation(lambda x: 1.0 + x[..., 0]), factorisation(lambda x: 2.0 + x[..., 1])
+    assert one.part_rows is other.part_rows
+
+
+def test_what_is_kept_with_a_mosaic_lets_it_go():
+    disk = ko.Implicit(lambda x: jnp.sum(x**2, axis=-1) - 1.0, bounds=([-1, -1], [1, 1]))
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=disk), ko.Dirichlet(on=disk.boundary))
+    gone = weakref.ref(ko.learn(problem, method=ko.Partition(cells=2, degree=5)).factorisation.expansion.mosaic)
+    gc.collect()
+    assert gone() is None

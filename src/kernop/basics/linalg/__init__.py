@@ -2,6 +2,7 @@
 
 from kernop.basics.linalg.householder import Orthogonal, blocked, orthogonal, orthonormal, qr_seconds
 from kernop.basics.linalg.products import EPS, add_square, left_over, norms, subtract_product, syrk, weighted_norms
+from kernop.basics.linalg.squares import orthonormal_by_squares
 from kernop.basics.linalg.symmetric import Cholesky, cholesky, eigenpairs, pivoted_cholesky
 from kernop.basics.linalg.threads import in_threads, one_thread
 from kernop.basics.linalg.triangles import (
@@ -9,6 +10,7 @@ from kernop.basics.linalg.triangles import (
     add_rows,
     add_triangle,
     packed,
+    product_of_upper,
     right_solve_lower,
     right_solve_upper,
     solve_lower,
@@ -34,8 +36,10 @@ __all__ = [
     "one_thread",
     "orthogonal",
     "orthonormal",
+    "orthonormal_by_squares",
     "packed",
     "pivoted_cholesky",
+    "product_of_upper",
     "qr_seconds",
     "right_solve_lower",
     "right_solve_upper",

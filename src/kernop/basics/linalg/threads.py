@@ -47,8 +47,10 @@ def in_threads(job: Callable[[Given], Found], items: Sequence[Given]) -> list[Fo
     For matrices so small that several threads of BLAS would wait for each other.
     """
     number = max((own.num_threads for own in _threads().lib_controllers if own.user_api == "blas"), default=1)
+    if number < 2:  # as it is where others have set it, or we have, for work of which this is a part
+        return [job(item) for item in items]
     with one_thread():
-        if min(number, len(items)) < 2:
+        if len(items) < 2:
             return [job(item) for item in items]
         with ThreadPoolExecutor(min(number, len(items))) as pool:
             return list(pool.map(job, items))

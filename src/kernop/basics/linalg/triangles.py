@@ -13,6 +13,8 @@ from kernop.basics.stored import stored
 
 #: Columns that dtpqrt eliminates at a time.
 PANEL = 32
+#: Products of triangles with at most so many rows are BLAS's.
+SMALL = 128
 
 
 @stored("rotation", by_value=False)
@@ -84,6 +86,18 @@ def transpose_solve_upper(upper: FloatArray, b: FloatArray) -> FloatArray:
     triangle, lower = _by_columns(upper)
     x, _ = lapack.dtrtrs(triangle, np.asfortranarray(b), lower=lower, trans=1 - lower)
     return x
+
+
+def product_of_upper(one: FloatArray, other: FloatArray) -> FloatArray:
+    """R S for two upper triangular (r, r), with zeros below their diagonals; by halves: BLAS knows one to be so."""
+    n, half = len(one), len(one) // 2
+    if n <= SMALL:
+        return blas.dtrmm(1.0, np.asfortranarray(one), np.asfortranarray(other))
+    found = np.zeros((n, n), order="F")
+    found[:half, :half] = product_of_upper(one[:half, :half], other[:half, :half])
+    found[half:, half:] = product_of_upper(one[half:, half:], other[half:, half:])
+    np.matmul(one[:half], other[:, half:], out=found[:half, half:])
+    return found
 
 
 def _by_columns(upper: FloatArray) -> tuple[FloatArray, int]:

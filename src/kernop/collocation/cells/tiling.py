@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
-from kernop.basics.frozen import Recent, frozen
+from kernop.basics.frozen import Kept, Recent, frozen
 from kernop.basics.stored import storable
 from kernop.collocation.cells.elliptic import Kind, kind_of
 from kernop.collocation.cells.insides import Insides
@@ -76,14 +76,23 @@ def tiled(
         builder.sew()
         return builder.done()
 
-    looked_at = [(c.name, c.on, c.across, c.integral, c.op is itself) for c in problem.conditions]
-    where = pieces.domain, pieces.parts
-    if not storable((looked_at, where)):  # regions that are told by functions, which may say something else tomorrow
+    looked_at, where = _looked_at.of(problem, lambda: _stored_conditions(problem)), (pieces.domain, pieces.parts)
+    # Regions that are told by functions may be others tomorrow.
+    if looked_at is None or not storable(where):
         return make()
     arrays = cells.corners.tobytes(), cells.parents.tobytes(), singular.tobytes()
     stars = tuple((cell, own.key) for cell, own in stars_among(problem, pieces, cells).items())
-    key = (tuple(looked_at), kind_of(problem), where, arrays, tuple(counts), seed, stars)
+    key = (looked_at, kind_of(problem), where, arrays, tuple(counts), seed, stars)
     return _recent.of(key, make, keep=lambda found: found.numbers <= MUCH)
+
+
+#: What points of conditions depend on; None where a file could not hold it.
+_looked_at: Kept[Problem, tuple[object, ...] | None] = Kept()
+
+
+def _stored_conditions(problem: Problem) -> tuple[object, ...] | None:
+    found = tuple((c.name, c.on, c.across, c.integral, c.op is itself) for c in problem.conditions)
+    return found if storable(found) else None
 
 
 def _by_values(problem: Problem) -> bool:

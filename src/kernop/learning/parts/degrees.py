@@ -15,7 +15,7 @@ from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import solve_upper
 from kernop.collocation.cells.mosaic import TIP
 from kernop.geometry.cells import Cells
-from kernop.methods.parts.skeleton import bubbles
+from kernop.methods.parts.patterns import bubbles
 from kernop.methods.parts.space import PartsSpace
 
 #: The lowest degree of polynomials on a part, and the highest: cells are halved where more would be asked for.

@@ -18,18 +18,19 @@ from kernop.collocation.functionals import Block, Functionals
 from kernop.methods.parts.crew import Crew, threads
 from kernop.methods.parts.glued import PartsFactorisation
 from kernop.methods.parts.gluing import SINGULAR, Glue, glued, unglued
-from kernop.methods.parts.leaves import Known, Leaves, PartRows
+from kernop.methods.parts.leaves import Known, Leaves
 from kernop.methods.parts.local import Local
+from kernop.methods.parts.placing import Placing
 from kernop.methods.parts.space import PartsSpace, by_degree
 from kernop.methods.parts.subtrees import Subtrees
-from kernop.methods.parts.traces import Trace, trace_of
+from kernop.methods.parts.traces import Trace
 
 
 def factorised(
     mosaic: Mosaic,
     degrees: NDArray[np.int64],
     functionals: Functionals,
-    part_rows: Sequence[PartRows],
+    placing: Placing,
     crossing: Exchange | None,
     ansatz: Ansatz,
     known: Known | None = None,
@@ -41,7 +42,7 @@ def factorised(
     Arguments:
         degrees: of the polynomials on each part, (P,).
         functionals: all N rows; each block belongs to a condition, or to one component of it.
-        part_rows: which of them each part has; what no part has are integrals.
+        placing: which of them each part has, and where they stand; what no part has are integrals.
         crossing: what crosses the seams; None if there is one part alone.
         ansatz: how the unknowns are made of the components of the space.
         known: parts of operators that were learned before; others are added.
@@ -49,22 +50,19 @@ def factorised(
         counts: how much more than others each block of rows counts on its part; empty for alike.
     """
     dim = functionals.dim
-    traces = [trace_of(seam) for seam in mosaic.seams]
     copies = 2 if crossing is not None and crossing.doubled else 1
     width, most = copies * ansatz.width, by_degree(dim, int(np.max(degrees)))
     space = PartsSpace(mosaic=mosaic, degrees=most, uppers=(), ansatz=ansatz, components=width)
     leaves = Leaves(
         space,
         functionals,
-        part_rows,
+        placing,
         degrees=degrees,
         crossing=crossing,
-        traces=traces,
         counts=counts,
     )
     plan, strengths = leaves.planned({} if known is None else known), leaves.strengths
-    integrals = _integrals(functionals, part_rows)
-    glue = _glue(mosaic, traces, crossing, copies * len(integrals))
+    glue = _glue(mosaic, placing.traces, crossing, copies * len(placing.free))
     alike, shelf = plan.alike(strengths, glue.sums), leaves.shelf(plan)
     times = Counter(alike)
     subtrees = Subtrees(mosaic.cells.root, mosaic.of_cells, glue, [times[kind] == 1 for kind in alike])
@@ -74,7 +72,7 @@ def factorised(
         _check_alone(found[0].local)
     bubbly = np.array([own.local.inner is not None for own in found], dtype=np.int64)
     space = replace(space, uppers=tuple(own.local.upper for own in found), bubbly=bubbly)
-    integrands = _integrands(space, functionals, integrals, copies)
+    integrands = _integrands(space, functionals, placing.free, copies)
     units = np.zeros(glue.count)
     for strength, mine in zip(strengths, glue.owned, strict=True):
         units[mine] = np.maximum(units[mine], strength)
@@ -89,24 +87,16 @@ def factorised(
         regularization=0.0,
         weights=(1.0,) * len(functionals.layouts),
         locals=tuple(own.local for own in found),
-        part_rows=tuple(part_rows),
+        part_rows=placing.part_rows,
         roots=tuple(own.roots for own in found),
         strengths=strengths,
         root=root,
         glue=glue,
         number=len(functionals),
-        integrals=integrals,
+        integrals=placing.free,
         integrands=integrands,
         condition=min(condition, subtrees.worst),
     )
-
-
-def _integrals(functionals: Functionals, part_rows: Sequence[PartRows]) -> NDArray[np.intp]:
-    """The rows that no part has, (k,)."""
-    free = np.ones(len(functionals), dtype=bool)
-    for rows in part_rows:
-        free[rows.numbers] = False
-    return np.flatnonzero(free)
 
 
 def _integrands(

@@ -18,8 +18,8 @@ from kernop.methods.expansion import Combination
 from kernop.methods.parts.balancing import balanced, balanced_transposed
 from kernop.methods.parts.batches import Stack, batched
 from kernop.methods.parts.gluing import Glue, Group
-from kernop.methods.parts.leaves import PartRows
 from kernop.methods.parts.local import Local
+from kernop.methods.parts.placing import PartRows
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.posterior import Posterior
 

@@ -22,8 +22,9 @@ from kernop.methods.parts.assembled import factorised
 from kernop.methods.parts.crew import Crew, threads
 from kernop.methods.parts.glued import PartsFactorisation
 from kernop.methods.parts.gluing import unglued
-from kernop.methods.parts.leaves import Known, PartRows
+from kernop.methods.parts.leaves import Known
 from kernop.methods.parts.partition import Partition
+from kernop.methods.parts.placing import Placing, placing_of
 
 #: Gluing by values, and by mixed traces, is taken if its worst reciprocal condition number is above this …
 GOOD = {"values": 1e-7, "robin": 1e-10, "impedance": 1e-10, "conjugate": 1e-10}
@@ -72,14 +73,14 @@ def glued_operator(
         known: parts that were learned before; others are added.
         crew: who learns the parts, and merges subtrees of them.
     """
-    part_rows, counts = rows_of_parts(placed, problem, rows), _counts(problem, placed, rows)
+    placing, counts = _placed(problem, placed, rows)
     if not placed.seams:
-        return factorised(placed, degrees, rows, part_rows, None, ansatz, known, crew, counts)
+        return factorised(placed, degrees, rows, placing, None, ansatz, known, crew, counts)
     best = None
     for way in ways(problem, method, bool(np.any(placed.singular))):
         try:
             crossing = exchange(problem, placed, ansatz, way)
-            found = factorised(placed, degrees, rows, part_rows, crossing, ansatz, known, crew, counts)
+            found = factorised(placed, degrees, rows, placing, crossing, ansatz, known, crew, counts)
         except SingularGramError:
             continue
         if found.condition > (GOOD[way] if placed.pieces.parts is None else BAD):
@@ -118,31 +119,10 @@ def watched(crew: Crew, tick: Tick) -> Crew:
     return work
 
 
-def _counts(problem: Problem, placed: Mosaic, rows: Functionals) -> tuple[float, ...]:
-    """How much more each block of rows counts than others: equations in space and time do."""
-    names = [name for name in problem.names if name in placed.points]
+def _placed(problem: Problem, mosaic: Mosaic, rows: Functionals) -> tuple[Placing, tuple[float, ...]]:
+    """Where the rows stand, and how much more each block of them counts: equations in space and time do."""
+    names = [name for name in problem.names if name in mosaic.points]
+    names = [name for name, own in zip(names, rows.conditions, strict=True) for _ in own.blocks]
     inner = [problem[name].on.intrinsic_dim == problem.dim for name in names]
-    within = [own for own, part in zip(inner, rows.conditions, strict=True) for _ in part.blocks]
-    return tuple(EVOLVING if own else 1.0 for own in within) if problem.timed else ()
-
-
-def rows_of_parts(placed: Mosaic, problem: Problem, rows: Functionals) -> list[PartRows]:
-    """Which rows each part has, those of its inside first. An integral over several parts belongs to none."""
-    names = [name for name in problem.names if name in placed.points]
-    owners = [name for name, own in zip(names, rows.conditions, strict=True) for _ in own.blocks]
-    first = np.cumsum([0, *map(len, rows.blocks)])
-    alone = len(placed.owners) == 1
-    order = sorted(range(len(owners)), key=lambda k: problem[owners[k]].on.intrinsic_dim < problem.dim)
-    found: list[PartRows] = []
-    for part in range(len(placed.owners)):
-        slices: list[tuple[int, slice]] = []
-        for k in order:
-            name, block = owners[k], rows.blocks[k]
-            if block.starts is not None:
-                slices += [(k, slice(0, len(block)))] if alone else []
-                continue
-            a, b = placed.starts[name][part : part + 2].tolist()
-            slices += [(k, slice(a, b))] if b > a else []
-        numbers = np.concatenate([first[k] + np.arange(own.start, own.stop) for k, own in slices])
-        found.append(PartRows(tuple(slices), numbers))
-    return found
+    counts = tuple(EVOLVING if own else 1.0 for own in inner) if problem.timed else ()
+    return placing_of(mosaic, rows, inner, names), counts

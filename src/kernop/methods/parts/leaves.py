@@ -7,22 +7,21 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import takewhile
-from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
-from kernop.basics.frozen import Kept, frozen
+from kernop.basics.frozen import frozen
 from kernop.basics.linalg import EPS
 from kernop.basics.shelf import Shelf, shelf_for
 from kernop.collocation.cells.fluxes import Exchange
-from kernop.collocation.cells.mosaic import Mosaic
 from kernop.collocation.functionals import Block, Functionals
 from kernop.language.fields import MultiIndex, Term
 from kernop.methods.parts.local import Leaf, Local
-from kernop.methods.parts.patterns import Family, LocalRows, Pattern, pattern_of, star_pattern
-from kernop.methods.parts.skeleton import Skeleton, bubbles, ordered_for, skeleton_of
+from kernop.methods.parts.patterns import Family, LocalRows, Pattern, bubbles, pattern_of, star_pattern
+from kernop.methods.parts.placing import Placing
+from kernop.methods.parts.skeleton import Skeleton, ordered_for, skeleton_of
 from kernop.methods.parts.space import PartsSpace, by_degree
 from kernop.methods.parts.subtrees import Fitted
 from kernop.methods.parts.traces import Trace
@@ -33,19 +32,6 @@ EQUAL = 1e-13
 COMPARED, PATTERNS = 256, 16
 #: How much more the source of a star counts than what comes in on its outside.
 SOURCES = 1e3
-
-
-@dataclass(frozen=True, eq=False)
-class PartRows:
-    """The rows of one part among all rows.
-
-    Arguments:
-        slices: one for each block that has rows there: its number and its rows.
-        numbers: of all of them, (n,).
-    """
-
-    slices: tuple[tuple[int, slice], ...]
-    numbers: NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +66,7 @@ class Alike:
 
         If it is not, it is remembered as one that is about to be learned.
         """
-        digest = blake2b(numbers.tobytes(), digest_size=16).digest()
+        digest = blake2b(numbers.data, digest_size=16).digest()
         exact = self._same.get(digest)
         if exact is not None:
             return exact, True
@@ -113,12 +99,14 @@ class _Scaled:
 
     Arguments:
         terms: the A pairs (k, α).
-        table: coefficients in units of the part, and places in [−1, 1]^d, (n, A + d).
+        coefficients: in units of the part, (n, A).
+        z: places in [−1, 1]^d, (n, d).
         starts: see `Block`.
     """
 
     terms: tuple[Term, ...]
-    table: FloatArray
+    coefficients: FloatArray
+    z: FloatArray
     starts: NDArray[np.intp] | None
 
 
@@ -142,33 +130,6 @@ class Waiting:
         return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
-@dataclass(frozen=True, eq=False)
-class _SeamNodes:
-    """The nodes of seams, part after part.
-
-    Arguments:
-        nodes: their numbers among those of all seams, from below, and then from above, (n,).
-        starts: where those of each part begin, (P + 1,).
-    """
-
-    nodes: NDArray[np.intp]
-    starts: list[int]
-
-    def of(self, part: int) -> slice:
-        return slice(self.starts[part], self.starts[part + 1])
-
-
-def _nodes_of_parts(owned: Sequence[Sequence[tuple[int, int]]], starts: NDArray[np.intp]) -> _SeamNodes:
-    """Where the nodes of the seams of each part stand, for nodes of seams that begin at some places, (S + 1,)."""
-    pairs = np.array([pair for own in owned for pair in own], dtype=np.intp).reshape(-1, 2)
-    counts = np.diff(starts)[pairs[:, 0]]
-    ends = np.cumsum(counts)
-    first = starts[pairs[:, 0]] + starts[-1] * pairs[:, 1]
-    nodes = np.repeat(first - (ends - counts), counts) + np.arange(int(np.sum(counts)))
-    before = np.cumsum([0, *map(len, owned)])
-    return _SeamNodes(nodes, np.append(0, ends)[before].tolist())
-
-
 def _with_terms(block: Block, terms: tuple[Term, ...]) -> Block:
     """The same functionals with coefficients of these terms, of which some may be 0."""
     if block.terms == terms:
@@ -178,10 +139,6 @@ def _with_terms(block: Block, terms: tuple[Term, ...]) -> Block:
     return replace(block, terms=terms, coefficients=padded[:, places])
 
 
-#: The last patterns of the parts of a mosaic, as long as they are remembered elsewhere; they are probably used again.
-_recent_patterns: Kept[Mosaic, WeakValueDictionary[tuple[object, ...], Pattern]] = Kept()
-
-
 class Leaves:
     """The parts of an operator before they are learned."""
 
@@ -189,89 +146,60 @@ class Leaves:
         self,
         space: PartsSpace,
         functionals: Functionals,
-        part_rows: Sequence[PartRows],
+        placing: Placing,
         *,
         degrees: NDArray[np.int64],
         crossing: Exchange | None,
-        traces: Sequence[Trace],
         counts: Sequence[float] = (),
     ) -> None:
-        self._space, self._degrees, self._crossing, self._traces = space, degrees.tolist(), crossing, traces
-        self._part_rows, self._owned, self._counts = part_rows, space.mosaic.seams_of_parts, counts
-        first, last = space.mosaic.boxes
-        self._half, self._middle = 0.5 * (last - first), 0.5 * (last + first)
-        self._far = np.max(np.abs(self._middle / self._half), axis=1)
-        self._seams = _nodes_of_parts(self._owned, np.cumsum([0, *(len(own.nodes) for own in traces)]))
-        self._scale(functionals)
+        self._space, self._degrees, self._crossing = space, degrees.tolist(), crossing
+        self._placing, self._counts = placing, counts
         self._patterns: dict[tuple[object, ...], list[Pattern]] = {}
-        self._recent = _recent_patterns.of(space.mosaic, WeakValueDictionary[tuple[object, ...], Pattern])
-
-    def _scale(self, functionals: Functionals) -> None:
-        """All rows in units of their parts."""
-        count = len(self._part_rows)
-        places = [np.zeros(len(block.x), dtype=np.intp) for block in functionals.blocks]
-        for k, rows in enumerate(self._part_rows):
-            for c, own in rows.slices:
-                places[c][own if functionals.blocks[c].starts is None else slice(None)] = k
-        owns = [self._in_units(block, place) for block, place in zip(functionals.blocks, places, strict=True)]
-        self._sizes = [_sizes(own, place, count) for own, place in zip(owns, places, strict=True)]
-        about = zip(functionals.blocks, owns, places, self._sizes, strict=True)
-        self._data = [self._scaled(*own) for own in about]
-        self.strengths = np.zeros(count)
+        count = len(placing.part_rows)
+        owns = [block.coefficients / placing.units(c, block.alphas) for c, block in enumerate(functionals.blocks)]
+        self._sizes = [_sizes(own, place, count) for own, place in zip(owns, placing.parts, strict=False)]
+        self._data = [
+            _Scaled(block.terms, own / sizes[place, None], z, block.starts)
+            for block, own, sizes, place, z in zip(
+                functionals.blocks, owns, self._sizes, placing.parts, placing.z, strict=False
+            )
+        ]
+        self.strengths = np.ones(count)
         self._into: list[_Scaled] = []
         self._out: list[_Scaled] = []
-        if self._crossing is not None:
-            sides = np.repeat(self._space.mosaic.sewn.sides, self._space.mosaic.sewn.counts, axis=0).T
-            for side, blocks in zip(sides, self._crossing.outgoing, strict=True):
-                for block in blocks:
-                    self.strengths = np.maximum(self.strengths, _sizes(self._in_units(block, side), side, count))
-            self.strengths[self.strengths == 0.0] = 1.0
-            self._into = self._on_seams(self._crossing.incoming, sides, np.ones(count))
-            self._out = self._on_seams(self._crossing.outgoing, sides, self.strengths)
-        self.strengths[self.strengths == 0.0] = 1.0
+        if crossing is not None:
+            self._into, out = self._on_seams(crossing.incoming), self._on_seams(crossing.outgoing)
+            place = placing.parts[-1]
+            found = np.max([_sizes(own.coefficients, place, count) for own in out], axis=0)
+            self.strengths = np.where(found > 0.0, found, 1.0)
+            unit = self.strengths[place, None]
+            self._out = [replace(own, coefficients=own.coefficients / unit) for own in out]
 
-    def _on_seams(
-        self, blocks: tuple[tuple[Block, ...], tuple[Block, ...]], sides: NDArray[np.intp], sizes: FloatArray
-    ) -> list[_Scaled]:
+    def _on_seams(self, blocks: tuple[tuple[Block, ...], tuple[Block, ...]]) -> list[_Scaled]:
         """Channel after channel, functionals of each part at the nodes of all its seams, part after part."""
-        found: list[_Scaled] = []
+        placing, found = self._placing, list[_Scaled]()
         for pair in zip(*blocks, strict=True):
             terms = tuple(dict.fromkeys((*pair[0].terms, *pair[1].terms)))
-            wide = [(_with_terms(block, terms), side) for block, side in zip(pair, sides, strict=True)]
-            table = np.concatenate([self._scaled(b, self._in_units(b, side), side, sizes).table for b, side in wide])
-            found.append(_Scaled(terms, table[self._seams.nodes], None))
+            both = np.concatenate([_with_terms(block, terms).coefficients for block in pair])[placing.seam_nodes]
+            units = placing.units(-1, tuple(alpha for _, alpha in terms))
+            found.append(_Scaled(terms, both / units, placing.z[-1], None))
         return found
-
-    def _powers(self, alphas: Sequence[MultiIndex]) -> FloatArray:
-        """half^α for all parts, (P, A); negative where a part is mirrored along an odd number of axes of α."""
-        return np.prod(self._half[:, None, :] ** np.array(alphas), axis=2)
-
-    def _in_units(self, block: Block, place: NDArray[np.intp]) -> FloatArray:
-        """The coefficients of a block in units of the parts in which its points lie, (n, A)."""
-        return block.coefficients / self._powers(block.alphas)[place]
-
-    def _scaled(self, block: Block, own: FloatArray, place: NDArray[np.intp], sizes: FloatArray) -> _Scaled:
-        """With coefficients in units of the parts, (n, A), divided by their sizes there, (P,)."""
-        n, width = own.shape
-        table = np.empty((n, width + block.x.shape[1]))
-        np.divide(own, sizes[place, None], out=table[:, :width])
-        table[:, width:] = (block.x - self._middle[place]) / self._half[place]
-        return _Scaled(block.terms, table, block.starts)
 
     def planned(self, known: Known) -> Waiting:
         """Which parts are to be learned: equal ones once, and none of those that are known already."""
         waiting: dict[int, tuple[Alike, Leaf]] = {}
         found: list[tuple[Alike, int]] = []
-        for k in range(len(self._part_rows)):
+        for k, owned in enumerate(self._placing.owned):
             pieces = self._pieces(k)
-            numbers = np.concatenate([own.table[rows].ravel() for own, rows, _ in pieces])
+            numbers = [array[rows].ravel() for own, rows, _ in pieces for array in (own.coefficients, own.z)]
             singular = int(self._space.mosaic.singular[k])
             kinds = tuple((own.terms, rows.stop - rows.start, kind) for own, rows, kind in pieces)
-            traces = tuple(self._traces[seam] for seam, _ in self._owned[k])
+            traces = tuple(self._placing.traces[seam] for seam, _ in owned)
             star = self._space.mosaic.star_of.get(k)
             key = (kinds, tuple(map(len, traces)), self._degrees[k], singular, None if star is None else star.key)
             alike = known.setdefault(key, Alike())
-            number, seen = alike.find(numbers, EQUAL + 32.0 * EPS * float(self._far[k]))
+            near = EQUAL + 32.0 * EPS * float(self._placing.far[k])
+            number, seen = alike.find(np.concatenate(numbers), near)
             if not seen:
                 waiting[k] = alike, self._leaf(k, pieces, traces)
             found.append((alike, number))
@@ -293,10 +221,10 @@ class Leaves:
     def _pieces(self, k: int) -> list[tuple[_Scaled, slice, str]]:
         """The rows of a part: data, and, channel after channel, what comes in, and what goes out on its seams."""
         found = [
-            (self._data[c], slice(0, len(self._data[c].table)) if self._data[c].starts is not None else own, "data")
-            for c, own in self._part_rows[k].slices
+            (self._data[c], slice(0, len(self._data[c].z)) if self._data[c].starts is not None else own, "data")
+            for c, own in self._placing.part_rows[k].slices
         ]
-        nodes = self._seams.of(k)
+        nodes = slice(*self._placing.seam_starts[k : k + 2])
         found += [(own, nodes, kind) for kind, all_ in (("into", self._into), ("out", self._out)) for own in all_]
         return found
 
@@ -309,6 +237,8 @@ class Leaves:
         if plain and not doubled:
             rows = self._rows(k, pieces, "lobatto")
             skeleton = _skeleton(rows["data"], rows["into"], traces)
+            if skeleton is not None and len(rows["data"]) == len(skeleton.weights) + 1 and rows["data"][0].pattern.grid:
+                rows["data"][0] = self._rows(k, pieces[:1], "laplace")["data"][0]
         if skeleton is None:
             rows = self._rows(k, pieces, "legendre")
         return Leaf(
@@ -325,31 +255,31 @@ class Leaves:
 
     def _counted(self, k: int) -> tuple[float, ...]:
         """How much more conditions count. Those of a star determine what its source makes, and nothing else of it."""
-        slices = self._part_rows[k].slices
+        slices = self._placing.part_rows[k].slices
         if k in self._space.mosaic.star_of:
             return (SOURCES,) * len(slices)
         return tuple(self._counts[c] for c, _ in slices) if self._counts else ()
 
     def _rows(self, k: int, pieces: Sequence[tuple[_Scaled, slice, str]], basis: Family) -> dict[str, list[LocalRows]]:
         """The functionals of a part by their kinds."""
-        near = 8.0 * EPS * (1.0 + float(self._far[k]))
         rows: dict[str, list[LocalRows]] = {"data": [], "into": [], "out": []}
         star = self._space.mosaic.star_of.get(k)
         for place, (own, part, kind) in enumerate(pieces):
-            table, width = own.table[part], len(own.terms)
+            coefficients, z = own.coefficients[part], own.z[part]
             if star is not None:
                 # Its functions solve the equation without terms of lower order.
                 kept = [j for j, (_, alpha) in enumerate(own.terms) if kind != "data" or sum(alpha) == 2]
                 terms = tuple(own.terms[j] for j in kept)
-                pattern = star_pattern(table[:, width:], tuple(sorted({alpha for _, alpha in terms})), star)
-                rows[kind].append(LocalRows(terms, np.ascontiguousarray(table[:, kept]), pattern))
+                pattern = star_pattern(z, tuple(sorted({alpha for _, alpha in terms})), star)
+                rows[kind].append(LocalRows(terms, np.ascontiguousarray(coefficients[:, kept]), pattern))
                 continue
-            z, key = table[:, width:], (k, place, len(table), self._degrees[k], own.terms, basis)
-            pattern = self._recent.get(key)
-            if pattern is None or not _near(pattern.z, z, near):
+            key = k, place, self._degrees[k], own.terms, basis
+            pattern = self._placing.patterns.get(key)
+            if pattern is None:
+                near = 8.0 * EPS * (1.0 + float(self._placing.far[k]))
                 alphas = tuple(sorted({alpha for _, alpha in own.terms}))
-                pattern = self._recent[key] = self._pattern(z, self._degrees[k], alphas, basis, near)
-            rows[kind].append(LocalRows(own.terms, np.ascontiguousarray(table[:, :width]), pattern, own.starts))
+                pattern = self._placing.patterns[key] = self._pattern(z, self._degrees[k], alphas, basis, near)
+            rows[kind].append(LocalRows(own.terms, coefficients, pattern, own.starts))
         return rows
 
     def _pattern(
@@ -367,7 +297,7 @@ class Leaves:
 
     def _built(self, k: int, own: Fitted) -> Built:
         local, weights = own
-        slices = zip(self._part_rows[k].slices, weights, strict=True)
+        slices = zip(self._placing.part_rows[k].slices, weights, strict=True)
         roots = [np.full(part.stop - part.start, 1.0 / (self._sizes[c][k] * w)) for (c, part), w in slices]
         return Built(local, np.concatenate(roots), float(self.strengths[k]))
 

@@ -9,7 +9,13 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from kernop.basics.errors import FloatArray
-from kernop.basics.linalg import orthonormal, right_solve_lower, transpose_solve_upper
+from kernop.basics.linalg import (
+    orthonormal,
+    orthonormal_by_squares,
+    product_of_upper,
+    right_solve_lower,
+    transpose_solve_upper,
+)
 from kernop.basics.stored import stored
 from kernop.methods.parts.patterns import LocalRows
 from kernop.methods.parts.skeleton import Skeleton
@@ -170,8 +176,16 @@ def _condensed(leaf: Leaf, skeleton: Skeleton) -> tuple[Local, list[float]]:
     others, ends = len(skeleton.upper), _ends(inside, 0)
     m = len(leaf.data[0].pattern.degrees)
     whole, mu = np.empty((m, ends[-1])), m - others
-    weights = [_placed(rows, whole[:, part], (), 1.0) for rows, part in zip(inside, _slices(ends), strict=True)]
-    q, own = orthonormal(whole[:mu].T)
+    if inside[0].pattern.basis == "laplace":
+        inside[0].fill(whole)
+        q, own = orthonormal_by_squares(whole[:mu].T)
+        own = product_of_upper(own, inside[0].pattern.combination)
+        weights = [float(np.hypot(np.linalg.norm(own), np.linalg.norm(whole[mu:])))]  # as of rows of β and b
+        own /= weights[0]
+        whole[mu:] /= weights[0]
+    else:
+        weights = [_placed(rows, whole[:, part], (), 1.0) for rows, part in zip(inside, _slices(ends), strict=True)]
+        q, own = orthonormal_by_squares(whole[:mu].T)
     upper = np.zeros((m, m))
     upper[:mu, :mu], upper[mu:, mu:] = own, skeleton.upper
     np.matmul(q.T, whole[mu:].T, out=upper[:mu, mu:])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import orthonormal
-from kernop.methods.parts.patterns import RECENT, Family, Pattern
+from kernop.methods.parts.patterns import RECENT, Family, Pattern, bubbles
 from kernop.methods.parts.traces import Trace
 
 #: Bubbles that are smaller than this at all places on faces vanish there.
@@ -34,11 +34,6 @@ class Skeleton:
     upper: FloatArray
     from_trace: FloatArray
     weights: tuple[float, ...]
-
-
-def bubbles(degrees: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which products of Lobatto's functions vanish on all faces of a cell? (m,)."""
-    return np.all(degrees >= 2, axis=1)
 
 
 def ordered_for(degrees: NDArray[np.int64], basis: Family) -> NDArray[np.int64]:
