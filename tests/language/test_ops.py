@@ -102,15 +102,13 @@ def multi_indices(d, order):
 def monomials(x0, alphas):
     """All (x − x₀)^α / α! at once, each row of x about its own row of x₀; functions are called with padded rows."""
 
-    x0 = padded(x0)
-    top, index = max(map(sum, alphas)), np.array(alphas)
+    x0, index = padded(x0), np.array(alphas)
+    top, factorials = np.max(index), np.array([math.prod(map(math.factorial, alpha)) for alpha in alphas], dtype=float)
 
     def u(x):
         z = x - x0[: len(x)]
-        columns = [
-            jnp.stack([z[..., k] ** j / math.factorial(j) for j in range(top + 1)], -1) for k in range(x.shape[-1])
-        ]
-        return math.prod(column[..., index[:, k]] for k, column in enumerate(columns))
+        powers = jnp.stack([z**j for j in range(top + 1)], axis=-1)
+        return math.prod(powers[..., k, index[:, k]] for k in range(x.shape[-1])) / factorials
 
     return u
 
