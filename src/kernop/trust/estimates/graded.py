@@ -2,7 +2,7 @@
 
 At re-entrant corners, and where the kind of condition changes, richer and coarser smooth spaces are wrong in the same
 way, and what they say of each other says nothing of the error. Parts that are graded to such places resolve u at a
-fraction of the cost: for their solution v, ‖u − û‖ ≤ ‖v − û‖ + ‖u − v‖, where the last is small, and known part by part.
+fraction of the cost: for their solution v, ‖u − û‖ ≤ ‖v − û‖ + ‖u − v‖, and the last is small, and known part by part.
 """
 
 from __future__ import annotations
@@ -22,31 +22,53 @@ from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.cells.singularities import singularities
 from kernop.collocation.cells.tiling import tiled, touched
 from kernop.collocation.functionals import Functionals
+from kernop.collocation.probes import applied, probes_of
+from kernop.collocation.units import frame_of
+from kernop.geometry.domain import Domain
 from kernop.methods import Combination, Factorisation
-from kernop.methods.parts.glued import PartsFactorisation
 from kernop.methods.parts.joining import glued_operator
 from kernop.methods.parts.partition import Partition, counts_for, held_low
 from kernop.methods.parts.space import PartsSpace
 from kernop.trust.estimates.finer import FinerParts
-from kernop.trust.estimates.learned import SEED, Learned
+from kernop.trust.estimates.learned import SEED, Learned, rms, rms_at_most
 from kernop.trust.estimates.maximum import Data
 from kernop.trust.estimates.partwise import errors_by_leaks, errors_by_parts
 from kernop.trust.estimates.stability import Errors, ErrorsFromResiduals, where
 
 #: Polynomials of this degree, on cells with so many functions for each of one space, but at least so many cells along
 #: the longest side.
-DEGREE, FUNCTIONS, FEWEST = 9, 2.0, 4
+DEGREE, FUNCTIONS, FEWEST = 12, 4.0, 4
 #: The errors at which grading aims: the first with at most so many cells.
 TARGETS, MOST = (1e-6, 1e-4, 1e-2), 1200
-#: v counts if what is wrong with it on any part is at most this part of ‖v − û‖.
+#: v counts if what is wrong with it, at most, is at most this part of ‖v − û‖.
 KNOWN = 0.5
+#: û is compared at so many points inside, and at so many in copies of the domain that shrink to each corner, by halves.
+WITHIN, NEAR, HALVINGS = 4000, 200, 8
 
 
 @dataclass(frozen=True, eq=False)
 class GradedParts(FinerParts):
-    """An operator made of parts, and where functions are largest at singularities: in the middle of its parts."""
+    """An operator made of parts, and what it takes to compare solutions with its own.
 
-    middles: Functionals
+    Attributes:
+        places: all components at points inside, dense at corners, …
+        roots: … with which as factors root mean squares there are those over the domain, (n, 1); they are 0 in the
+            middle of parts, which are small at singularities.
+        constant: how many times errors of probing fields may exceed what `wrong` tells, and at least 1.
+    """
+
+    places: Functionals
+    roots: FloatArray
+    constant: float
+
+    def wrong(self, v: Combination, h: FloatArray) -> FloatArray:
+        """How wrong solutions v are for data h (N, B), at most: as in the worst case of one part, (B,)."""
+        return self.constant * _wrong(self, v, h)
+
+    def moduli(self, v: Combination, u: Combination) -> FloatArray:
+        """|v − û| at the places, (n, B)."""
+        apart = v.apply(self.places) - u.apply(self.places)
+        return np.linalg.norm(apart.reshape(len(self.places.blocks), -1, u.width), axis=0)
 
 
 _kept: Kept[Factorisation, GradedParts | None] = Kept()
@@ -81,7 +103,7 @@ def compared(
     h: FloatArray,
     data: Data,
 ) -> Errors:
-    """Errors of B solutions û, by solutions made of parts as far as these are known well enough.
+    """Errors of B solutions û, by solutions v made of parts as far as these are known well enough.
 
     Arguments:
         errors: by smooth spaces.
@@ -91,27 +113,19 @@ def compared(
     graded = graded_parts(operator)
     if graded is None:
         return errors
-    points, places = graded.mosaic.points, knowledge.places
-    given = np.concatenate([data(c, points[c.name]) for c in operator.problem.conditions])
+    given = np.concatenate([data(c, graded.mosaic.points[c.name]) for c in operator.problem.conditions])
     v = graded.factorisation.answer(given).u
-    values = v.apply(places.functionals)
-    apart = values - u.apply(places.functionals)
-    correction = knowledge.sized(apart, residuals)
-    middles = np.linalg.norm(_by_component(v, u, graded.middles), axis=0)
-    correction[1] = np.maximum(correction[1], np.max(middles, axis=0, initial=0.0))
-    wrong = errors_by_parts(graded.factorisation, graded.rows, v, given)
-    assert wrong is not None
-    rest = np.max(wrong, axis=0) + errors_by_leaks(graded.factorisation, given) + np.zeros_like(correction)
-    guess = np.stack([places.at_most(apart), correction[1]])
+    values = v.apply(knowledge.places.functionals)
+    correction = knowledge.sized(values - u.apply(knowledge.places.functionals), residuals)
+    apart = graded.moduli(v, u)
+    correction[0] = rms(graded.roots * apart)
+    correction[1] = np.maximum(correction[1], np.max(apart, axis=0))
+    guess = np.stack([rms_at_most(graded.roots * apart)[None], correction[1]])
+    rest = np.zeros_like(guess) + graded.wrong(v, given)
     known = (rest <= KNOWN * guess)[0, 0]
     peaks = tuple(replace(one, rough=one.rough and not known[one.input]) for one in errors.peaks)
-    better = where(known, Errors(guess, rest, correction, knowledge.sized(values, h)), errors)
-    return replace(better, peaks=peaks)
-
-
-def _by_component(v: Combination, u: Combination, at: Functionals) -> FloatArray:
-    """The components of v − û at places, (c, n, B)."""
-    return (v.apply(at) - u.apply(at)).reshape(len(at.blocks), -1, u.width)
+    own = Errors(guess, rest, correction, knowledge.sized(values, h))
+    return replace(where(known, own, errors), peaks=peaks)
 
 
 def _made(operator: Learned, pieces: Pieces) -> GradedParts | None:
@@ -130,11 +144,41 @@ def _made(operator: Learned, pieces: Pieces) -> GradedParts | None:
     mosaic = tiled(problem, pieces, cells, singular, counts, SEED)
     rows = collocate(problem, mosaic.points, ansatz)
     found = glued_operator(problem, mosaic, degrees[mosaic.owners[:, 0]], Partition(), rows, ansatz)
-    return GradedParts(mosaic, rows, found, _middles(operator, pieces, mosaic, found))
+    x, roots = _places(pieces.whole, mosaic)
+    made = GradedParts(mosaic, rows, found, ansatz.evaluations(x), roots, 1.0)
+    return replace(made, constant=_constant(operator, made))
 
 
-def _middles(operator: Learned, pieces: Pieces, mosaic: Mosaic, found: PartsFactorisation) -> Functionals:
-    """All components in the middle of the parts, as far as that is in the domain."""
-    assert isinstance(found.expansion, PartsSpace)
-    x = np.mean(found.expansion.boxes, axis=0)
-    return operator.ansatz.evaluations(x[pieces.whole.contains(x)])
+def _wrong(graded: GradedParts, v: Combination, h: FloatArray) -> FloatArray:
+    parts = errors_by_parts(graded.factorisation, graded.rows, v, h)
+    assert parts is not None
+    return np.max(parts, axis=0) + errors_by_leaks(graded.factorisation, h)
+
+
+def _constant(operator: Learned, graded: GradedParts) -> float:
+    """Waves that travel, and domains that resonate, make more of what is wrong in a part than the part itself does."""
+    probes = probes_of(graded.rows.blocks, frame_of(operator.problem), SEED)
+    h = applied(probes, graded.rows)
+    v = graded.factorisation.answer(h).u
+    error = rms(graded.roots * (applied(probes, graded.places) - v.apply(graded.places))[: len(graded.roots)])
+    return max(1.0, float(np.max(error / _wrong(graded, v, h))))
+
+
+def _places(domain: Domain, mosaic: Mosaic) -> tuple[FloatArray, FloatArray]:
+    """Points of a domain, dense at corners, where least squares err most, and in the middle of parts, (n, 2); and
+    roots of n times their shares of the mean over the domain, (n, 1).
+
+    They are drawn from a mixture of the domain and of copies that shrink to its corners, so that each stands for 1
+    over the density of the mixture.
+    """
+    drawn = domain.sample(WITHIN, seed=SEED).x
+    copies = [(c, 2.0**-k) for c in domain.corners.x for k in range(1, HALVINGS + 1)]
+    x = np.concatenate([drawn, *(c + s * (drawn[:NEAR] - c) for c, s in copies)])
+    x = x[domain.contains(x)]
+    density = np.full(len(x), float(WITHIN))
+    for c, s in copies:
+        density += NEAR / s**2 * domain.contains(c + (x - c) / s)
+    middles = 0.5 * (mosaic.boxes[0] + mosaic.boxes[1])
+    middles = middles[domain.contains(middles)]
+    roots = np.concatenate([np.sqrt(len(x) / density / np.sum(1.0 / density)), np.zeros(len(middles))])
+    return np.concatenate([x, middles]), np.sqrt(len(roots) / len(x)) * roots[:, None]
