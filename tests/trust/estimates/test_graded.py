@@ -5,9 +5,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.language.ops import apply_operator, itself
 from kernop.trust.estimates.graded import _places, graded_parts
-from kernop.trust.estimates.stability import from_fresh_points
 
 pytestmark = pytest.mark.filterwarnings("ignore::kernop.AccuracyWarning")
 
@@ -58,7 +56,7 @@ def operator():
 
 
 def test_free_sides_of_a_wedge_are_not_underestimated(operator):
-    """Smooth spaces, richer and coarser, are all wrong in the same way: by them it is 0.3 of the error."""
+    """Smooth spaces, richer and coarser, are all wrong in the same way: by them it is 0.64 of the error in L2."""
     found, estimate = ratios(operator(free), free, SECTOR)
     assert np.all(found > 1.0)
     assert np.all(found < 3.0)
@@ -125,21 +123,3 @@ def test_places_that_are_dense_at_corners_have_the_means_of_the_domain(operator)
     for function in (lambda x: 1.0 + x[..., 0], lambda x: np.exp(-np.sum((x - corner) ** 2, axis=-1) / 2e-3)):
         true = np.sqrt(np.mean(function(uniform) ** 2))
         np.testing.assert_allclose(np.sqrt(np.mean((roots[:, 0] * function(x)) ** 2)), true, rtol=0.1)
-
-
-def test_where_u_is_prescribed_what_a_search_finds_is_error():
-    """At a corner of a square, between the points of the estimate, r^(3/2) has an error that none of these sees."""
-
-    def corner(x):
-        return jnp.sum(x**2, axis=-1) ** 0.75 * jnp.sin(1.5 * jnp.arctan2(x[..., 1], x[..., 0]) + 0.4)
-
-    problem = ko.Problem(
-        ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE, name="f", data=0.0),
-        ko.Dirichlet(on=SQUARE.boundary, name="g"),
-    )
-    u = ko.learn(problem, points=1500, method=ko.Subspace(500))(corner)
-    x = np.zeros((2000, 2))
-    x[:, 0] = np.geomspace(1e-6, 1.0, 2000)
-    most = np.max(np.abs(np.asarray(u(x)) - np.asarray(apply_operator(itself, corner, SQUARE.boundary.adopt(x)))))
-    assert u.error_estimate(covering=None).linf >= most
-    assert from_fresh_points(u.learned).kind == "fresh points"

@@ -25,13 +25,14 @@ from kernop.trust.estimates.graded import compared
 from kernop.trust.estimates.learned import Learned, rms
 from kernop.trust.estimates.maximum import Data, MaximumBound, maximum_bound
 from kernop.trust.estimates.partwise import errors_by_leaks, errors_by_parts
+from kernop.trust.estimates.prescribed import where_prescribed
 from kernop.trust.estimates.stability import (
     ErrorsFromResiduals,
     ResidualKind,
     from_fresh_points,
     from_own_points,
 )
-from kernop.trust.estimates.unseen import Looked, Unseen, look, seen_where_prescribed, unseen
+from kernop.trust.estimates.unseen import Looked, Unseen, look, unseen
 from kernop.trust.wellposed import natural_weights
 
 #: The correction ê is itself an approximation, and compared at a finite number of points.
@@ -229,12 +230,12 @@ def error_estimate(
     own, at = operator.factorisation, known.at_points
     wrong = None if at is None else errors_by_parts(own, operator.collocated, u, at)
     errors = knowledge.errors(u, residuals, h, wrong)
-    if known.anywhere is not None:
+    if known.anywhere is not None and known.at_tests is not None:
+        errors = where_prescribed(operator, knowledge, u, errors, known.anywhere)
         errors = compared(operator, knowledge, u, errors, residuals, h, known.anywhere)
     looked = {} if search is None or paired else look(operator.problem, u, known.functions, search)
     missed, more = unseen(operator, knowledge, residuals, looked)
     total, size, correction = SAFETY * (errors.guess + more) + errors.rest, errors.solution, errors.correction
-    total[1] = np.maximum(total[1], seen_where_prescribed(operator.problem, looked))
     total = with_doubts(total, size, operator, knowledge, residuals)
     total = total if at is None else total + errors_by_leaks(own, at)
     if paired:

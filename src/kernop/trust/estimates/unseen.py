@@ -222,12 +222,6 @@ def unseen(
     return tuple(found), sizes
 
 
-def seen_where_prescribed(problem: Problem, looked: Mapping[str, Looked]) -> FloatArray | float:
-    """The largest error where a search led and u is prescribed: it is the residual, (B,); 0 without a search."""
-    own = [_direct(condition, looked[condition.name]) for condition in problem.conditions if condition.name in looked]
-    return np.max(own, axis=0) if own else 0.0
-
-
 def _usual(
     operator: Learned, knowledge: ErrorsFromResiduals, condition: Condition, rows: slice, there: Looked
 ) -> float:
