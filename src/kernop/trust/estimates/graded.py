@@ -46,7 +46,7 @@ KNOWN = 0.5
 WITHIN, NEAR, HALVINGS = 4000, 200, 8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class GradedParts(FinerParts):
     """An operator made of parts, and what it takes to compare solutions with its own.
 
@@ -145,7 +145,7 @@ def _made(operator: Learned, pieces: Pieces) -> GradedParts | None:
     rows = collocate(problem, mosaic.points, ansatz)
     found = glued_operator(problem, mosaic, degrees[mosaic.owners[:, 0]], Partition(), rows, ansatz)
     x, roots = _places(pieces.whole, mosaic)
-    made = GradedParts(mosaic, rows, found, ansatz.evaluations(x), roots, 1.0)
+    made = GradedParts(mosaic, rows, found, places=ansatz.evaluations(x), roots=roots, constant=1.0)
     return replace(made, constant=_constant(operator, made))
 
 
