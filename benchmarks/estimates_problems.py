@@ -28,6 +28,7 @@ import kernop as ko
 
 LINE, SQUARE, CUBE = ko.Interval(0, 1), ko.Box([0, 0], [1, 1]), ko.Box([0] * 3, [1] * 3)
 DISK, STRIP = ko.Ball([0, 0], 1), ko.Box([0, 0], [1, 0.1])
+GRISVARD = "Grisvard, Elliptic Problems in Nonsmooth Domains (1985), section 4.4"
 WIDE, QUARTER = ko.Box([-1, -1], [1, 1]), ko.Box([0, -1], [1, 0])
 
 
@@ -67,6 +68,31 @@ def corner(name: str, problem: Any, u: Any, source: str, **inputs: Any) -> Entry
     return Entry("corners", name, problem, {"f": 0.0, "g": u} | inputs, u, source, needs_parts=True)
 
 
+def sector(opening: float, kinds: str) -> Entry:
+    """[−1, 1]² as far as 0 < θ < ω: u = r^α Φ(αθ), fixed (D) or free (N) on the first and on the last side."""
+    along = np.array([np.cos(opening), np.sin(opening)])
+    angles = np.array([0.25, 0.75, 1.25, 1.75]) * np.pi
+    rim = np.sqrt(2.0) * np.stack([np.cos(angles), np.sin(angles)], axis=1)[angles < opening]
+    domain = ko.Polygon(np.concatenate([[[0.0, 0.0], [1.0, 0.0]], rim, [along / np.max(np.abs(along))]]))
+    exponent = np.pi / opening * (0.5 if kinds == "DN" else 1.0)
+
+    def u(x: Any) -> Any:
+        angle = np.mod(np.arctan2(x[..., 1], x[..., 0]) + 1e-12, 2.0 * np.pi)
+        return np.hypot(x[..., 0], x[..., 1]) ** exponent * (np.cos if kinds == "NN" else np.sin)(exponent * angle)
+
+    def free(x: Any) -> Any:
+        first = (np.abs(x[..., 1]) < 1e-9) & (x[..., 0] > -1e-9) & (kinds == "NN")
+        aside = np.abs(x[..., 0] * along[1] - x[..., 1] * along[0]) < 1e-9
+        return first | (aside & (x @ along > -1e-9) & (kinds != "DD"))
+
+    def problem() -> ko.Problem:
+        sides = [ko.Neumann(on=domain.boundary.where(free), name="q", data=0.0)] if kinds != "DD" else []
+        fixed = ko.Dirichlet(on=domain.boundary.where(lambda x: ~free(x)), name="g")
+        return ko.Problem(ko.Equation(minus_laplacian, on=domain, name="f"), fixed, *sides)
+
+    return corner(f"sector of {opening / np.pi:g} π, {kinds}", problem, u, GRISVARD)
+
+
 def plus_smooth(x: Any) -> Any:
     return power(2 / 3)(x) + np.sin(2.0 * x[..., 0]) * np.cosh(2.0 * x[..., 1])
 
@@ -95,8 +121,8 @@ def half_of(entry: Entry) -> str:
 
 
 ONE = {"f": 1.0, "g": 0.0}
-GRISVARD = "Grisvard, Elliptic Problems in Nonsmooth Domains (1985), section 4.4"
 PLAIN = dirichlet(SQUARE, minus_laplacian)
+SECTORS = ((1.25, "DD"), (1.75, "DD"), (1.25, "NN"), (1.75, "NN"), (1.9, "NN"), (0.75, "DN"), (1.75, "DN"))
 TUNING = (
     corner("L-shape, r^(2/3)", without_a_quarter(WIDE), power(2 / 3), GRISVARD, q=power(2 / 3)),
     Entry("corners", "Dirichlet meets Neumann", slit_problem, {"f": 0.0, "g": slit, "q": 0.0}, slit, GRISVARD),
@@ -110,6 +136,7 @@ TUNING = (
     Entry(
         "corners", "a jump of f on a line", dirichlet(LINE, minus_laplacian), {"f": step, "g": 0.0}, stepped, "by hand",
     ),
+    *(sector(opening * np.pi, kinds) for opening, kinds in SECTORS),
     helmholtz("plane waves, ω = 50", 50.0, plane_waves),
     helmholtz("plane waves, ω = 100", 100.0, plane_waves),
     helmholtz("a packet, ω = 100", 100.0, wave_packet),

@@ -79,7 +79,7 @@ def test_of_a_batch_the_narrow_one_is_named(operators):
 
 @pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
 def test_a_peak_on_the_boundary_is_an_error_of_its_height(operators):
-    peak = lambda x: np.exp(-(((x[..., 0] - 0.3171) / 1e-3) ** 2)) * (x[..., 1] == 0.0)
+    peak = lambda x: np.exp(-(((x[..., 0] - 0.3171) / 1e-4) ** 2)) * (x[..., 1] == 0.0)
     u = operators[2](0.0, peak)
     found = u.error_estimate()
     assert u.error_estimate(search=None).linf < 0.5

@@ -29,19 +29,21 @@ class Concentrated:
         name: of the condition.
         input: which of the inputs of a batch; 0 for one.
         place: where it is largest, (d,).
+        rough: is the estimate rough there? Not if û could be compared with a solution made of parts.
     """
 
     name: str
     input: int
     place: FloatArray
+    rough: bool = True
 
     def __str__(self) -> str:
         """What it means, in one sentence."""
         place = ", ".join(f"{x:.3g}" for x in self.place)
+        rough = "; the estimate is rough, and may be twenty times the error" if self.rough else ""
         return (
             f"the residual of {self.name} is concentrated near x = ({place}), as at a corner, a jump or a narrow "
-            "front: u is probably not resolved there, and more centres may not help; the estimate is rough, and may be "
-            "twenty times the error"
+            f"front: u is probably not resolved there, and more centres may not help{rough}"
         )
 
 

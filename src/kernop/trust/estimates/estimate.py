@@ -21,9 +21,11 @@ from kernop.methods.weights import repeated
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.estimates.concentration import Concentrated
 from kernop.trust.estimates.coverings import NotApplicableError
+from kernop.trust.estimates.graded import compared
 from kernop.trust.estimates.learned import Learned, rms
 from kernop.trust.estimates.maximum import Data, MaximumBound, maximum_bound
 from kernop.trust.estimates.partwise import errors_by_leaks, errors_by_parts
+from kernop.trust.estimates.prescribed import where_prescribed
 from kernop.trust.estimates.stability import (
     ErrorsFromResiduals,
     ResidualKind,
@@ -228,6 +230,9 @@ def error_estimate(
     own, at = operator.factorisation, known.at_points
     wrong = None if at is None else errors_by_parts(own, operator.collocated, u, at)
     errors = knowledge.errors(u, residuals, h, wrong)
+    if known.anywhere is not None and known.at_tests is not None:
+        errors = where_prescribed(operator, knowledge, u, errors, known.anywhere)
+        errors = compared(operator, knowledge, u, errors, residuals, h, known.anywhere)
     looked = {} if search is None or paired else look(operator.problem, u, known.functions, search)
     missed, more = unseen(operator, knowledge, residuals, looked)
     total, size, correction = SAFETY * (errors.guess + more) + errors.rest, errors.solution, errors.correction

@@ -107,6 +107,7 @@ class ErrorsFromResiduals(ABC):
         functionals: the conditions at the points.
         answers: what answers data at the points.
         roots: √w of all rows, in the weights of ``answers``, (n, 1).
+        prescribed: the numbers of the conditions that prescribe the one real unknown.
         places: where errors are compared.
         centres: of the richer operator, if there is one.
         constants: C for the residuals that are left over, in the weights of ``answers``, in both norms, (2, U).
@@ -118,8 +119,8 @@ class ErrorsFromResiduals(ABC):
 
     def __init__(self, operator: Learned, functionals: Functionals, answers: Factorisation) -> None:
         self.functionals, self.answers = functionals, answers
-        self._prescribed = _prescribing(operator, functionals)
-        self.places = comparison_places(operator, [operator.problem.conditions[k].on for k in self._prescribed])
+        self.prescribed = _prescribing(operator, functionals)
+        self.places = comparison_places(operator, [operator.problem.conditions[k].on for k in self.prescribed])
         self.roots = np.sqrt(repeated(answers.weights, functionals))[:, None]
 
     def residuals(self, u: Combination, h: FloatArray) -> FloatArray:
@@ -140,7 +141,7 @@ class ErrorsFromResiduals(ABC):
         between the places, functions may be larger, which the values on boundaries tell; but at corners ê overshoots.
         """
         found = self.places.sizes(values, free=True)
-        for k in self._prescribed:
+        for k in self.prescribed:
             rows, (block,) = self.functionals.slices[k], self.functionals.conditions[k].blocks
             found[1] = np.maximum(found[1], np.max(np.abs(prescribed[rows] / block.coefficients), axis=0))
         found[1] = np.maximum(found[1], np.minimum(self.places.sizes(values)[1], NEAR_CORNERS * found[1]))
@@ -206,22 +207,29 @@ class Fresh(ErrorsFromResiduals):
             guess = np.stack([self.places.at_most(v.apart), correction[1]])
             every.append(Errors(guess, constants[..., None] * v.size + u.gaps()[:, None], correction, solution))
         flags = concentrated(self.functionals, others[0].left, self._usual)
-        if not flags.any():
-            return least(every)
-        doubted = replace(every[0], guess=self._doubted(every[0].guess, residuals, others[0], others[2]))
+        kept, chosen = self._kept(others[0], others[2]), least(every)
+        slow = (kept >= 1.0) & np.any(every[0].guess > 0.0, axis=(0, 1))
+        if not flags.any() and not slow.any():
+            return chosen
+        apart = kept * self._from_coarser(residuals, others[0])
+        doubted = replace(every[0], guess=np.maximum(every[0].guess, apart))
+        chosen = where(slow, replace(chosen, guess=np.maximum(chosen.guess, apart)), chosen)
         peaks = where_concentrated(self.functionals, others[0].left, flags, self._names)
-        return replace(where(np.logical_or.reduce(flags), doubted, least(every)), peaks=peaks)
+        return replace(where(np.logical_or.reduce(flags), doubted, chosen), peaks=peaks)
 
-    def _doubted(self, guess: FloatArray, residuals: FloatArray, richer: Other, coarser: Other) -> FloatArray:
-        """‖ê‖, or ‖ê − T″r‖ if it is larger, (2, U, B).
+    def _from_coarser(self, residuals: FloatArray, richer: Other) -> FloatArray:
+        """‖ê − T″r‖, (2, U, B)."""
+        other = self._coarser.answer(residuals).u.apply(self.places.functionals)
+        return self.sized(richer.apart - other, residuals)
+
+    def _kept(self, richer: Other, coarser: Other) -> FloatArray:
+        """Of the distance between ê and T″r, so much is error of T', (B,).
 
         T″ may be far from u because it is coarse. If T' leaves a part q of what T″ leaves of the data, then of the
-        distance between them about q is error of T'.
+        distance between them about q is error of T': all of it where both leave about as much, and converge slowly.
         """
-        other = self._coarser.answer(residuals).u.apply(self.places.functionals)
         lost = rms(richer.roots * coarser.left)
-        fell = np.divide(FALLS * richer.size, lost, out=np.ones_like(lost), where=lost > 0.0)
-        return np.maximum(guess, np.minimum(1.0, fell) * self.sized(richer.apart - other, residuals))
+        return np.minimum(1.0, np.divide(FALLS * richer.size, lost, out=np.ones_like(lost), where=lost > 0.0))
 
     def _others(self, residuals: FloatArray, h: FloatArray, found: FloatArray) -> tuple[Other, Other, Other]:
         """û + T'r, T'h and T″h for data h and its residuals (n, B), of solutions û with these values at the places."""
