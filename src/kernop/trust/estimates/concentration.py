@@ -40,7 +40,7 @@ class Concentrated:
     def __str__(self) -> str:
         """What it means, in one sentence."""
         place = ", ".join(f"{x:.3g}" for x in self.place)
-        rough = "; the estimate is rough, and may be twenty times the error" if self.rough else ""
+        rough = "; the estimate is rough: from a tenth of the error to twenty times" if self.rough else ""
         return (
             f"the residual of {self.name} is concentrated near x = ({place}), as at a corner, a jump or a narrow "
             f"front: u is probably not resolved there, and more centres may not help{rough}"
