@@ -15,7 +15,7 @@ from kernop.geometry.cells import Face
 FEWEST = 4
 
 #: Places and normals on a seam, (n, d) each, for nodes in [0, 1]^(d−1), (n, d − 1).
-Placing = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+OnFace = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class SeamLine:
 
     below: int
     above: int
-    place: Placing
+    place: OnFace
     cut: bool = False  # in space: nodes are scattered, and place gives some of them
 
 
@@ -48,7 +48,7 @@ def length_beside(span: FloatArray, sides: FloatArray) -> float:
     return max(float(np.max(span / sides)), float(np.linalg.norm(span) / np.max(sides)))
 
 
-def placed_on(face: Face, low: FloatArray, high: FloatArray) -> Placing:
+def placed_on(face: Face, low: FloatArray, high: FloatArray) -> OnFace:
     """Nodes on the part of a face between two corners."""
 
     def place(nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
