@@ -121,7 +121,8 @@ class Subtrees:
 
     def __init__(self, root: Cell, parts: Sequence[Sequence[int]], glue: Glue, single: Sequence[bool]) -> None:
         self._root, self._parts, self._glue = root, parts, glue
-        self._open = [cell for cell in _cut(root, parts) if cell is not root and self._all(cell, single)]
+        several = len(single) > SUBTREE
+        self._open = [cell for cell in _cut(root, parts) if self._all(cell, single)] if several else []
         self.ready: dict[int, Merged] = {}
         self.worst = 1.0
         self._solvable = True
