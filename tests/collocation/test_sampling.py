@@ -32,6 +32,7 @@ from kernop.basics.errors import (
 )
 from kernop.collocation.sampling import BOUNDARY_DENSITY, DEFAULT_POINTS, between, interior, sample, share_out
 from kernop.collocation.units import frame_of
+from kernop.trust.resolution import with_interfaces
 
 SQUARE = Box([0, 0], [1, 1])
 
@@ -347,3 +348,15 @@ class TestRules:
         wrong = ko.Points(rule.x, weight=None if factor is None else factor * rule.weight)
         with pytest.raises(ArgumentError, match=r"points\['m'\]: got (points without weights|weights that add up to)"):
             self.taken(wrong)
+
+
+@pytest.mark.parametrize(("total", "least"), [(2000, 48), (400, 20)])
+def test_interfaces_have_points_however_small_they_are(total, least):
+    """At least 48 on a curve, if that is at most a twentieth of all; by measure it would be 1."""
+    a, disk = ko.Piecewise({ko.Ball([0, 0], 1e-3): 10.0}, otherwise=1.0), ko.Ball([0, 0], 1)
+    equation = ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=disk, name="f")
+    found = with_interfaces(ko.Problem(equation, ko.Dirichlet(on=disk.boundary, name="g")))
+    counts = share_out(found, total)
+    assert counts["piece0_jump"] == counts["piece0_flux"]
+    assert abs(counts["piece0_jump"] - least) <= 1
+    assert sum(counts.values()) <= total

@@ -168,3 +168,11 @@ def test_triangles_of_a_linear_function_lie_on_its_plane():
     u, v = np.linalg.svd(normal[None])[2][1:]
     p = 0.123 * normal + rng.uniform(-2, 2, (400_000, 1)) * u + rng.uniform(-2, 2, (400_000, 1)) * v
     assert area == pytest.approx(16.0 * np.mean(np.all(np.abs(p) <= 1.0, axis=1)), rel=1e-2)
+
+
+def test_no_points_are_asked_for():
+    """As where none of the points of a `Piecewise` lies near this piece: it was a ValueError."""
+    disk = ko.Implicit(lambda x: np.hypot(x[..., 0], x[..., 1]) - 0.3, ([-0.5, -0.5], [0.5, 0.5]))
+    assert disk.holds(np.empty((0, 2))).shape == (0,)
+    assert disk.level.gradient(np.empty((0, 2))).shape == (0, 2)
+    assert np.array_equal(ko.Piecewise({disk: 2.0}, otherwise=1.0)(np.array([[2.0, 0.0], [0.0, 3.0]])), [1.0, 1.0])

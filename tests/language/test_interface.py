@@ -6,8 +6,10 @@ import pytest
 
 import kernop as ko
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, KernopError, OperatorError
+from kernop.collocation.subdomains import subdomains_of
 from kernop.language.interface import Flux, flux_of
 from kernop.language.ops import apply_operator
+from kernop.trust.resolution import with_interfaces
 
 SQUARE, DISK = ko.Box([-1, -1], [1, 1]), ko.Ball([0, 0], 0.5)
 STEP = lambda x: jnp.where(jnp.sum(x**2, axis=-1) < 0.25, 3.0, 1.0)
@@ -131,3 +133,28 @@ def test_what_two_interfaces_say_of_one_place_must_agree():
     half = ko.Interface(DISK.boundary.where(lambda x: x[..., 0] > 0), flux_jump=1.0, name="j")
     with pytest.raises(ArgumentError, match=r"j: flux_jump: got 1\.0 at .*, where 'i_flux' says"):
         problem(op, ko.Interface(DISK.boundary, name="i"), half)
+
+
+ROUND, OTHER = ko.Ball([0.3, 0.3], 0.2), ko.Ball([0.7, 0.7], 0.1)
+
+
+@pytest.mark.parametrize(
+    ("region", "interfaces", "pieces"),
+    [
+        (ROUND - ko.Ball([0.3, 0.3], 0.1), 2, 3),
+        (ROUND | OTHER, 2, 3),
+        ((ROUND - ko.Ball([0.3, 0.3], 0.1)) | OTHER, 3, 4),
+        (ROUND | ko.Ball([0.4, 0.4], 0.2), 1, 2),
+        (ROUND - ko.Ball([0.5, 0.3], 0.1), 1, 2),
+        (ROUND & ko.Ball([0.4, 0.4], 0.2), 1, 2),
+    ],
+    ids=["ring", "two disks", "ring and disk", "overlapping", "notched", "lens"],
+)
+def test_what_lies_apart_has_functions_of_its_own(region, interfaces, pieces):
+    """Combinations whose boundaries do not meet are several interfaces; the inside of a ring is a piece."""
+    a = ko.Piecewise({region: 10.0}, otherwise=1.0)
+    square = ko.Box([0, 0], [1, 1])
+    equation = ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=square)
+    found = with_interfaces(ko.Problem(equation, ko.Dirichlet(on=square.boundary)))
+    assert len(found.cuts) == interfaces
+    assert len(subdomains_of(found)) == pieces

@@ -30,6 +30,9 @@ DEFAULT_POINTS = 2000
 BOUNDARY_DENSITY = 1.5
 #: The largest part of the points that boundaries get: in many dimensions they measure more than the inside.
 MOST_AROUND = 0.5
+#: Interfaces on curves and on surfaces get at least so many points each, however small they are, if these are at most
+#: this part of all: fewer do not tie what lies within to what lies around.
+LEAST_ACROSS, PART_ACROSS = {1: 48, 2: 200}, 0.05
 #: Points of the quadrature rule of an integral, on a line, on a surface, and beyond.
 QUADRATURE = (64, 1024, 8000)
 #: How far the weights of a user's rule may add up to something else than the measure, which may be an estimate.
@@ -194,7 +197,9 @@ def share_out(problem: Problem, total: int, *, whole_clouds: bool = False) -> di
     counts |= _of_clouds(clouds, MOST_OF_CLOUDS if whole_clouds else max(part, len(clouds)), warned=whole_clouds)
     spread = {name: region for name, region in others.items() if region.intrinsic_dim > 0}
     left = total - min(part, sum(clouds.values())) - sum(counts[name] for name in others if name in counts)
-    counts |= _inside_and_around(spread, frame_of(problem), left)
+    few = {c.name: LEAST_ACROSS.get(c.on.intrinsic_dim, 1) for c in problem.conditions if c.across}
+    least = {name: max(1, min(number, int(PART_ACROSS * left))) for name, number in few.items()}
+    counts |= _inside_and_around(spread, frame_of(problem), left, least)
     return {name: (counts | rules)[name] for name in problem.names}
 
 
@@ -211,18 +216,20 @@ def _of_clouds(sizes: dict[str, int], most: int, warned: bool) -> dict[str, int]
     return used
 
 
-def _inside_and_around(regions: dict[str, Region], frame: Frame, total: int) -> dict[str, int]:
-    """By a common spacing, unless boundaries would get more than their part of the points."""
-    counts, top = _by_spacing(regions, frame, total), max((r.intrinsic_dim for r in regions.values()), default=0)
+def _inside_and_around(
+    regions: dict[str, Region], frame: Frame, total: int, least: Mapping[str, int]
+) -> dict[str, int]:
+    """By a common spacing, unless boundaries would get more than their part of the points; some have a least number."""
+    counts, top = _by_spacing(regions, frame, total, least), max((r.intrinsic_dim for r in regions.values()), default=0)
     around = {name: region for name, region in regions.items() if region.intrinsic_dim < top}
     most = max(int(MOST_AROUND * total), len(around))
     if not around or sum(counts[name] for name in around) <= most:
         return counts
     inside = {name: region for name, region in regions.items() if name not in around}
-    return _by_spacing(inside, frame, total - most) | _by_spacing(around, frame, most)
+    return _by_spacing(inside, frame, total - most, least) | _by_spacing(around, frame, most, least)
 
 
-def _by_spacing(regions: dict[str, Region], frame: Frame, total: int) -> dict[str, int]:
+def _by_spacing(regions: dict[str, Region], frame: Frame, total: int, least: Mapping[str, int]) -> dict[str, int]:
     """The common spacing h is found by bisection."""
     if not regions:
         return {}
@@ -234,7 +241,7 @@ def _by_spacing(regions: dict[str, Region], frame: Frame, total: int) -> dict[st
         scales[name] = m, frame.measure(region) ** (1.0 / m) * (1.0 if m == top else BOUNDARY_DENSITY)
 
     def counts(h: float) -> dict[str, int]:
-        return {name: max(1, round((scale / h) ** m)) for name, (m, scale) in scales.items()}
+        return {name: max(least.get(name, 1), round((scale / h) ** m)) for name, (m, scale) in scales.items()}
 
     longest = max(scale for _, scale in scales.values())
     low, high = longest / (max(total, 1) + 1), 2.0 * longest

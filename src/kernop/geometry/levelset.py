@@ -45,7 +45,7 @@ class LevelSet:
 
     def values(self, x: FloatArray) -> FloatArray:
         """f at the rows of x, (n,)."""
-        found = np.concatenate([self._values(part)[: len(part)] for part in _chunks(x)])
+        found = np.concatenate([np.empty(0), *(self._values(part)[: len(part)] for part in _chunks(x))])
         if not np.all(np.isfinite(found)):
             got = f"a function that is not finite at {x[np.argmin(np.isfinite(found))]}"
             raise fail(NonFiniteError, NAME, got, "make it finite within bounds")
@@ -81,7 +81,7 @@ class LevelSet:
         if derivative is not None:
             with float64():
                 parts = [np.asarray(derivative(_padded(part)))[: len(part)] for part in _chunks(x)]
-            found = np.concatenate(parts)
+            found = np.concatenate([np.empty((0, self.dim)), *parts])
         else:
             step = DIFFERENCE * self.extent
             shifts = step * np.eye(self.dim)

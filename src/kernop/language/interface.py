@@ -13,7 +13,7 @@ import numpy as np
 from kernop.basics.checks import check_kind
 from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, OperatorError, describe, fail, naming
 from kernop.basics.precision import eagerly
-from kernop.geometry import Points, Region, SpaceTime
+from kernop.geometry import Points, Region, SetOperation, SpaceTime
 from kernop.language.calculus import collecting_fluxes
 from kernop.language.conditions import Compound, Condition
 from kernop.language.fields import Field, Unknown, VectorField
@@ -233,9 +233,9 @@ def completed(problem: Problem, functions: Sequence[Piecewise]) -> Problem:
     """
     regions = list({id(region): region for function in functions for region in function.regions}.values())
     equations = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
-    lasting = [_while(region, [c.on for c in equations]) for region in regions]
+    lasting = [_while(own, [c.on for c in equations]) for region in regions for own in _simple(region)]
     bounded = [boundary for boundary in map(boundary_of, lasting) if boundary is not None]
-    if problem.cuts or problem.unknowns.single is None or not regions or len(bounded) < len(regions):
+    if problem.cuts or problem.unknowns.single is None or not regions or len(bounded) < len(lasting):
         return problem
     interfaces: list[Interface] = []
     for k, surface in enumerate(bounded):
@@ -249,6 +249,22 @@ def completed(problem: Problem, functions: Sequence[Piecewise]) -> Problem:
         if np.any(between_domains(surface, points, [c.on for c in equations]) & here):
             interfaces.append(Interface(surface if np.all(here) else surface.where(new), name=f"piece{k}"))
     return Problem(*problem.conditions, *interfaces, unknowns=problem.unknowns) if interfaces else problem
+
+
+def _simple(region: Region) -> list[Region]:
+    """Domains whose boundaries together are that of a region: those of which it is made, if these do not meet.
+
+    What lies within a ring and what lies around it are then subdomains of their own; so are two disks.
+    """
+    if isinstance(region, SpaceTime):
+        own = _simple(region.space)
+        return [SpaceTime(part, region.times) for part in own] if len(own) > 1 else [region]
+    if not isinstance(region, SetOperation) or region.operation == "&":
+        return [region]
+    first, second = region.first, region.second
+    within, beyond = first.height(second.boundary.sample(LOOK).x), second.height(first.boundary.sample(LOOK).x)
+    apart = np.all(beyond > 0.0) and np.all(within < 0.0 if region.operation == "-" else within > 0.0)
+    return [*_simple(first), *_simple(second)] if apart else [region]
 
 
 def _while(region: Region, domains: Sequence[Region]) -> Region:

@@ -13,6 +13,7 @@ from kernop.basics.progress import Stages
 from kernop.collocation.data import Input, inputs_in_advance
 from kernop.collocation.sampling import sample
 from kernop.collocation.scales import condition_sizes, fitted
+from kernop.collocation.squeezed import squeezed
 from kernop.collocation.units import frame_of
 from kernop.kernels import CustomKernel, Kernel
 from kernop.language.functions import Function
@@ -118,6 +119,7 @@ def learn(
         if found is not None:
             return _examined(found, task, stage)
         _warn_of_jumps(problem)
+        _warn_of_thin(problem)
         if tol is None and not task.open(chosen):
             known = () if inputs is None or passes is None else inputs_in_advance(problem, inputs)
             return _once(task, chosen, points, stage, known, passes)
@@ -228,6 +230,17 @@ def _warn_of_jumps(problem: Problem) -> None:
             "form, piece by piece: the flux is not continuous there, as a physical problem asks"
         )
         warnings.warn(text, JumpWarning, stacklevel=3)
+
+
+def _warn_of_thin(problem: Problem) -> None:
+    """Say where a piece between jumps is too thin for functions that are smooth, to the caller of `learn`."""
+    found = squeezed(problem)
+    if found is not None:
+        text = (
+            f"{found}: u may change across it, and the smooth function that it has on both sides cannot; name both "
+            "sides as pieces of their own, ko.Piecewise({one: …, layer: …, other: …}), or take method=ko.Partition()"
+        )
+        warnings.warn(text, AccuracyWarning, stacklevel=3)
 
 
 def _stated(

@@ -20,7 +20,7 @@ from kernop.basics.errors import FloatArray, IntArray, JumpError, fail
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import Extended, stored
 from kernop.collocation.ansatz import Tabulated
-from kernop.collocation.cells.jumps import jumps
+from kernop.collocation.cells.jumps import broken, jumps
 from kernop.collocation.subdomains import Subdomains, subdomains_of
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
@@ -35,8 +35,8 @@ from kernop.language.unknowns import Unknowns
 
 #: Segments that are looked at, and the worst of them that are searched for a jump.
 SEGMENTS, SEARCHED = 1000, 32
-#: Points at which it is seen whether a function jumps within a part.
-LOOKED_AT = 2048
+#: Points at which it is seen whether a function jumps within a part; and of a piece, whether it is in a region.
+LOOKED_AT, FEW = 2048, 64
 #: Disagreement, relative to the coefficient: below the first it is smooth, above the second it is not resolved.
 SMOOTH, UNRESOLVED = 1e-6, 0.02
 #: Halvings of a segment in the search for a jump; what is then left of the difference, relative, is a jump.
@@ -77,7 +77,8 @@ def roughness(
     unknowns: Unknowns = SCALAR,
     parts: Subdomains | None = None,
 ) -> Roughness:
-    """How rough the coefficients are that a condition differentiates; a jump in one of them is refused.
+    """How rough the coefficients are that a condition differentiates; a jump in one of them is refused. And is there a
+    point in each piece of all that jump?
 
     Arguments:
         points: where the condition is collocated.
@@ -89,7 +90,17 @@ def roughness(
     with eagerly():
         sources = differentiated(condition.op, points, unknowns, of=condition.of, name=name)
         found = [_looked_at(c, points, frame, name, parts) for c in sources]
+        found += [_without_points(function, condition, points) for function in broken(condition, unknowns)]
     return max(found, key=lambda r: r.part, default=Roughness())
+
+
+def _without_points(function: Piecewise, condition: Condition, points: Points) -> Roughness:
+    """All of a coefficient is missed where it has a piece, in the region of a condition, in which there is no point."""
+    held = np.unique(function.which(points.x))
+    for k, region in enumerate(function.regions):
+        if k not in held and np.any(condition.on.contains(region.sample(FEW).x)):
+            return Roughness(1.0, f"no point of {condition.name!r} lies in {region!r}, where")
+    return Roughness()
 
 
 def with_interfaces(problem: Problem) -> Problem:

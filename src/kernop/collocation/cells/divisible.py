@@ -7,7 +7,7 @@ import numpy as np
 from kernop.basics.errors import ArgumentError, fail
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.cells.elliptic import equations_of, kind_of
-from kernop.collocation.cells.jumps import jumps
+from kernop.collocation.cells.jumps import broken
 from kernop.collocation.cells.lasting import lasting_region, space_of, times_of, without_parts
 from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.subdomains import Subdomains, occurring
@@ -60,7 +60,7 @@ def supported_pieces(problem: Problem) -> Pieces | str:
 
 def jump_parts(problem: Problem) -> Subdomains | None:
     """The pieces between which coefficients jump, as far as the problem tells."""
-    functions = [own for c in problem.conditions for own in jumps(c, problem.unknowns)]
+    functions = [own for c in problem.conditions for own in broken(c, problem.unknowns)]
     regions = [*problem.cuts, *(region for function in functions for region in function.regions)]
     regions = list({id(region): region for region in regions}.values())
     if not regions:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kernop.basics.frozen import Kept
 from kernop.basics.precision import eagerly
 from kernop.collocation.ansatz import Tabulated
 from kernop.geometry import Points, Region
+from kernop.language.coefficients import Coefficient
 from kernop.language.conditions import Condition
-from kernop.language.ops import SCALAR, differentiated, itself
+from kernop.language.ops import SCALAR, differentiated, itself, linear_forms
 from kernop.language.piecewise import Piecewise
-from kernop.language.unknowns import Unknowns
+from kernop.language.unknowns import Operator, Unknowns
 
 #: A point of a region, by which a message says that an operator is not linear.
 _somewhere: Kept[Region, Points] = Kept()
@@ -17,10 +20,26 @@ _somewhere: Kept[Region, Points] = Kept()
 
 def jumps(condition: Condition, unknowns: Unknowns = SCALAR) -> tuple[Piecewise, ...]:
     """The `Piecewise` coefficients that a condition differentiates, each once."""
+    return _among(condition, unknowns, differentiated)
+
+
+def broken(condition: Condition, unknowns: Unknowns = SCALAR) -> tuple[Piecewise, ...]:
+    """All `Piecewise` coefficients of a condition, each once: where one jumps, so does a derivative of u."""
+    return _among(condition, unknowns, _coefficients)
+
+
+def _among(
+    condition: Condition, unknowns: Unknowns, coefficients: Callable[..., list[Coefficient]]
+) -> tuple[Piecewise, ...]:
     if condition.op is itself or isinstance(condition.op, Tabulated):
         return ()
     with eagerly():
         place = _somewhere.of(condition.on, lambda: condition.on.sample(1))
-        sources = differentiated(condition.op, place, unknowns, of=condition.of, name=condition.name)
-    found = (own for source in sources for own in source.functions if isinstance(own, Piecewise))
-    return tuple({id(own): own for own in found}.values())
+        found = coefficients(condition.op, place, unknowns, of=condition.of, name=condition.name)
+    pieces = (own for c in found for own in c.functions if isinstance(own, Piecewise))
+    return tuple({id(own): own for own in pieces}.values())
+
+
+def _coefficients(op: Operator, points: Points, unknowns: Unknowns, *, of: str | None, name: str) -> list[Coefficient]:
+    forms, _ = linear_forms(op, points, unknowns, of=of, name=name)
+    return [c for form in forms for c in form.terms.values()]

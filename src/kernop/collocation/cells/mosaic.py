@@ -21,6 +21,8 @@ from kernop.geometry.sequences import gauss
 
 #: What a cell, or a part, is at a place where u is singular: one that touches it, or a star around it.
 TIP, STAR = 1, 2
+#: A cell is looked at so far beyond its faces, as a part of its sides.
+BESIDE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,10 +226,18 @@ class Mosaic:
         return found
 
     def locate(self, x: FloatArray) -> NDArray[np.intp]:
-        """The part that holds each point x (n, d), or one of its cell: (n,)."""
+        """The part that holds each point x (n, d), or one of its cell: (n,).
+
+        On a face where coefficients jump it is the part of the piece to which they say that the point belongs.
+        """
         cells, pieces = self.cells.locate(x), self.pieces.which(x)
         table = np.full((len(self.cells.leaves), len(self.pieces)), -1, dtype=np.intp)
         table[self.owners[:, 0], self.owners[:, 1]] = np.arange(len(self.owners))
         first = np.array([own[0] for own in self.of_cells])
         found = table[cells, pieces]
+        lost = np.flatnonzero(found < 0)
+        for step in (*np.eye(x.shape[1]), *-np.eye(x.shape[1])) if len(lost) and len(self.pieces) > 1 else ():
+            sides = self.cells.high[cells[lost]] - self.cells.low[cells[lost]]
+            beside = table[self.cells.locate(x[lost] + BESIDE * step * sides), pieces[lost]]
+            found[lost] = np.where(found[lost] >= 0, found[lost], beside)
         return np.where(found >= 0, found, first[cells])

@@ -10,8 +10,10 @@ import numpy as np
 
 from kernop.basics.progress import Stages
 from kernop.collocation.cells.divisible import pieces_of, supported_pieces
+from kernop.collocation.cells.jumps import broken, jumps
 from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.cells.singularities import singular_places
+from kernop.collocation.squeezed import squeezed
 from kernop.geometry.edges import reentrant
 from kernop.language.problem import Problem
 from kernop.learning.parts.partitioned import CANNOT, cells_for, partitioned
@@ -20,6 +22,7 @@ from kernop.learning.task import Task
 from kernop.methods.parts.partition import Partition
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Report
+from kernop.trust.resolution import with_interfaces
 
 #: Where u is like r to a power below this, one space is not enough.
 ROUGH = 1.0 - 1e-6
@@ -32,14 +35,17 @@ def in_parts_at_once(
 ) -> SolutionOperator | None:
     """An operator made of parts, where no smooth space is good enough: at corners, changes and crossings of jumps.
 
-    Jumps without corners or crossings are left to one space for each side, unless a tolerance is asked for. In space
-    and time parts are taken for a tolerance where coefficients jump on an interval: over the plane they take minutes.
+    Jumps without corners or crossings are left to one space for each side, unless a tolerance is asked for, a piece
+    between them is too thin for that, or nothing differentiates the coefficient, so that both sides would share one
+    space; on a line parts cost no more. In space and time parts are taken for a tolerance where coefficients jump on an
+    interval: over the plane they take minutes.
 
     Arguments:
         task: with the problem as the user stated it: parts need no interfaces where coefficients jump.
         tol: what is asked for; None for what is good enough by default, if a modest number of cells is enough.
     """
-    reason = singular(task.problem, ROUGH, jumps=tol is not None)
+    jumps_count = tol is not None or task.problem.dim == 1
+    reason = singular(task.problem, ROUGH, jumps=jumps_count) or _between(task.problem)
     if reason is None or (tol is None and not _modest(task.problem)):
         return None
     if task.problem.timed and (tol is None or task.problem.dim > 2):
@@ -51,6 +57,17 @@ def in_parts_at_once(
         return None
     assert found.report is not None
     return replace(found, report=replace(found.report, space=f"{found.report.space}, because {reason}"))
+
+
+def _between(problem: Problem) -> str | None:
+    """Why one space for each piece between jumps is not enough in the plane, in words; None if it is."""
+    if problem.dim != 2 or problem.timed or isinstance(supported_pieces(problem), str):
+        return None
+    conditions, unknowns = problem.conditions, problem.unknowns
+    if any(len(broken(c, unknowns)) > len(jumps(c, unknowns)) for c in conditions):
+        return "a coefficient that nothing differentiates jumps"
+    found = squeezed(with_interfaces(problem))
+    return None if found is None else str(found)
 
 
 def in_parts_if_better(
