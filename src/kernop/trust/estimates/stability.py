@@ -72,6 +72,8 @@ class Errors:
         correction: ‖ê‖; 0 without it.
         solution: ‖û + ê‖, which is as near to ‖u‖ as we can tell; ‖û‖ without ê.
         peaks: residuals that are concentrated.
+        doubtful: do smooth fields say little of this error, because residuals are concentrated or converge slowly?
+            (B,), or None for none.
     """
 
     guess: FloatArray
@@ -79,6 +81,7 @@ class Errors:
     correction: FloatArray
     solution: FloatArray
     peaks: tuple[Concentrated, ...] = ()
+    doubtful: BoolArray | None = None
 
 
 def least(every: Sequence[Errors]) -> Errors:
@@ -215,7 +218,8 @@ class Fresh(ErrorsFromResiduals):
         doubted = replace(every[0], guess=np.maximum(every[0].guess, apart))
         chosen = where(slow, replace(chosen, guess=np.maximum(chosen.guess, apart)), chosen)
         peaks = where_concentrated(self.functionals, others[0].left, flags, self._names)
-        return replace(where(np.logical_or.reduce(flags), doubted, chosen), peaks=peaks)
+        sharp = np.logical_or.reduce(flags)
+        return replace(where(sharp, doubted, chosen), peaks=peaks, doubtful=sharp | slow)
 
     def _from_coarser(self, residuals: FloatArray, richer: Other) -> FloatArray:
         """‖ê − T″r‖, (2, U, B)."""
@@ -314,6 +318,7 @@ class LeftOut(ErrorsFromResiduals):
         found = u.apply(self.places.functionals)
         truth = self.places.sizes(applied(probes, self.places.functionals) - found)
         size = rms(self.roots * self.residuals(u, applied(probes, self.functionals)))
+        self._usual = np.max(tails(self.functionals, self.residuals(u, applied(probes, self.functionals))), axis=1)
         self._relative = size / self.places.sizes(found)[0]  # (U, probes)
         self._ratios = truth / size
         self.constants = _upper(truth, size)
@@ -329,7 +334,8 @@ class LeftOut(ErrorsFromResiduals):
         nearest = np.argsort(np.abs(apart), axis=1)[None, :, : max(1, round(SIMILAR * apart.shape[1]))]
         constant = np.max(np.take_along_axis(self._ratios[..., None], nearest, axis=2), axis=2)  # (2, U, B)
         rest = np.zeros_like(solution) + u.gaps()[:, None]
-        return Errors(UNLIKE * constant * size, rest, np.zeros_like(solution), solution)
+        doubtful = np.logical_or.reduce(concentrated(self.functionals, residuals, self._usual))
+        return Errors(UNLIKE * constant * size, rest, np.zeros_like(solution), solution, doubtful=doubtful)
 
 
 _fresh: Kept[Factorisation, ErrorsFromResiduals] = Kept()
