@@ -129,7 +129,9 @@ def edge(name: str, power: float, turn: float, free: bool) -> Entry:
         equation = ko.Equation(lambda v: -ko.laplacian(v), on=body, name="f")
         if not free:
             return ko.Problem(equation, ko.Dirichlet(on=rim, name="g"))
-        on_quarter = lambda x: (np.abs(x[..., 0]) < 1e-9) & (x[..., 1] < 0) | (np.abs(x[..., 1]) < 1e-9) & (x[..., 0] > 0)
+        on_quarter = lambda x: (
+            (np.abs(x[..., 0]) < 1e-9) & (x[..., 1] < 0) | (np.abs(x[..., 1]) < 1e-9) & (x[..., 0] > 0)
+        )
         outer = rim.where(lambda x: ~on_quarter(x))
         return ko.Problem(equation, ko.Dirichlet(on=outer, name="g"), ko.Neumann(on=sides, name="q"))
 

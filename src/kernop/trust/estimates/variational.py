@@ -2,7 +2,7 @@
 
 At a corner least squares bend û everywhere, and richer and coarser spaces in the same way, so that they may agree and
 be wrong. Galerkin's solutions v and v″, of which the second has a quarter of the functions, are as good as their spaces
-are: ‖u − û‖ ≤ ‖v − û‖ + ‖u − v‖, and ‖u − v‖ ≤ κ ‖v − v″‖ with κ = 1/(4^(2α/d) − 1), if u is as r^α at a place.
+are: ‖u − û‖ ≤ ‖v − û‖ + ‖u − v‖, and where u is as r^α, ‖u − v‖ ≈ κ ‖v − v″‖ with κ = 1 / (4^(2α/d) − 1).
 """
 
 from __future__ import annotations
@@ -21,18 +21,22 @@ from kernop.geometry import Points
 from kernop.methods import Combination, Setting, Subspace
 from kernop.methods.parts.space import PartsSpace
 from kernop.trust.estimates.galerkin import Galerkin, galerkin
-from kernop.trust.estimates.learned import SEED, Learned, rms
+from kernop.trust.estimates.learned import SEED, Learned, Places, rms
 from kernop.trust.estimates.stability import COARSER, Errors, ErrorsFromResiduals, where
 from kernop.trust.estimates.weakform import weak_form
 
-#: v has a function for so many data, at most so many functions, and sums are over so many points for each of them.
-DATA, MOST, POINTS = 5, 600, 8
-#: What is singular is as r^½, or smoother.
+#: v has a function for so many data, and at most so many for each component in 2 and 3 dimensions, and in all; sums are
+#: over so many points for each of them.
+DATA, MOST, IN_ALL, POINTS = 6, {2: 400, 3: 1000}, 1000, 8
+#: u is as r^α with this α, or smoother.
 EXPONENT = 0.5
-#: v counts alone if what is wrong with it is at most this part of ‖v − û‖, beside others up to all of it …
-KNOWN = 0.5
-#: … and smooth fields are answered to this part of themselves: else the weak form is not that of the problem.
+#: v counts alone if what is wrong with it is at most this part of ‖v − û‖; else it raises what others say, up to so
+#: many times: where v is no better than û it may be all that is wrong.
+KNOWN, RAISED = 0.5, 3.0
+#: Smooth fields are answered to this part of themselves: else the weak form is not that of the problem …
 SMOOTH = 0.1
+#: … and of errors that are less than this part of u, sums over points tell nothing.
+LEAST = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +44,19 @@ class Variational:
     """Galerkin's solutions for data at the points of an estimate, with more functions and with fewer.
 
     Arguments:
+        finer, coarser: for v and v″.
         floor: of the error of v, relative to v: what sums over points leave of smooth fields.
     """
 
     finer: Galerkin
     coarser: Galerkin
     floor: float
+
+    def answers(self, h: FloatArray, places: Places) -> tuple[FloatArray, FloatArray]:
+        """v at the places, (m, B), for data h (n, B), and what is wrong with it, (2, U, B)."""
+        v, coarser = (own.answer(h).apply(places.functionals) for own in (self.finer, self.coarser))
+        slow = 1.0 / (COARSER ** (-2.0 * EXPONENT / self.finer.expansion.dim) - 1.0)
+        return v, slow * places.sizes(v - coarser) + self.floor * places.sizes(v)
 
 
 _kept: Kept[ErrorsFromResiduals, Variational | None] = Kept()
@@ -64,7 +75,12 @@ def variational(operator: Learned, knowledge: ErrorsFromResiduals) -> Variationa
 
 
 def by_weak_form(
-    operator: Learned, knowledge: ErrorsFromResiduals, u: Combination, errors: Errors, residuals: FloatArray, h: FloatArray
+    operator: Learned,
+    knowledge: ErrorsFromResiduals,
+    u: Combination,
+    errors: Errors,
+    residuals: FloatArray,
+    h: FloatArray,
 ) -> Errors:
     """Errors of B solutions û, by Galerkin's solutions where these are known well enough and others are doubtful.
 
@@ -72,35 +88,34 @@ def by_weak_form(
         errors: by least squares.
         residuals, h: at the points of the estimate, (n, B).
     """
-    doubtful = errors.doubtful
-    if doubtful is None or not np.any(doubtful) or isinstance(u.expansion, PartsSpace):
+    said = errors.guess + errors.rest
+    if errors.doubtful is None or isinstance(u.expansion, PartsSpace):
         return errors
-    found = variational(operator, knowledge)
+    doubtful = errors.doubtful & np.any(said[0] > LEAST * errors.solution[0], axis=0)
+    found = variational(operator, knowledge) if np.any(doubtful) else None
     if found is None:
         return errors
     places = knowledge.places
-    own, v, other = (w.apply(places.functionals) for w in (u, found.finer.answer(h), found.coarser.answer(h)))
-    correction = knowledge.sized(v - own, residuals)
-    guess = np.stack([places.at_most(v - own), correction[1]])
-    slow = 1.0 / (COARSER ** (-2.0 * EXPONENT / operator.problem.dim) - 1.0)
-    rest = slow * places.sizes(v - other) + found.floor * places.sizes(v)
-    known, nearer = (doubtful & np.all((rest <= part * guess)[0], axis=0) for part in (KNOWN, 1.0))
+    v, rest = found.answers(h, places)
+    apart = v - u.apply(places.functionals)
+    correction = knowledge.sized(apart, residuals)
+    guess = np.stack([places.at_most(apart), correction[1]])
+    known = doubtful & np.all((rest <= KNOWN * guess)[0], axis=0)
     peaks = tuple(replace(one, rough=one.rough and not known[one.input]) for one in errors.peaks)
-    raised = replace(errors, guess=np.maximum(errors.guess, guess), rest=np.maximum(errors.rest, rest))
     better = Errors(guess, rest, correction, knowledge.sized(v, h))
-    return replace(where(known, better, where(nearer, raised, errors)), peaks=peaks)
+    share = np.clip((guess + rest) / np.where(said > 0.0, said, 1.0), 1.0, RAISED)
+    raised = replace(errors, guess=share * errors.guess, rest=share * errors.rest)
+    return replace(where(known, better, where(doubtful, raised, errors)), peaks=peaks)
 
 
 def _made(operator: Learned, knowledge: ErrorsFromResiduals, points: Mapping[str, Points]) -> Variational | None:
     problem, ansatz, rows = operator.problem, operator.ansatz, knowledge.functionals
-    number = max(1, min(len(rows) // DATA, MOST) // ansatz.width)
+    most = min(MOST.get(problem.dim, IN_ALL), min(len(rows) // DATA, IN_ALL) // ansatz.width)
     frame = frame_of(problem)
-    setting = Setting(
-        rows=rows, frame=resolving(frame, rows.blocks), ansatz=ansatz, holes=holes_of(problem)
-    )
+    setting = Setting(rows=rows, frame=resolving(frame, rows.blocks), ansatz=ansatz, holes=holes_of(problem))
     conditions = dict(zip(problem.names, rows.conditions, strict=True))
     extent, made = float(np.max(frame.high - frame.low)), list[Galerkin]()
-    for centres in (number, max(1, round(COARSER * number))):
+    for centres in (max(1, round(COARSER**k * most)) for k in (0, 1)):
         form = weak_form(operator, points, POINTS * centres)
         if form is None:
             return None

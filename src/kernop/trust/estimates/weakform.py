@@ -11,7 +11,7 @@ which at a corner are not square integrable, do not occur.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
