@@ -5,9 +5,9 @@ Usage: python benchmarks/estimates.py [--half tuning|held-out] [--family X] [--o
 
 For each problem, and for the default or a number of centres (with three points for each), the estimate ÷ the true error
 of u, in L2 inside and in L∞ inside and on the boundaries, at 2500 and 500 points that kernop does not use, and in the
-families of corners and edges at 40000 and 4000, since a few of the former hit an error that is large at a corner alone; of operators
-made of parts, in L∞ also in the middle of parts at singularities, which no sample hits. Below 1 is too small. True
-errors below 1e-12 of u are rounding, and counted apart. "relative" is the relative L2 error that the
+families of corners and edges at 40000 and 4000, since a few of the former hit an error that is large at a corner alone;
+of operators made of parts, in L∞ also in the middle of parts at singularities, which no sample hits. Below 1 is too
+small. True errors below 1e-12 of u are rounding, and counted apart. "relative" is the relative L2 error that the
 estimate states ÷ the true one. Problems of which kernop itself doubts the coefficients, or whether they are well-posed,
 are marked and not counted. Half of the problems were used for tuning: of the published ones, those that a fixed
 hash of the name tells. With --arrays inputs that are functions are given as their values at the points of the operator

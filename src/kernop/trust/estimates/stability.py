@@ -318,7 +318,6 @@ class LeftOut(ErrorsFromResiduals):
         found = u.apply(self.places.functionals)
         truth = self.places.sizes(applied(probes, self.places.functionals) - found)
         size = rms(self.roots * self.residuals(u, applied(probes, self.functionals)))
-        self._usual = np.max(tails(self.functionals, self.residuals(u, applied(probes, self.functionals))), axis=1)
         self._relative = size / self.places.sizes(found)[0]  # (U, probes)
         self._ratios = truth / size
         self.constants = _upper(truth, size)
@@ -334,8 +333,7 @@ class LeftOut(ErrorsFromResiduals):
         nearest = np.argsort(np.abs(apart), axis=1)[None, :, : max(1, round(SIMILAR * apart.shape[1]))]
         constant = np.max(np.take_along_axis(self._ratios[..., None], nearest, axis=2), axis=2)  # (2, U, B)
         rest = np.zeros_like(solution) + u.gaps()[:, None]
-        doubtful = np.logical_or.reduce(concentrated(self.functionals, residuals, self._usual))
-        return Errors(UNLIKE * constant * size, rest, np.zeros_like(solution), solution, doubtful=doubtful)
+        return Errors(UNLIKE * constant * size, rest, np.zeros_like(solution), solution)
 
 
 _fresh: Kept[Factorisation, ErrorsFromResiduals] = Kept()

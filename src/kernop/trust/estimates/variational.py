@@ -32,7 +32,10 @@ DATA, MOST, IN_ALL, POINTS = 6, {2: 400, 3: 1000}, 1000, 8
 EXPONENT = 0.5
 #: v counts alone if what is wrong with it is at most this part of ‖v − û‖; else it raises what others say, up to so
 #: many times: where v is no better than û it may be all that is wrong.
-KNOWN, RAISED = 0.5, 3.0
+KNOWN, RAISED = 0.5, 4.0
+#: Leave-one-out residuals do not tell whether u is singular: they are raised if what is wrong with v is at most this
+#: part of ‖v − û‖. Of a smooth u it is more, since coarser spaces are much worse.
+SINGULAR = 2.5
 #: Smooth fields are answered to this part of themselves: else the weak form is not that of the problem …
 SMOOTH = 0.1
 #: … and of errors that are less than this part of u, sums over points tell nothing.
@@ -89,10 +92,9 @@ def by_weak_form(
         residuals, h: at the points of the estimate, (n, B).
     """
     said = errors.guess + errors.rest
-    if errors.doubtful is None or isinstance(u.expansion, PartsSpace):
-        return errors
-    doubtful = errors.doubtful & np.any(said[0] > LEAST * errors.solution[0], axis=0)
-    found = variational(operator, knowledge) if np.any(doubtful) else None
+    flagged = np.zeros(u.width, dtype=bool) if errors.doubtful is None else errors.doubtful
+    asked = np.any(said[0] > LEAST * errors.solution[0], axis=0) & (flagged | (knowledge.kind == "leave-one-out"))
+    found = variational(operator, knowledge) if np.any(asked) and not isinstance(u.expansion, PartsSpace) else None
     if found is None:
         return errors
     places = knowledge.places
@@ -100,12 +102,12 @@ def by_weak_form(
     apart = v - u.apply(places.functionals)
     correction = knowledge.sized(apart, residuals)
     guess = np.stack([places.at_most(apart), correction[1]])
-    known = doubtful & np.all((rest <= KNOWN * guess)[0], axis=0)
+    known, singular = (asked & np.all((rest <= part * guess)[0], axis=0) for part in (KNOWN, SINGULAR))
     peaks = tuple(replace(one, rough=one.rough and not known[one.input]) for one in errors.peaks)
     better = Errors(guess, rest, correction, knowledge.sized(v, h))
     share = np.clip((guess + rest) / np.where(said > 0.0, said, 1.0), 1.0, RAISED)
     raised = replace(errors, guess=share * errors.guess, rest=share * errors.rest)
-    return replace(where(known, better, where(doubtful, raised, errors)), peaks=peaks)
+    return replace(where(known, better, where(asked & (flagged | singular), raised, errors)), peaks=peaks)
 
 
 def _made(operator: Learned, knowledge: ErrorsFromResiduals, points: Mapping[str, Points]) -> Variational | None:
