@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import lu_factor, lu_solve
 
-from kernop.basics.errors import FloatArray, IntArray, NonFiniteError, fail
+from kernop.basics.errors import FloatArray, NonFiniteError, fail
 from kernop.basics.linalg import orthogonal, right_solve_upper
 from kernop.collocation.cells.elliptic import Table
 from kernop.collocation.functionals import Functionals
@@ -44,7 +45,7 @@ class Galerkin:
     expansion: Expansion
     upper: FloatArray
     load: FloatArray
-    factors: tuple[FloatArray, IntArray]
+    factors: tuple[FloatArray, NDArray[np.int32]]
 
     def answer(self, h: FloatArray) -> Combination:
         """Solutions for data (N, B)."""

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernop.basics.errors import FloatArray
+from kernop.basics.errors import FloatArray, NumberArray
 from kernop.collocation.cells.elliptic import Kind, Table, condition_tables, equations_of, flux_tables, kind_of
 from kernop.geometry import Points, Region
 from kernop.geometry.cloud import CloudRegion
 from kernop.geometry.points import points_at
 from kernop.language.conditions import Condition
+from kernop.language.fields import Term
 from kernop.language.problem import Problem
 from kernop.trust.estimates.learned import SEED, Learned
 
@@ -81,7 +82,7 @@ def weak_form(operator: Learned, points: Mapping[str, Points], number: int) -> W
     """
     problem, ansatz = operator.problem, operator.ansatz
     plain = ansatz.envelope is None and ansatz.parts is None and not ansatz.complex
-    if not plain or problem.timed or problem.dim < 2 or not all(map(_plain, problem.conditions)):
+    if not plain or problem.timed or problem.dim < 2 or not all(_plain(c) for c in problem.conditions):
         return None
     kind, equations = kind_of(problem), equations_of(problem)
     if not isinstance(kind, Kind) or kind.order != 2 or kind.pressures or len({id(c.on) for c in equations}) != 1:
@@ -91,69 +92,71 @@ def weak_form(operator: Learned, points: Mapping[str, Points], number: int) -> W
     if found is None:
         return None
     fluxes, rest, numbers, sign = found
-    sides: list[FluxSide] = []
-    prescribed: dict[str, float] = {}
-    for c in problem.conditions:
-        own = points[c.name]
-        if c.name in numbers:
-            continue
-        if c.on.intrinsic_dim != problem.dim - 1:
-            return None
-        tables = condition_tables(problem, c, own)
+    told, prescribed = list[FluxSide](), dict[str, float]()
+    for c in (c for c in problem.conditions if c.name not in numbers):
+        own, tables = points[c.name], condition_tables(problem, c, points[c.name])
         if all(sum(alpha) == 0 for table in tables for _, alpha in table):
             prescribed[c.name] = c.on.measure / len(own)
+        elif (side := _side(problem, c, own, tables, equations, sign)) is not None:
+            told.append(side)
         else:
-            side = _side(problem, c, own, tables, equations, sign)
-            if side is None:
-                return None
-            sides.append(side)
+            return None
     known = {c.name: (numbers[c.name], points[c.name].x, c.on.measure / len(points[c.name])) for c in equations}
-    size = [np.mean(np.square(v)) for table in fluxes.values() for (_, a), v in table.items() if sum(a) == 1]
+    size = [np.mean(np.square(v)) for table in fluxes.values() for (_, alpha), v in table.items() if sum(alpha) == 1]
     unit = float(np.sqrt(np.sum(size) / len(fluxes)))
-    return WeakForm(sampled.x, equations[0].on.measure / number, fluxes, rest, unit, known, sides, prescribed)
+    return WeakForm(sampled.x, equations[0].on.measure / number, fluxes, rest, unit, known, told, prescribed)
 
 
 def _plain(c: Condition) -> bool:
-    return not (c.integral or c.paired or c.across or isinstance(c.on, CloudRegion)) and c.on.known
+    """Does it hold at single points of a region that is known, the domain or a piece of its boundary?"""
+    pointwise = not (c.integral or c.paired or c.across or isinstance(c.on, CloudRegion))
+    return pointwise and c.on.known and c.on.intrinsic_dim >= c.on.dim - 1
 
 
 def _inside(
     problem: Problem, equations: Sequence[Condition], sampled: Points
 ) -> tuple[dict[tuple[int, int], Table], list[Table], dict[str, tuple[int, ...]], float] | None:
     """Fluxes, what equations have beside their divergence, their components, and s, for L u = −s div F(u) + c(u)."""
-    x, d = sampled.x, problem.dim
-    step = STEP * float(np.max(np.ptp(x, axis=0)))
+    rest, divergence, numbers = list[Table](), list[Table](), dict[str, tuple[int, ...]]()
     fluxes: dict[tuple[int, int], Table] = {}
-    rest, numbers = list[Table](), dict[str, tuple[int, ...]]()
     for c in equations:
         own = condition_tables(problem, c, sampled)
         numbers[c.name] = tuple(range(len(rest), len(rest) + len(own)))
-        rest += [{term: np.array(values, dtype=float) for term, values in table.items()} for table in own]
-    divergence: list[Table] = [{} for _ in rest]
-    for c in equations:
-        for j in range(d):
-            normal = np.tile(np.eye(d)[j], (len(x), 1))
-            here, *near = (
-                flux_tables(problem, c, points_at(x + s * step * np.eye(d)[j], False, normal)) for s in (0, 1, -1)
-            )
-            if here is None or len(here) != len(numbers[c.name]) or any(own is None for own in near):
+        rest += [dict(table) for table in own]
+        divergence += [{} for _ in own]
+        for j in range(problem.dim):
+            found = _flux(problem, c, sampled.x, j)
+            if found is None or len(found[0]) != len(own):
                 return None
-            for place, i in enumerate(numbers[c.name]):
-                after, before = (own[place] for own in near if own is not None)
-                fluxes[i, j] = here[place]
-                for (k, alpha), values in here[place].items():
-                    slope = (after[k, alpha] - before[k, alpha]) / (2.0 * step)
+            for i, here, slopes in zip(numbers[c.name], *found, strict=True):
+                fluxes[i, j] = here
+                for (k, alpha), values in here.items():
                     _add(divergence[i], (k, _raised(alpha, j)), values)
-                    _add(divergence[i], (k, alpha), slope)
+                    _add(divergence[i], (k, alpha), slopes[k, alpha])
     sign = _sign(rest, divergence)
     if sign == 0.0 or len(rest) != problem.unknowns.total:
         return None
     for own, table in zip(rest, divergence, strict=True):
         for term, values in table.items():
             _add(own, term, sign * values)
-    first = [{term: v for term, v in own.items() if sum(term[1]) < 2} for own in rest]
-    scaled = {at: {term: sign * v for term, v in table.items()} for at, table in fluxes.items()}
-    return scaled, first, numbers, sign
+    lower = [{term: values for term, values in own.items() if sum(term[1]) < 2} for own in rest]
+    scaled = {at: {term: sign * values for term, values in table.items()} for at, table in fluxes.items()}
+    return scaled, lower, numbers, sign
+
+
+def _flux(problem: Problem, c: Condition, x: FloatArray, j: int) -> tuple[list[Table], list[Table]] | None:
+    """Component j of what stands in the div of an equation at points (n, d), and ∂_j of its coefficients."""
+    axis = np.eye(x.shape[1])[j]
+    step = STEP * float(np.max(np.ptp(x, axis=0)))
+    normal = np.tile(axis, (len(x), 1))
+    here, after, before = (flux_tables(problem, c, points_at(x + s * step * axis, False, normal)) for s in (0, 1, -1))
+    if here is None or after is None or before is None:
+        return None
+    slopes = [
+        {term: (np.asarray(one[term]) - other[term]) / (2.0 * step) for term in own}
+        for own, one, other in zip(here, after, before, strict=True)
+    ]
+    return here, slopes
 
 
 def _sign(own: Sequence[Table], divergence: Sequence[Table]) -> float:
@@ -216,5 +219,5 @@ def _raised(alpha: tuple[int, ...], j: int) -> tuple[int, ...]:
     return tuple(a + (i == j) for i, a in enumerate(alpha))
 
 
-def _add(table: Table, term: tuple[int, tuple[int, ...]], values: FloatArray) -> None:
+def _add(table: Table, term: Term, values: NumberArray) -> None:
     table[term] = table.get(term, 0.0) + values
