@@ -105,7 +105,7 @@ def by_weak_form(
     guess = np.stack([places.at_most(apart), correction[1]])
     known, singular = (asked & np.all((rest <= part * guess)[0], axis=0) for part in (KNOWN, SINGULAR))
     peaks = tuple(replace(one, rough=one.rough and not known[one.input]) for one in errors.peaks)
-    better = Errors(guess, rest, correction, knowledge.sized(v, h))
+    better = Errors(guess, rest, correction, solution=knowledge.sized(v, h))
     share = np.clip((guess + rest) / np.where(said > 0.0, said, 1.0), 1.0, np.where(flagged, RAISED, 2.0 * RAISED))
     raised = replace(errors, guess=share * errors.guess, rest=share * errors.rest)
     return replace(where(known, better, where(asked & (flagged | singular), raised, errors)), peaks=peaks)

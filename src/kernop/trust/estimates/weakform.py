@@ -48,7 +48,7 @@ class FluxSide:
     values: Mapping[tuple[int, int], FloatArray]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class WeakForm:
     """A weak form with m equations for m components.
 
@@ -104,7 +104,10 @@ def weak_form(operator: Learned, points: Mapping[str, Points], number: int) -> W
     known = {c.name: (numbers[c.name], points[c.name].x, c.on.measure / len(points[c.name])) for c in equations}
     size = [np.mean(np.square(v)) for table in fluxes.values() for (_, alpha), v in table.items() if sum(alpha) == 1]
     unit = float(np.sqrt(np.sum(size) / len(fluxes)))
-    return WeakForm(sampled.x, equations[0].on.measure / number, fluxes, rest, unit, known, told, prescribed)
+    return WeakForm(
+        x=sampled.x, measure=equations[0].on.measure / number, fluxes=fluxes, rest=rest, unit=unit, equations=known,
+        told=told, prescribed=prescribed,
+    )  # fmt: skip
 
 
 def _plain(c: Condition) -> bool:
