@@ -34,13 +34,14 @@ EXPONENT = 0.5
 #: many times: where v is no better than û it may be all that is wrong. What leave-one-out residuals say, which may be
 #: a fifth of the error, is raised up to twice as much …
 KNOWN, RAISED = 0.5, 4.0
-#: … if what is wrong with v is at most this part of ‖v − û‖: they do not tell whether u is singular. Of a smooth u it
-#: is more, since coarser spaces are much worse.
-SINGULAR = 2.5
+#: … if what is wrong with v is at most this part of ‖v − û‖, where residuals are concentrated, and for leave-one-out
+#: residuals, which do not tell whether u is singular. Of a smooth u it is more, since coarser spaces are much worse.
+SINGULAR, UNTOLD = 4.5, 2.5
 #: Smooth fields are answered to this part of themselves: else the weak form is not that of the problem …
 SMOOTH = 0.1
-#: … and of errors that are less than this part of u, sums over points tell nothing.
-LEAST = 1e-3
+#: … and of errors that are less than this part of u, sums over points tell nothing. Those that smooth spaces
+#: underestimate are per cents; leave-one-out residuals underestimate smaller ones, too.
+LEAST, PER_CENT = 1e-3, 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +95,9 @@ def by_weak_form(
     """
     said = errors.guess + errors.rest
     flagged = np.zeros(u.width, dtype=bool) if errors.doubtful is None else errors.doubtful
-    asked = np.any(said[0] > LEAST * errors.solution[0], axis=0) & (flagged | (knowledge.kind == "leave-one-out"))
+    left_out = knowledge.kind == "leave-one-out"
+    least = LEAST if left_out else PER_CENT
+    asked = np.any(said[0] > least * errors.solution[0], axis=0) & (flagged | left_out)
     found = variational(operator, knowledge) if np.any(asked) and not isinstance(u.expansion, PartsSpace) else None
     if found is None:
         return errors
@@ -103,12 +106,13 @@ def by_weak_form(
     apart = v - u.apply(places.functionals)
     correction = knowledge.sized(apart, residuals)
     guess = np.stack([places.at_most(apart), correction[1]])
-    known, singular = (asked & np.all((rest <= part * guess)[0], axis=0) for part in (KNOWN, SINGULAR))
+    part = np.where(flagged, SINGULAR, UNTOLD)
+    known, singular = (asked & np.all((rest <= own * guess)[0], axis=0) for own in (KNOWN, part))
     peaks = tuple(replace(one, rough=one.rough and not known[one.input]) for one in errors.peaks)
     better = Errors(guess, rest, correction, solution=knowledge.sized(v, h))
     share = np.clip((guess + rest) / np.where(said > 0.0, said, 1.0), 1.0, np.where(flagged, RAISED, 2.0 * RAISED))
     raised = replace(errors, guess=share * errors.guess, rest=share * errors.rest)
-    return replace(where(known, better, where(asked & (flagged | singular), raised, errors)), peaks=peaks)
+    return replace(where(known, better, where(singular, raised, errors)), peaks=peaks)
 
 
 def _made(operator: Learned, knowledge: ErrorsFromResiduals, points: Mapping[str, Points]) -> Variational | None:
