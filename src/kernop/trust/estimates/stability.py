@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -72,13 +72,17 @@ class Errors:
         correction: ‖ê‖; 0 without it.
         solution: ‖û + ê‖, which is as near to ‖u‖ as we can tell; ‖û‖ without ê.
         peaks: residuals that are concentrated.
+        doubtful: do smooth fields say little of this error, because residuals are concentrated or converge slowly?
+            (B,), or None for none.
     """
 
     guess: FloatArray
     rest: FloatArray
     correction: FloatArray
+    _: KW_ONLY
     solution: FloatArray
     peaks: tuple[Concentrated, ...] = ()
+    doubtful: BoolArray | None = None
 
 
 def least(every: Sequence[Errors]) -> Errors:
@@ -95,8 +99,8 @@ def least(every: Sequence[Errors]) -> Errors:
 
 def where(first: BoolArray, one: Errors, other: Errors) -> Errors:
     """The one where ``first`` holds, (U, B) or (B,), and the other elsewhere; without peaks."""
-    pairs = [(getattr(one, name), getattr(other, name)) for name in ("guess", "rest", "correction", "solution")]
-    return Errors(*(np.where(first, *pair) for pair in pairs))
+    names = ("guess", "rest", "correction", "solution")
+    return Errors(**{name: np.where(first, getattr(one, name), getattr(other, name)) for name in names})
 
 
 class ErrorsFromResiduals(ABC):
@@ -205,7 +209,8 @@ class Fresh(ErrorsFromResiduals):
         for v, constants in zip(others, self._constants, strict=True):
             correction, solution = self.sized(v.apart, residuals), self.sized(found + v.apart, h)
             guess = np.stack([self.places.at_most(v.apart), correction[1]])
-            every.append(Errors(guess, constants[..., None] * v.size + u.gaps()[:, None], correction, solution))
+            rest = constants[..., None] * v.size + u.gaps()[:, None]
+            every.append(Errors(guess, rest, correction, solution=solution))
         flags = concentrated(self.functionals, others[0].left, self._usual)
         kept, chosen = self._kept(others[0], others[2]), least(every)
         slow = (kept >= 1.0) & np.any(every[0].guess > 0.0, axis=(0, 1))
@@ -215,7 +220,8 @@ class Fresh(ErrorsFromResiduals):
         doubted = replace(every[0], guess=np.maximum(every[0].guess, apart))
         chosen = where(slow, replace(chosen, guess=np.maximum(chosen.guess, apart)), chosen)
         peaks = where_concentrated(self.functionals, others[0].left, flags, self._names)
-        return replace(where(np.logical_or.reduce(flags), doubted, chosen), peaks=peaks)
+        sharp = np.logical_or.reduce(flags)
+        return replace(where(sharp, doubted, chosen), peaks=peaks, doubtful=sharp | slow)
 
     def _from_coarser(self, residuals: FloatArray, richer: Other) -> FloatArray:
         """‖ê − T″r‖, (2, U, B)."""
@@ -274,7 +280,7 @@ class FreshParts(ErrorsFromResiduals):
         before = np.zeros_like(after) if wrong is None else mean_and_most(self._before, wrong)
         rest = saturated(correction, before[:, None], after[:, None], self._slowest)
         correction[1] = np.maximum(correction[1], u.gaps()[1])
-        return Errors(correction, rest, correction, self.sized(values, h))
+        return Errors(correction, rest, correction, solution=self.sized(values, h))
 
 
 class OwnParts(ErrorsFromResiduals):
@@ -295,7 +301,8 @@ class OwnParts(ErrorsFromResiduals):
         assert wrong is not None
         solution = self.places.sizes(u.apply(self.places.functionals))
         worst = mean_and_most(self.answers, wrong) + polluting(self.answers, wrong)
-        return Errors(np.zeros_like(solution), np.zeros_like(solution) + worst[:, None], 0.0 * solution, solution)
+        none = np.zeros_like(solution)
+        return Errors(none, none + worst[:, None], none, solution=solution)
 
 
 class LeftOut(ErrorsFromResiduals):
@@ -329,7 +336,7 @@ class LeftOut(ErrorsFromResiduals):
         nearest = np.argsort(np.abs(apart), axis=1)[None, :, : max(1, round(SIMILAR * apart.shape[1]))]
         constant = np.max(np.take_along_axis(self._ratios[..., None], nearest, axis=2), axis=2)  # (2, U, B)
         rest = np.zeros_like(solution) + u.gaps()[:, None]
-        return Errors(UNLIKE * constant * size, rest, np.zeros_like(solution), solution)
+        return Errors(UNLIKE * constant * size, rest, np.zeros_like(solution), solution=solution)
 
 
 _fresh: Kept[Factorisation, ErrorsFromResiduals] = Kept()
