@@ -7,6 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 from collection_problems.entry import Entry, dirichlet, exact, laplace
+from estimates_singular import HELD_OUT as SINGULAR_HELD_OUT
+from estimates_singular import TUNING as SINGULAR_TUNING
 from honesty_problems.corners import (
     COLD,
     cube_torsion,
@@ -140,6 +142,7 @@ TUNING = (
     helmholtz("plane waves, ω = 50", 50.0, plane_waves),
     helmholtz("plane waves, ω = 100", 100.0, plane_waves),
     helmholtz("a packet, ω = 100", 100.0, wave_packet),
+    *SINGULAR_TUNING,
 )  # fmt: skip
 HELD_OUT = (
     corner("L-shape, r^(4/3)", without_a_quarter(WIDE), power(4 / 3), GRISVARD, q=power(4 / 3)),
@@ -158,4 +161,5 @@ HELD_OUT = (
     helmholtz("plane waves, ω = 70", 70.0, plane_waves),
     helmholtz("plane waves, ω = 130", 130.0, plane_waves),
     helmholtz("a packet, ω = 60", 60.0, wave_packet),
+    *SINGULAR_HELD_OUT,
 )  # fmt: skip

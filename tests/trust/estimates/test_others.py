@@ -88,7 +88,8 @@ def test_waves_that_neither_operator_resolves_are_not_underestimated(angle, monk
 
 def test_the_least_is_chosen_for_each_unknown_and_input_by_l2():
     first, second = np.ones((2, 1, 3)), np.array([[[0.5, 2.0, 0.5]], [[9.0, 9.0, 9.0]]])
-    one, other = Errors(first, 0.0 * first, first, first), Errors(second, 0.0 * second, 2.0 * second, 3.0 * second)
+    one = Errors(first, 0.0 * first, first, solution=first)
+    other = Errors(second, 0.0 * second, 2.0 * second, solution=3.0 * second)
     found = least([one, other])
     np.testing.assert_array_equal(found.guess, [[[0.5, 1.0, 0.5]], [[9.0, 1.0, 9.0]]])
     np.testing.assert_array_equal(found.solution, [[[1.5, 1.0, 1.5]], [[27.0, 1.0, 27.0]]])
@@ -98,7 +99,9 @@ def test_the_least_is_chosen_for_each_unknown_and_input_by_l2():
 def test_a_solution_that_is_nearer_to_the_other_than_to_the_truth_does_not_count():
     """Two operators that do not resolve u may agree."""
     size = np.ones((2, 1, 1))
-    first, near, far = (Errors(a * size, b * size, size, size) for a, b in ((1.0, 1.0), (0.6, 0.5), (0.3, 0.5)))
+    first, near, far = (
+        Errors(a * size, b * size, size, solution=size) for a, b in ((1.0, 1.0), (0.6, 0.5), (0.3, 0.5))
+    )
     assert least([first, far]).guess[0, 0, 0] == 1.0
     assert least([first, near]).guess[0, 0, 0] == 0.6
     assert least([far, first]).guess[0, 0, 0] == 0.3  # the first counts in any case

@@ -33,6 +33,7 @@ from kernop.trust.estimates.stability import (
     from_own_points,
 )
 from kernop.trust.estimates.unseen import Looked, Unseen, look, unseen
+from kernop.trust.estimates.variational import by_weak_form
 from kernop.trust.wellposed import natural_weights
 
 #: The correction ê is itself an approximation, and compared at a finite number of points.
@@ -233,6 +234,7 @@ def error_estimate(
     if known.anywhere is not None and known.at_tests is not None:
         errors = where_prescribed(operator, knowledge, u, errors, known.anywhere)
         errors = compared(operator, knowledge, u, errors, residuals, h, known.anywhere)
+    errors = by_weak_form(operator, knowledge, u, errors, residuals, h)
     looked = {} if search is None or paired else look(operator.problem, u, known.functions, search)
     missed, more = unseen(operator, knowledge, residuals, looked)
     total, size, correction = SAFETY * (errors.guess + more) + errors.rest, errors.solution, errors.correction

@@ -124,7 +124,7 @@ def compared(
     rest = np.zeros_like(guess) + graded.wrong(v, given)
     known = (rest <= KNOWN * guess)[0, 0]
     peaks = tuple(replace(one, rough=one.rough and not known[one.input]) for one in errors.peaks)
-    own = Errors(guess, rest, correction, knowledge.sized(values, h))
+    own = Errors(guess, rest, correction, solution=knowledge.sized(values, h))
     return replace(where(known, own, errors), peaks=peaks)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -49,6 +49,9 @@ ResidualKind = Literal["fresh points", "leave-one-out", "its own points"]
 COARSER = 0.25
 #: From the coarser to the richer one errors fall by as much as what they leave, to within this factor.
 FALLS = 5.0
+#: What T' leaves of the data itself, as an error, is next to nothing if it is this part of its distance from û: however
+#: slowly residuals of û fall, u is resolved.
+RESOLVED = 1e-3
 #: Near corners an error may be so many times the largest at places inside: ê on the boundary tells how many.
 NEAR_CORNERS = 3.0
 #: Cells at a singularity r^α are halved twice more, which leaves 2^(−4α) of its error: so much for α = ½.
@@ -72,13 +75,17 @@ class Errors:
         correction: ‖ê‖; 0 without it.
         solution: ‖û + ê‖, which is as near to ‖u‖ as we can tell; ‖û‖ without ê.
         peaks: residuals that are concentrated.
+        doubtful: do smooth fields say little of this error, because residuals are concentrated or converge slowly?
+            (B,), or None for none.
     """
 
     guess: FloatArray
     rest: FloatArray
     correction: FloatArray
+    _: KW_ONLY
     solution: FloatArray
     peaks: tuple[Concentrated, ...] = ()
+    doubtful: BoolArray | None = None
 
 
 def least(every: Sequence[Errors]) -> Errors:
@@ -95,8 +102,8 @@ def least(every: Sequence[Errors]) -> Errors:
 
 def where(first: BoolArray, one: Errors, other: Errors) -> Errors:
     """The one where ``first`` holds, (U, B) or (B,), and the other elsewhere; without peaks."""
-    pairs = [(getattr(one, name), getattr(other, name)) for name in ("guess", "rest", "correction", "solution")]
-    return Errors(*(np.where(first, *pair) for pair in pairs))
+    names = ("guess", "rest", "correction", "solution")
+    return Errors(**{name: np.where(first, getattr(one, name), getattr(other, name)) for name in names})
 
 
 class ErrorsFromResiduals(ABC):
@@ -205,17 +212,20 @@ class Fresh(ErrorsFromResiduals):
         for v, constants in zip(others, self._constants, strict=True):
             correction, solution = self.sized(v.apart, residuals), self.sized(found + v.apart, h)
             guess = np.stack([self.places.at_most(v.apart), correction[1]])
-            every.append(Errors(guess, constants[..., None] * v.size + u.gaps()[:, None], correction, solution))
+            rest = constants[..., None] * v.size + u.gaps()[:, None]
+            every.append(Errors(guess, rest, correction, solution=solution))
         flags = concentrated(self.functionals, others[0].left, self._usual)
         kept, chosen = self._kept(others[0], others[2]), least(every)
-        slow = (kept >= 1.0) & np.any(every[0].guess > 0.0, axis=(0, 1))
+        known = np.all(every[1].rest <= RESOLVED * every[1].guess, axis=(0, 1))
+        slow = (kept >= 1.0) & np.any(every[0].guess > 0.0, axis=(0, 1)) & ~known
         if not flags.any() and not slow.any():
             return chosen
         apart = kept * self._from_coarser(residuals, others[0])
         doubted = replace(every[0], guess=np.maximum(every[0].guess, apart))
         chosen = where(slow, replace(chosen, guess=np.maximum(chosen.guess, apart)), chosen)
         peaks = where_concentrated(self.functionals, others[0].left, flags, self._names)
-        return replace(where(np.logical_or.reduce(flags), doubted, chosen), peaks=peaks)
+        sharp = np.logical_or.reduce(flags)
+        return replace(where(sharp, doubted, chosen), peaks=peaks, doubtful=sharp | slow)
 
     def _from_coarser(self, residuals: FloatArray, richer: Other) -> FloatArray:
         """‖ê − T″r‖, (2, U, B)."""
@@ -251,7 +261,8 @@ class FreshParts(ErrorsFromResiduals):
 
     At a corner, or where coefficients jump, no smooth space answers residuals, and û itself jumps a little from part to
     part, which residuals do not tell. What T' leaves over is an error part by part, in the worst case; how far these
-    parts are from the worst case is measured by ê. Jumps at a corner are too narrow for the places, and count in L∞.
+    parts are from the worst case is measured by ê. Jumps at a corner are too narrow for the places, and parts may be
+    smaller than what is between these: ê in the middle of each counts in L∞.
     """
 
     kind = "fresh points"
@@ -262,6 +273,9 @@ class FreshParts(ErrorsFromResiduals):
         self.constants = np.full((2, len(operator.problem.unknowns.names)), SHARE)
         self._before = operator.factorisation
         self._slowest = SINGULAR if np.any(finer.mosaic.singular) else 0.0
+        middles = 0.5 * (finer.mosaic.boxes[0] + finer.mosaic.boxes[1])
+        own = finer.mosaic.locate(middles) == np.arange(len(middles))
+        self._middles = operator.ansatz.evaluations(middles[own])
         frozen(vars(self))
 
     def errors(self, u: Combination, residuals: FloatArray, h: FloatArray, wrong: FloatArray | None) -> Errors:
@@ -273,8 +287,10 @@ class FreshParts(ErrorsFromResiduals):
         after = mean_and_most(self.answers, left)
         before = np.zeros_like(after) if wrong is None else mean_and_most(self._before, wrong)
         rest = saturated(correction, before[:, None], after[:, None], self._slowest)
-        correction[1] = np.maximum(correction[1], u.gaps()[1])
-        return Errors(correction, rest, correction, self.sized(values, h))
+        apart = (better.apply(self._middles) - u.apply(self._middles)).reshape(len(self._middles.blocks), -1, u.width)
+        within = np.max(np.linalg.norm(apart, axis=0), axis=0, initial=0.0)
+        correction[1] = np.maximum(correction[1], np.maximum(u.gaps()[1], within))
+        return Errors(correction, rest, correction, solution=self.sized(values, h))
 
 
 class OwnParts(ErrorsFromResiduals):
@@ -295,7 +311,8 @@ class OwnParts(ErrorsFromResiduals):
         assert wrong is not None
         solution = self.places.sizes(u.apply(self.places.functionals))
         worst = mean_and_most(self.answers, wrong) + polluting(self.answers, wrong)
-        return Errors(np.zeros_like(solution), np.zeros_like(solution) + worst[:, None], 0.0 * solution, solution)
+        none = np.zeros_like(solution)
+        return Errors(none, none + worst[:, None], none, solution=solution)
 
 
 class LeftOut(ErrorsFromResiduals):
@@ -329,7 +346,7 @@ class LeftOut(ErrorsFromResiduals):
         nearest = np.argsort(np.abs(apart), axis=1)[None, :, : max(1, round(SIMILAR * apart.shape[1]))]
         constant = np.max(np.take_along_axis(self._ratios[..., None], nearest, axis=2), axis=2)  # (2, U, B)
         rest = np.zeros_like(solution) + u.gaps()[:, None]
-        return Errors(UNLIKE * constant * size, rest, np.zeros_like(solution), solution)
+        return Errors(UNLIKE * constant * size, rest, np.zeros_like(solution), solution=solution)
 
 
 _fresh: Kept[Factorisation, ErrorsFromResiduals] = Kept()
