@@ -102,3 +102,19 @@ def test_the_largest_error_is_at_the_tip_of_a_corner():
     tip = (2.0 ** -np.arange(1.0, 30.0)[:, None, None] * np.stack([np.cos(angles), np.sin(angles)], 1)).reshape(-1, 2)
     error = np.max(np.abs(u(tip) - rounded(tip)))
     assert error < u.error_estimate(covering=None, search=None).linf < 2 * error
+
+
+@pytest.mark.filterwarnings("ignore:T. the solution leaves:kernop.errors.AccuracyWarning")
+def test_a_part_between_the_places_is_seen_in_the_largest_error():
+    """A disk of radius 10⁻³ that conducts 10⁻⁶, f = 1: u rises by ½ in it. Few parts miss that, and no place is there."""
+    disk, radius, inside = ko.Ball([0, 0], 1), 1e-3, 1e-6
+    a = ko.Piecewise({ko.Ball([0, 0], radius): inside}, otherwise=1.0)
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=disk, name="f"), ko.Dirichlet(on=disk.boundary, name="g")
+    )
+    u = ko.learn(problem, method=ko.Partition(cells=2, degree=5))(1.0, 0.0)
+    x = np.linspace(0.0, 0.9 * radius, 20)
+    exact = (1.0 - radius**2) / 4.0 + (radius**2 - x**2) / 4.0 / inside
+    error = np.max(np.abs(u(np.stack([x, 0.0 * x], axis=1)) - exact))
+    assert error > 1e-3
+    assert u.error_estimate().linf > 0.5 * error
