@@ -106,7 +106,7 @@ def test_the_largest_error_is_at_the_tip_of_a_corner():
 
 @pytest.mark.filterwarnings("ignore:T. the solution leaves:kernop.errors.AccuracyWarning")
 def test_a_part_between_the_places_is_seen_in_the_largest_error():
-    """A disk of radius 10⁻³ that conducts 10⁻⁶, f = 1: u rises by ½ in it. Few parts miss that, and no place is there."""
+    """A disk of radius 10⁻³ that conducts 10⁻⁶, f = 1: u rises by ½ in it. Few parts miss that."""
     disk, radius, inside = ko.Ball([0, 0], 1), 1e-3, 1e-6
     a = ko.Piecewise({ko.Ball([0, 0], radius): inside}, otherwise=1.0)
     problem = ko.Problem(
