@@ -112,9 +112,9 @@ def test_a_part_between_the_places_is_seen_in_the_largest_error():
     problem = ko.Problem(
         ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=disk, name="f"), ko.Dirichlet(on=disk.boundary, name="g")
     )
-    u = ko.learn(problem, method=ko.Partition(cells=2, degree=5))(1.0, 0.0)
+    u = ko.learn(problem, method=ko.Partition(cells=7, degree=9))(1.0, 0.0)
     x = np.linspace(0.0, 0.9 * radius, 20)
     exact = (1.0 - radius**2) / 4.0 + (radius**2 - x**2) / 4.0 / inside
     error = np.max(np.abs(u(np.stack([x, 0.0 * x], axis=1)) - exact))
-    assert error > 1e-3
-    assert u.error_estimate().linf > 0.5 * error
+    assert error > 1e-2
+    assert u.error_estimate().linf > error  # by places alone 0.23 of it
