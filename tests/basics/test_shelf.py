@@ -10,7 +10,7 @@ import pytest
 
 from kernop.basics import shelf as shelves
 from kernop.basics.errors import FileError, MemoryLimitError
-from kernop.basics.shelf import Parcel, Shelf, put_there, shelf_for
+from kernop.basics.shelf import Parcel, Shelf, opened, put_there, shelf_for
 
 LINUX = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="has no files in memory")
 
@@ -79,6 +79,14 @@ def test_others_put_values_there_too():
     here, there = shelf.opened([mine, theirs])
     np.testing.assert_array_equal(here, np.ones(7))
     np.testing.assert_array_equal(there, np.arange(10.0))
+
+
+@LINUX
+def test_parcels_of_several_shelves():
+    shelves = [Shelf.in_memory(), Shelf.on_disk(), Shelf.in_memory()]
+    parcels = [shelves[k % 2].put(np.full(3, k)) for k in range(5)]
+    for k, values in enumerate(opened(shelves, parcels)):
+        np.testing.assert_array_equal(values, np.full(3, k))
 
 
 @LINUX

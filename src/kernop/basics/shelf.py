@@ -49,10 +49,12 @@ class Parcel:
     """A value on a shelf.
 
     Arguments:
+        token: of the shelf.
         head: all of it but its arrays.
         starts, ends: where the bytes of each array are in the file.
     """
 
+    token: bytes
     head: bytes
     starts: tuple[int, ...]
     ends: tuple[int, ...]
@@ -83,7 +85,7 @@ class Shelf:
     def put(self, value: object) -> Parcel:
         """Write a value; it can then leave the memory."""
         with self._lock:
-            return _put(self._file.fileno(), value)
+            return _put(self._file.fileno(), self.address.token, value)
 
     def opened(self, parcels: Sequence[Parcel]) -> list[Any]:
         """The values of parcels, here or of other processes."""
@@ -120,12 +122,21 @@ def put_there(address: Address | None, value: object) -> Parcel | object:
         return value
     handle = os.open(address.path, os.O_RDWR)
     try:
-        return _put(handle, value) if os.read(handle, TOKEN) == address.token else value
+        return _put(handle, address.token, value) if os.read(handle, TOKEN) == address.token else value
     finally:
         os.close(handle)
 
 
-def _put(handle: int, value: object) -> Parcel:
+def opened(shelves: Sequence[Shelf], parcels: Sequence[Parcel]) -> list[Any]:
+    """The values of parcels that are on several shelves."""
+    found: dict[int, Any] = {}
+    for shelf in shelves:
+        own = {k: parcel for k, parcel in enumerate(parcels) if parcel.token == shelf.address.token}
+        found |= zip(own, shelf.opened(list(own.values())), strict=True)
+    return [found[k] for k in range(len(parcels))]
+
+
+def _put(handle: int, token: bytes, value: object) -> Parcel:
     buffers: list[pickle.PickleBuffer] = []
     head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     views = [own.raw() for own in buffers]
@@ -141,7 +152,7 @@ def _put(handle: int, value: object) -> Parcel:
         got = f"parts that cannot be written to a temporary file ({error})"
         raise fail(FileError, "method", got, "let TMPDIR name a folder with more room") from error
     starts = np.cumsum([first, *lengths[:-1]])[: len(views)].tolist()
-    return Parcel(head, tuple(starts), tuple(a + view.nbytes for a, view in zip(starts, views, strict=True)))
+    return Parcel(token, head, tuple(starts), tuple(a + view.nbytes for a, view in zip(starts, views, strict=True)))
 
 
 def _reserved(handle: int, size: int) -> int:

@@ -153,10 +153,29 @@ def opened(name):
 
 
 @pytest.mark.skipif(not LINUX, reason="has no files in memory")
+def test_each_worker_writes_to_a_file_of_its_own(client, monkeypatch):
+    """The kernel lets one process at a time write to a file: two that shared one waited for each other."""
+    met = []
+
+    def whose(shelves, parcels):
+        met.extend((shelves, parcels))
+        return opened_parcels(shelves, parcels)
+
+    opened_parcels = cluster.opened
+    monkeypatch.setattr(cluster, "opened", whose)
+    found = OnWorkers(client)(np.arange, range(1, 41))
+    for k, values in enumerate(found):
+        assert np.array_equal(values, np.arange(k + 1))
+    shelves, parcels = met
+    assert len({own.address.inode for own in shelves}) == len(shelves) == 2
+    assert {own.token for own in parcels} == {own.address.token for own in shelves}
+
+
+@pytest.mark.skipif(not LINUX, reason="has no files in memory")
 def test_nothing_is_left_behind(client):
     first = files_of_kernop()
     T = learned(client)
-    assert files_of_kernop() == first + 1
+    assert files_of_kernop() == first + 2  # one for each worker
     del T
     assert files_of_kernop() == first
     assert not any(client.run(files_of_kernop).values())

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.linalg import one_thread
 from kernop.basics.progress import Tick
-from kernop.basics.shelf import Address, Parcel, Shelf, put_there
+from kernop.basics.shelf import Address, Parcel, Shelf, opened, put_there
 from kernop.collocation.batches import batch_digest
 from kernop.collocation.data import places
 from kernop.geometry import Points
@@ -281,6 +282,8 @@ def _evaluated(work: tuple[Solution, Operator], points: Points) -> FloatArray:
 
 #: Fewer items are not worth the way.
 LEAST = 2
+#: Shelves for workers: a process can have only so many files.
+SHELVES = 32
 
 
 class OnWorkers:
@@ -288,7 +291,7 @@ class OnWorkers:
 
     What an item gives depends on it alone, and is computed with one thread of BLAS: so it has the same bits on any
     worker, and here. A worker that dies takes its items with it, and they are computed again elsewhere. Workers of this
-    machine put what they find on a shelf of this process; from others it is sent.
+    machine put what they find on shelves of this process; from others it is sent.
     """
 
     def __init__(self, client: Any) -> None:
@@ -300,21 +303,30 @@ class OnWorkers:
         """The values in the order of the items."""
         if len(items) < LEAST:
             return threads(function, items, shelf)
-        near = shelf or Shelf.in_memory()
         with self._workers.connected():
-            there = self._workers.send((function, near and near.address))
+            theirs = _shelves(self._client.nthreads(), shelf)
+            there = self._workers.send((function, {worker: own.address for worker, own in theirs.items()}))
             tasks = self._workers.parts(_done, there, [pickle.dumps(item, protocol=5) for item in items])
             # What was sent goes to the disk at once, if it does not fit into memory.
             found = self._workers.results(
                 there, tasks, lambda value: value if shelf is None or isinstance(value, Parcel) else shelf.put(value)
             )
-        if near is None:
-            return found
-        opened = iter(near.opened([own for own in found if isinstance(own, Parcel)]))
-        return [next(opened) if isinstance(own, Parcel) else own for own in found]
+        shelves = [*theirs.values()] if shelf is None else [*theirs.values(), shelf]
+        values = iter(opened(shelves, [own for own in found if isinstance(own, Parcel)]))
+        return [next(values) if isinstance(own, Parcel) else own for own in found]
 
 
-def _done(work: tuple[Callable[[Any], Any], Address | None], item: bytes) -> Any:
-    function, address = work
+def _shelves(workers: Iterable[str], shelf: Shelf | None) -> dict[str, Shelf]:
+    """One for each worker, up to so many, in memory, or on disk as the one at home: one process at a time can write to
+    a file, and others wait.
+    """
+    names = sorted(workers)
+    made = [Shelf.in_memory() if shelf is None else Shelf.on_disk() for _ in names[:SHELVES]]
+    return {name: own for name, own in zip(names, cycle(made), strict=False) if own is not None}
+
+
+def _done(work: tuple[Callable[[Any], Any], Mapping[str, Address]], item: bytes) -> Any:
+    function, shelves = work
     with one_thread():
-        return put_there(address, function(pickle.loads(item)))
+        found = function(pickle.loads(item))
+        return put_there(shelves.get(import_module("distributed").get_worker().address), found)
