@@ -85,7 +85,10 @@ def test_others_put_values_there_too():
 def test_parcels_of_several_shelves():
     shelves = [Shelf.in_memory(), Shelf.on_disk(), Shelf.in_memory()]
     parcels = [shelves[k % 2].put(np.full(3, k)) for k in range(5)]
-    for k, values in enumerate(opened(shelves, parcels)):
+    found = opened(shelves, [parcels[:2], [], ["sent", *parcels[2:]]])
+    assert [len(some) for some in found] == [2, 0, 4]
+    assert found[2].pop(0) == "sent"
+    for k, values in enumerate([*found[0], *found[2]]):
         np.testing.assert_array_equal(values, np.full(3, k))
 
 

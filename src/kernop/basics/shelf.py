@@ -14,6 +14,7 @@ import stat
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from threading import Lock
 from typing import Any, BinaryIO
 
@@ -127,13 +128,15 @@ def put_there(address: Address | None, value: object) -> Parcel | object:
         os.close(handle)
 
 
-def opened(shelves: Sequence[Shelf], parcels: Sequence[Parcel]) -> list[Any]:
-    """The values of parcels that are on several shelves."""
-    found: dict[int, Any] = {}
+def opened(shelves: Sequence[Shelf], found: Sequence[Sequence[object]]) -> list[list[Any]]:
+    """The same with the values of parcels, which are on several shelves."""
+    flat: list[Any] = [own for some in found for own in some]
     for shelf in shelves:
-        own = {k: parcel for k, parcel in enumerate(parcels) if parcel.token == shelf.address.token}
-        found |= zip(own, shelf.opened(list(own.values())), strict=True)
-    return [found[k] for k in range(len(parcels))]
+        mine = [k for k, own in enumerate(flat) if isinstance(own, Parcel) and own.token == shelf.address.token]
+        for k, value in zip(mine, shelf.opened([flat[k] for k in mine]), strict=True):
+            flat[k] = value
+    rest = iter(flat)
+    return [list(islice(rest, len(some))) for some in found]
 
 
 def _put(handle: int, token: bytes, value: object) -> Parcel:

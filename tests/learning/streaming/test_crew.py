@@ -16,6 +16,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import kernop as ko
+from kernop.basics import shelf
 from kernop.basics.errors import ArgumentError, ArgumentTypeError
 from kernop.basics.shelf import Shelf
 from kernop.learning.streaming import OnWorkers, cluster
@@ -77,9 +78,10 @@ def test_the_same_bits(client, here, way, monkeypatch):
         monkeypatch.setattr(leaves, "shelf_for", lambda *_: Shelf.on_disk())
     there = learned(client)
     assert len(here.factorisation.locals) == 81
-    assert mapped(there.factorisation.locals[0].q) == (way != "sent" and LINUX)
+    assert mapped(there.factorisation.locals[0].upper) == (way != "sent" and LINUX)
     for one, other in zip(here.factorisation.locals, there.factorisation.locals, strict=True):
         assert np.array_equal(one.q, other.q)
+        assert np.array_equal(one.inner, other.inner)
         assert np.array_equal(one.upper, other.upper)
     data = PROBLEM.manufacture(exact, here.points)
     assert np.array_equal(here(**data)(X), there(**data)(X))
@@ -110,14 +112,22 @@ def squares(mark, number):
     if number == 5 and not Path(mark).exists():
         Path(mark).touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return np.full(1000, number**2)
+    yield np.full(1000, number**2)
+    yield -number
+
+
+def counted(number):
+    """The numbers below one, as an array and alone."""
+    yield np.arange(number)
+    yield number
 
 
 def test_a_worker_dies(client, tmp_path):
     found = OnWorkers(client)(partial(squares, str(tmp_path / "mark")), range(40))
     assert (tmp_path / "mark").exists()
-    for k, values in enumerate(found):
+    for k, (values, number) in enumerate(found):
         assert np.array_equal(values, np.full(1000, k**2))
+        assert number == -k
 
 
 def test_a_task_that_the_scheduler_lost(client, monkeypatch):
@@ -131,11 +141,12 @@ def test_a_task_that_the_scheduler_lost(client, monkeypatch):
 
     monkeypatch.setattr(cluster, "PATIENCE", 0.3)
     monkeypatch.setattr(client, "submit", submitted)
-    found = OnWorkers(client)(np.arange, range(1, 7))
+    found = OnWorkers(client)(counted, range(1, 7))
     assert asked[:7] == ["unpickled", *["_done"] * 6]
     assert len(asked) > 7
-    for k, values in enumerate(found):
-        assert np.array_equal(values, np.arange(k + 1))
+    for k, (values, number) in enumerate(found):
+        assert np.array_equal(values, np.arange(number))
+        assert number == k + 1
 
 
 def files_of_kernop():
@@ -158,14 +169,14 @@ def test_each_worker_writes_to_a_file_of_its_own(client, monkeypatch):
     met = []
 
     def whose(shelves, parcels):
-        met.extend((shelves, parcels))
-        return opened_parcels(shelves, parcels)
+        met.extend((shelves, [own for some in parcels for own in some]))
+        return shelf.opened(shelves, parcels)
 
-    opened_parcels = cluster.opened
     monkeypatch.setattr(cluster, "opened", whose)
-    found = OnWorkers(client)(np.arange, range(1, 41))
-    for k, values in enumerate(found):
-        assert np.array_equal(values, np.arange(k + 1))
+    found = OnWorkers(client)(counted, range(1, 41))
+    for k, (values, number) in enumerate(found):
+        assert np.array_equal(values, np.arange(number))
+        assert number == k + 1
     shelves, parcels = met
     assert len({own.address.inode for own in shelves}) == len(shelves) == 2
     assert {own.token for own in parcels} == {own.address.token for own in shelves}

@@ -84,8 +84,8 @@ def test_parts_that_do_not_fit_stand_on_disk(small_memory):
     T.save(path)
     read = ko.load(path)
     path.unlink()
-    assert mapped(T.factorisation.locals[0].q)
-    assert mapped(read.factorisation.locals[0].q)
+    assert mapped(T.factorisation.locals[0].upper)
+    assert mapped(read.factorisation.locals[0].upper)
     assert np.array_equal(answers(read), there)
     del T, read
     if os.path.exists("/proc/self/maps"):
@@ -104,9 +104,10 @@ def test_the_same_bits_as_in_memory(small_memory, monkeypatch):
     there = learned(cells=9)  # more parts than one subtree has
     monkeypatch.undo()
     here = learned(cells=9)
-    assert not mapped(here.factorisation.locals[0].q)
+    assert not mapped(here.factorisation.locals[0].upper)
     for one, other in zip(here.factorisation.locals, there.factorisation.locals, strict=True):
         assert np.array_equal(one.q, other.q)
+        assert np.array_equal(one.inner, other.inner)
         assert one.upper.flags.f_contiguous == other.upper.flags.f_contiguous
     assert np.array_equal(answers(here), answers(there))
 

@@ -287,7 +287,7 @@ SHELVES = 32
 
 
 class OnWorkers:
-    """A function of each of many items, which hold no code, on workers.
+    """A job for each of many items, which hold no code, on workers.
 
     What an item gives depends on it alone, and is computed with one thread of BLAS: so it has the same bits on any
     worker, and here. A worker that dies takes its items with it, and they are computed again elsewhere. Workers of this
@@ -298,22 +298,21 @@ class OnWorkers:
         self._client, self._workers = check_client(client), Workers(client)
 
     def __call__(
-        self, function: Callable[[Any], Any], items: Sequence[Any], shelf: Shelf | None = None, /
-    ) -> list[Any]:
-        """The values in the order of the items."""
+        self, job: Callable[[Any], Iterator[Any]], items: Sequence[Any], shelf: Shelf | None = None, /
+    ) -> list[list[Any]]:
+        """What it yields for each item, in their order."""
         if len(items) < LEAST:
-            return threads(function, items, shelf)
+            return threads(job, items, shelf)
         with self._workers.connected():
             theirs = _shelves(self._client.nthreads(), shelf)
-            there = self._workers.send((function, {worker: own.address for worker, own in theirs.items()}))
+            there = self._workers.send((job, {worker: own.address for worker, own in theirs.items()}))
             tasks = self._workers.parts(_done, there, [pickle.dumps(item, protocol=5) for item in items])
             # What was sent goes to the disk at once, if it does not fit into memory.
+            put = (lambda own: own) if shelf is None else shelf.put
             found = self._workers.results(
-                there, tasks, lambda value: value if shelf is None or isinstance(value, Parcel) else shelf.put(value)
+                there, tasks, lambda values: [own if isinstance(own, Parcel) else put(own) for own in values]
             )
-        shelves = [*theirs.values()] if shelf is None else [*theirs.values(), shelf]
-        values = iter(opened(shelves, [own for own in found if isinstance(own, Parcel)]))
-        return [next(values) if isinstance(own, Parcel) else own for own in found]
+        return opened([*theirs.values()] if shelf is None else [*theirs.values(), shelf], found)
 
 
 def _shelves(workers: Iterable[str], shelf: Shelf | None) -> dict[str, Shelf]:
@@ -325,8 +324,8 @@ def _shelves(workers: Iterable[str], shelf: Shelf | None) -> dict[str, Shelf]:
     return {name: own for name, own in zip(names, cycle(made), strict=False) if own is not None}
 
 
-def _done(work: tuple[Callable[[Any], Any], Mapping[str, Address]], item: bytes) -> Any:
-    function, shelves = work
+def _done(work: tuple[Callable[[Any], Iterator[Any]], Mapping[str, Address]], item: bytes) -> list[Any]:
+    job, shelves = work
+    mine = shelves.get(import_module("distributed").get_worker().address)
     with one_thread():
-        found = function(pickle.loads(item))
-        return put_there(shelves.get(import_module("distributed").get_worker().address), found)
+        return [put_there(mine, own) for own in job(pickle.loads(item))]

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from kernop.basics.linalg import in_threads
-from kernop.basics.shelf import Shelf
+from kernop.basics.shelf import Shelf, opened
 
 
 class Crew(Protocol):
-    """Applies a function to each of many items."""
+    """Does a job for each of many items."""
 
     def __call__(
-        self, function: Callable[[Any], Any], items: Sequence[Any], shelf: Shelf | None = None, /
-    ) -> list[Any]:
-        """The values in the order of the items; with a shelf their arrays stand there, and are mapped."""
+        self, job: Callable[[Any], Iterator[Any]], items: Sequence[Any], shelf: Shelf | None = None, /
+    ) -> list[list[Any]]:
+        """What the job yields for each item, in their order; with a shelf arrays stand there, and are mapped.
+
+        Each value is put there as it comes, while it is still in the caches of its processor.
+        """
         ...
 
 
-def threads(function: Callable[[Any], Any], items: Sequence[Any], shelf: Shelf | None = None, /) -> list[Any]:
+def threads(
+    job: Callable[[Any], Iterator[Any]], items: Sequence[Any], shelf: Shelf | None = None, /
+) -> list[list[Any]]:
     """The crew of this process."""
     if shelf is None:
-        return in_threads(function, items)
-    return shelf.opened(in_threads(lambda item: shelf.put(function(item)), items))
+        return in_threads(lambda item: list(job(item)), items)
+    return opened([shelf], in_threads(lambda item: list(map(shelf.put, job(item))), items))

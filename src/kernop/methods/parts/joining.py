@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
 from typing import Any
 
@@ -100,17 +100,18 @@ def watched(crew: Crew, tick: Tick) -> Crew:
         return crew
     begun, lock = 0.0, Lock()
 
-    def work(job: Callable[[Any], Any], items: Sequence[Any], shelf: Shelf | None = None, /) -> list[Any]:
+    def work(
+        job: Callable[[Any], Iterator[Any]], items: Sequence[Any], shelf: Shelf | None = None, /
+    ) -> list[list[Any]]:
         nonlocal begun
         done = 0
 
-        def told(item: Any) -> Any:
+        def told(item: Any) -> Iterator[Any]:
             nonlocal done
-            found = job(item)
+            yield from job(item)
             with lock:
                 done += 1
                 tick(begun + 0.5 * (1.0 - begun) * done / len(items), f"{done} of {len(items)}")
-            return found
 
         found = crew(told, items, shelf)
         begun += 0.5 * (1.0 - begun)

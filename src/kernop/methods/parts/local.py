@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 import numpy as np
 
 from kernop.basics.errors import FloatArray
+from kernop.basics.frozen import frozen
 from kernop.basics.linalg import (
     orthonormal,
     orthonormal_by_squares,
@@ -20,6 +21,9 @@ from kernop.basics.stored import stored
 from kernop.methods.parts.patterns import LocalRows
 from kernop.methods.parts.skeleton import Skeleton
 from kernop.methods.parts.traces import Trace
+
+#: Stands for arrays that are somewhere else.
+NOTHING = frozen(np.empty((0, 0)))
 
 
 @stored("local", by_value=False)
@@ -57,6 +61,14 @@ class Local:
         """S: what goes out, in this unit, and the shares of sums of y (s, m), for what comes in, (b + s, b)."""
         _, mu = self.split
         return np.concatenate([strength * self.out[:, mu:], shares[:, mu:]]) @ self.from_trace
+
+    def without(self, skeleton: Skeleton | None) -> Local:
+        """The same without the arrays of its skeleton, which many parts share."""
+        return self if skeleton is None else replace(self, q=NOTHING, from_trace=NOTHING)
+
+    def with_arrays_of(self, skeleton: Skeleton | None) -> Local:
+        """The same with them."""
+        return self if skeleton is None else replace(self, q=skeleton.q, from_trace=skeleton.from_trace)
 
     @property
     def split(self) -> tuple[int, int]:

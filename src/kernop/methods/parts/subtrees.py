@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, pairwise
+from itertools import chain, count, pairwise
 
 import numpy as np
 
@@ -99,14 +99,16 @@ class Package:
     strengths: FloatArray
     subtree: Subtree | None = None
 
-    def done(self) -> tuple[list[Fitted], MergedApart]:
-        """What each does, and their group."""
-        found = [learned(leaf) for leaf in self.leaves]
-        if self.subtree is None:
-            return found, None
-        pairs = zip(self.strengths.tolist(), found, strict=True)
-        maps = [own.passed_on(strength, np.empty((0, own.out.shape[1]))) for strength, (own, _) in pairs]
-        return found, self.subtree.merged(maps)
+    def done(self) -> Iterator[Fitted | MergedApart]:
+        """What each does, without what its skeleton gives; and then the group of all, if they have a subtree."""
+        maps: list[FloatArray] = []
+        for strength, leaf in zip(self.strengths.tolist(), self.leaves, strict=True):
+            own, weights = learned(leaf)
+            if self.subtree is not None:
+                maps.append(own.passed_on(strength, np.empty((0, own.out.shape[1]))))
+            yield own.without(leaf.skeleton), weights
+        if self.subtree is not None:
+            yield self.subtree.merged(maps)
 
 
 class Subtrees:
@@ -149,8 +151,9 @@ class Subtrees:
             for i, own in enumerate(cut)
         ]
         done = crew(Package.done, packages, shelf)
-        self._merged(cells, [group for _, group in done[: len(cells)]])
-        return {k: own for some, (found, _) in zip(cut, done, strict=True) for k, own in zip(some, found, strict=True)}
+        self._merged(cells, [found.pop() for found in done[: len(cells)]])
+        pairs = zip(chain(*cut), chain(*done), strict=True)
+        return {k: (own.with_arrays_of(leaves[k].skeleton), weights) for k, (own, weights) in pairs}
 
     def merge(self, maps: Callable[[int], FloatArray], crew: Crew, shelf: Shelf | None) -> None:
         """Merge the other subtrees, with S of their parts by number. Raises if one of all has no solution."""
@@ -158,7 +161,7 @@ class Subtrees:
         subtrees = [Subtree.of(cell, self._parts, self._glue) for cell in cells]
         items = [(own, [maps(k) for k in own.numbers.tolist()]) for own in subtrees]
         if items:
-            self._merged(cells, crew(_merged, items, shelf))
+            self._merged(cells, [group for (group,) in crew(_merged, items, shelf)])
         if not self._solvable:
             raise unglued()
 
@@ -181,9 +184,9 @@ def _bare(cell: Cell, numbers: Iterator[int]) -> Cell:
     return Cell(NOWHERE, NOWHERE, tuple(_bare(child, numbers) for child in cell.children))
 
 
-def _merged(item: tuple[Subtree, Sequence[FloatArray]]) -> MergedApart:
+def _merged(item: tuple[Subtree, Sequence[FloatArray]]) -> Iterator[MergedApart]:
     subtree, maps = item
-    return subtree.merged(maps)
+    yield subtree.merged(maps)
 
 
 def _cut(cell: Cell, parts: Sequence[Sequence[int]]) -> Iterator[Cell]:
