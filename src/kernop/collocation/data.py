@@ -84,19 +84,17 @@ def inputs_in_advance(problem: Problem, inputs: object) -> list[dict[str, InputV
 
 
 def all_values(problem: Problem, given: Input, points: Mapping[str, Points], layouts: Sequence[Layout]) -> Any:
-    """All data as one column of rows (N,), or (N, B); a JAX array if any input is one.
+    """Data of all conditions that have points as one column of rows (N,), or (N, B); a JAX array if any input is one.
 
     ``layouts`` are those of the conditions. Complex data of a real operator stay complex numbers.
     """
-    values = {
-        condition.name: values_at(condition, given.get(condition.name, condition.data), points[condition.name], layout)
-        for condition, layout in zip(problem.conditions, layouts, strict=True)
-    }
+    pairs = [(c, own) for c, own in zip(problem.conditions, layouts, strict=True) if c.name in points]
+    values = {c.name: values_at(c, given.get(c.name, c.data), points[c.name], own) for c, own in pairs}
     traced = any(isinstance(own, jax.Array) for own in values.values())
     with float64() if traced else nullcontext():
         library = jnp if traced else np
-        columns = [layout.rows(own, library) for own, layout in zip(values.values(), layouts, strict=True)]
-        widths = {name: c.shape[1] for name, c in zip(problem.names, columns, strict=True) if c.ndim == 2}
+        columns = [layout.rows(values[c.name], library) for c, layout in pairs]
+        widths = {name: column.shape[1] for name, column in zip(values, columns, strict=True) if column.ndim == 2}
         if len(set(widths.values())) > 1:
             got = ", ".join(f"{name!r} with {b}" for name, b in widths.items())
             remedy = "give the same number of columns to each input"

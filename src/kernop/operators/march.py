@@ -37,7 +37,6 @@ from kernop.collocation.slabs import (
 )
 from kernop.geometry import Points, SpaceTime
 from kernop.language.conditions import Condition
-from kernop.language.functions import Function
 from kernop.methods import Answer
 from kernop.methods.parts.glued import PartsFactorisation
 from kernop.methods.repeated import Repetition, Walk
@@ -292,21 +291,30 @@ class MarchedSolution(Evaluated):
             for name in self.problem.inputs
             if name not in added and not known_everywhere(self.problem[name], whole[name], layouts[name])
         ]
-        tests = None
-        functions: Sequence[Mapping[str, Function]] = [{}] * self.steps
-        if not arrays and (added or can_be_fresh(self.problem)):
-            points = self.learned.test_points
-            inputs = by_slab(self.slab, whole, points, layouts, self.steps)
-            functions = [{name: value for name, value in own.items() if callable(value)} for own in inputs]
-            columns, single, paired = data_of_slabs(self.slab, inputs, points, self.learned.layouts)
-            width = columns.shape[2]
-            if (paired and not self.paired) or (width != self.data.shape[1] // self.steps and not single):
-                raise fail(ShapeError, "error_estimate", f"data for {width} inputs", f"u is a batch of {self.width}")
-            if self.paired and not paired:
-                columns = np.concatenate([columns, np.zeros_like(columns)], axis=2)
-            tests = np.broadcast_to(columns, (*columns.shape[:2], self.data.shape[1] // self.steps))
-            tests = tests.reshape(len(columns), -1)
-        return ChainData(self.data, tests, functions)
+        if arrays or not (added or can_be_fresh(self.problem)):
+            return ChainData(self.data, None, None, [{}] * self.steps)
+        inputs = by_slab(self.slab, whole, self.learned.test_points, layouts, self.steps)
+        functions = [{name: value for name, value in own.items() if callable(value)} for own in inputs]
+
+        def anywhere(condition: Condition, points: Points) -> FloatArray:
+            found = self._columns(inputs, {condition.name: points})
+            handed = condition.name in self.slab.initial and np.arange(found.shape[1]) >= found.shape[1] // self.steps
+            return np.where(handed, np.nan, found)
+
+        everywhere = all(known_everywhere(self.problem[name], value, layouts[name]) for name, value in whole.items())
+        tests = self._columns(inputs, self.learned.test_points)
+        return ChainData(self.data, tests, anywhere if everywhere else None, functions)
+
+    def _columns(self, inputs: Sequence[Input], points: Mapping[str, Points]) -> FloatArray:
+        """Data of conditions at points, for all slabs, 0 where they are handed on: (n, steps · B)."""
+        columns, single, paired = data_of_slabs(self.slab, inputs, points, self.learned.layouts)
+        width = columns.shape[2]
+        if (paired and not self.paired) or (width != self.data.shape[1] // self.steps and not single):
+            raise fail(ShapeError, "error_estimate", f"data for {width} inputs", f"u is a batch of {self.width}")
+        if self.paired and not paired:
+            columns = np.concatenate([columns, np.zeros_like(columns)], axis=2)
+        found = np.broadcast_to(columns, (*columns.shape[:2], self.data.shape[1] // self.steps))
+        return found.reshape(len(columns), -1)
 
 
 def march(learned: Learned, steps: object, given: Input) -> MarchedSolution:

@@ -31,7 +31,9 @@ from kernop.trust.estimates.estimate import (
     with_doubts,
 )
 from kernop.trust.estimates.learned import Learned, probed, rms
+from kernop.trust.estimates.maximum import Data
 from kernop.trust.estimates.partwise import errors_by_parts
+from kernop.trust.estimates.prescribed import where_prescribed
 from kernop.trust.estimates.stability import QUANTILE, ErrorsFromResiduals, from_fresh_points, from_own_points
 from kernop.trust.estimates.unseen import Unseen, look, unseen
 
@@ -69,11 +71,13 @@ class ChainData:
     Arguments:
         at_points: at the points of the operator, with what was handed on, (N, steps · B).
         at_tests: at its test points, 0 where data were handed on, (n, steps · B); None if it is not known there.
+        anywhere: at any points, condition by condition, NaN where data were handed on; None if it is not known there.
         functions: the data that are functions, by name, for each slab.
     """
 
     at_points: FloatArray
     at_tests: FloatArray | None
+    anywhere: Data | None
     functions: Sequence[Mapping[str, Function]]
 
 
@@ -106,18 +110,20 @@ def chain_estimate(
     """How wrong B marched solutions û are; the columns of u are those of the first slab, then of the second, …."""
     steps, make = repetition.steps, from_own_points if known.at_tests is None else from_fresh_points
     knowledge: ErrorsFromResiduals = make(operator)
+    most = np.zeros(u.width) if known.anywhere is None else where_prescribed(operator, knowledge, u, known.anywhere)
     if known.at_tests is not None and steps > 1:
         residuals, whole, correction, left = _marched_errors(operator, slab, knowledge, steps, u, known.at_tests)
         found = correction.apply(knowledge.places.functionals)
         values = u.apply(knowledge.places.functionals) + found
         size = knowledge.sized(values, u.apply(knowledge.functionals) + whole)
         guess, rest = knowledge.sized(found, whole), knowledge.constants[..., None] * left
+        rest[1] += SAFETY * np.maximum(most - guess[1], 0.0)
     else:
         data = known.at_points if known.at_tests is None else known.at_tests
         residuals = knowledge.residuals(u, data)
         left = rms(knowledge.roots * residuals)
         wrong = errors_by_parts(operator.factorisation, operator.collocated, u, known.at_points)
-        errors = knowledge.errors(u, residuals, data, wrong)
+        errors = knowledge.errors(u, residuals, data, wrong).at_least(most)
         size, guess = errors.solution, errors.correction
         rest = SAFETY * (errors.guess - guess) + errors.rest
     rest = rest + _handed_on(left, _gains(operator, slab, knowledge, repetition), steps)

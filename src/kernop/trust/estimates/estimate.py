@@ -232,7 +232,7 @@ def error_estimate(
     wrong = None if at is None else errors_by_parts(own, operator.collocated, u, at)
     errors = knowledge.errors(u, residuals, h, wrong)
     if known.anywhere is not None and known.at_tests is not None:
-        errors = where_prescribed(operator, knowledge, u, errors, known.anywhere)
+        errors = errors.at_least(where_prescribed(operator, knowledge, u, known.anywhere))
         errors = compared(operator, knowledge, u, errors, residuals, h, known.anywhere)
     errors = by_weak_form(operator, knowledge, u, errors, residuals, h)
     looked = {} if search is None or paired else look(operator.problem, u, known.functions, search)

@@ -87,6 +87,10 @@ class Errors:
     peaks: tuple[Concentrated, ...] = ()
     doubtful: BoolArray | None = None
 
+    def at_least(self, most: FloatArray) -> Errors:
+        """The same, where largest errors are known to be at least so much, (B,)."""
+        return replace(self, guess=np.stack([self.guess[0], np.maximum(self.guess[1], most)]))
+
 
 def least(every: Sequence[Errors]) -> Errors:
     """Of several estimates of the same errors, that which says least in L2, for each unknown and input.
