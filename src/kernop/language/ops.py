@@ -158,10 +158,10 @@ def flattened_rows(op: Operator) -> Operator:
 def differentiated(
     op: Operator, points: Points, unknowns: Unknowns = SCALAR, *, of: str | None = None, name: str = "op"
 ) -> list[Coefficient]:
-    """The coefficients of an operator that it takes derivatives of, each once."""
+    """The coefficients of an operator that it takes derivatives of, each once, and a function that is one once, too."""
     forms, _ = linear_forms(op, points, unknowns, of=of, name=name)
     sources = (source for form in forms for c in form.terms.values() for source in c.sources)
-    return list({id(source): source for source in sources}.values())
+    return list({id(source.itself or source): source for source in sources}.values())
 
 
 def plain_values(

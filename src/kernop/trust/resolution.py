@@ -39,8 +39,9 @@ SEGMENTS, SEARCHED = 1000, 32
 LOOKED_AT, FEW = 2048, 64
 #: Disagreement, relative to the coefficient: below the first it is smooth, above the second it is not resolved.
 SMOOTH, UNRESOLVED = 1e-6, 0.02
-#: Halvings of a segment in the search for a jump; what is then left of the difference, relative, is a jump.
-HALVINGS, JUMP = 42, 1e-6
+#: In the search for a jump a segment is cut so often into so many pieces, the points of all in one call of a function;
+#: what is then left of the difference, relative, is a jump.
+CUTS, PIECES, JUMP = 7, 64, 1e-6
 #: Values below this part of the root mean square of a coefficient do not make its relative changes large.
 FLOOR = 0.01
 
@@ -206,18 +207,18 @@ def _with_slopes(c: Coefficient, s: _Segments) -> tuple[FloatArray, FloatArray]:
 
 
 def _refuse_jumps(c: Coefficient, s: _Segments, size: FloatArray, name: str) -> None:
-    """Halve the segments, always towards the larger difference: a continuous coefficient has none in the end."""
-    low, width = np.zeros(len(s.x)), np.ones(len(s.x))
-    left, right = _values(c, s, low), _values(c, s, width)
-    for _ in range(HALVINGS):
-        width *= 0.5
-        middle = _values(c, s, low + width)
-        upper = np.abs(right - middle) > np.abs(middle - left)
-        low, left, right = (
-            np.where(upper, low + width, low),
-            np.where(upper, middle, left),
-            np.where(upper, right, middle),
-        )
+    """Cut the segments into equal pieces, and go on with that of the largest difference: a continuous coefficient has
+    none in the end.
+    """
+    low, width, rows = np.zeros(len(s.x)), 1.0, np.arange(len(s.x))
+    ends, between = np.linspace(0.0, 1.0, PIECES + 1), s.part(np.tile(rows, PIECES - 1))
+    left, right = _values(c, s, low), _values(c, s, low + width)
+    for _ in range(CUTS):
+        inner = _values(c, between, np.concatenate([low + width * t for t in ends[1:-1]]))
+        values = np.stack([left, *np.split(inner, PIECES - 1), right])
+        piece = np.argmax(np.abs(np.diff(values, axis=0)), axis=0)
+        left, right = values[piece, rows], values[piece + 1, rows]
+        low, width = low + width * ends[piece], width / PIECES
     jump = np.abs(right - left) / size
     worst = int(np.argmax(jump))
     if jump[worst] > JUMP:
