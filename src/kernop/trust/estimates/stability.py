@@ -266,7 +266,7 @@ class FreshParts(ErrorsFromResiduals):
     At a corner, or where coefficients jump, no smooth space answers residuals, and û itself jumps a little from part to
     part, which residuals do not tell. What T' leaves over is an error part by part, in the worst case; how far these
     parts are from the worst case is measured by ê. Jumps at a corner are too narrow for the places, and parts may be
-    smaller than what is between these: ê in the middle of each counts in L∞.
+    smaller than what is between these: ê in the middle of each counts in L∞, if that lies in the domain.
     """
 
     kind = "fresh points"
@@ -278,7 +278,7 @@ class FreshParts(ErrorsFromResiduals):
         self._before = operator.factorisation
         self._slowest = SINGULAR if np.any(finer.mosaic.singular) else 0.0
         middles = 0.5 * (finer.mosaic.boxes[0] + finer.mosaic.boxes[1])
-        own = finer.mosaic.locate(middles) == np.arange(len(middles))
+        own = (finer.mosaic.locate(middles) == np.arange(len(middles))) & operator.problem.contains(middles)
         self._middles = operator.ansatz.evaluations(middles[own])
         frozen(vars(self))
 
