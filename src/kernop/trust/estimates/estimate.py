@@ -230,11 +230,11 @@ def error_estimate(
     told(0.6, "what the points do not see")
     own, at = operator.factorisation, known.at_points
     wrong = None if at is None else errors_by_parts(own, operator.collocated, u, at)
-    errors = knowledge.errors(u, residuals, h, wrong)
+    errors, most = knowledge.errors(u, residuals, h, wrong), np.zeros(u.width)
     if known.anywhere is not None and known.at_tests is not None:
-        errors = errors.at_least(where_prescribed(operator, knowledge, u, known.anywhere))
-        errors = compared(operator, knowledge, u, errors, residuals, h, known.anywhere)
-    errors = by_weak_form(operator, knowledge, u, errors, residuals, h)
+        most = where_prescribed(operator, knowledge, u, known.anywhere)
+        errors = compared(operator, knowledge, u, errors.at_least(most), residuals, h, known.anywhere)
+    errors = by_weak_form(operator, knowledge, u, errors, residuals, h).at_least(most)
     looked = {} if search is None or paired else look(operator.problem, u, known.functions, search)
     missed, more = unseen(operator, knowledge, residuals, looked)
     total, size, correction = SAFETY * (errors.guess + more) + errors.rest, errors.solution, errors.correction
