@@ -27,7 +27,8 @@ from kernop.trust.estimates.learned import SEED, Learned
 
 #: Coefficients are differentiated by differences over this part of the domain, and equal another to this part.
 STEP, EQUAL = 1e-4, 1e-5
-#: A step of this part of the domain leads out of it, or into it; so many points may be in doubt, as at ends of sides.
+#: A step of this part of the domain tells which side of a boundary is outside; of this part of the points it need not,
+#: as at ends of sides.
 ASIDE, DOUBTFUL = 1e-6, 0.02
 
 
@@ -75,7 +76,7 @@ class WeakForm:
 
 
 def weak_form(operator: Learned, points: Mapping[str, Points], number: int) -> WeakForm | None:
-    """The weak form of a problem, with so many points inside; None if it has none that is plain.
+    """The weak form of a problem, with so many points inside; None if it has none, or not one of the kind above.
 
     Arguments:
         points: those of all conditions at which data are known.
