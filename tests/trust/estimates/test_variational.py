@@ -115,6 +115,16 @@ def test_what_is_known_where_u_is_prescribed_still_counts():
     assert estimate.linf > abs(u(x)[0] - peak(x)[0]) > 10.0
 
 
+def test_a_complex_input_is_one_input():
+    """Its real and imaginary parts have residuals that are concentrated, which are told once."""
+    exact = free_wedge(1.5 * np.pi)
+    T = ko.learn(by_where(1.5 * np.pi), points=450, method=ko.Subspace(150))
+    real, both = (T(lambda x, a=a: a * exact(x)).error_estimate(covering=None, search=None) for a in (1.0, 3.0 + 4.0j))
+    assert [(one.name, one.input) for one in both.concentrated] == [(one.name, one.input) for one in real.concentrated]
+    assert real.concentrated
+    assert both.l2 == pytest.approx(5.0 * real.l2)
+
+
 def test_free_sides_of_an_edge_are_not_underestimated():
     """v is no more than twice as good as û: what smooth spaces say is raised, and said to be rough."""
     problem, exact = body(), free_wedge(1.5 * np.pi)
