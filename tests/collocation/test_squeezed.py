@@ -5,6 +5,7 @@ import pytest
 
 import kernop as ko
 from kernop.collocation.squeezed import squeezed
+from kernop.collocation.subdomains import Subdomains
 from kernop.trust.resolution import with_interfaces
 
 SQUARE, DISK, CUBE = ko.Box([0, 0], [1, 1]), ko.Ball([0, 0], 1), ko.Box([0, 0, 0], [1, 1, 1])
@@ -59,3 +60,16 @@ def test_pieces_beside_others_and_round_ones_are_none(domain, pieces):
 
 def test_nothing_jumps():
     assert found(SQUARE, {ko.Box([2, 2], [3, 3]): 10.0}) is None
+
+
+def test_of_many_interfaces_each_is_looked_at_less(monkeypatch):
+    """A strip among 36 disks is told, by a few hundred calls; one for each distance of each disk took minutes."""
+    looked = list[int]()
+    which = Subdomains.which
+    monkeypatch.setattr(Subdomains, "which", lambda self, x: looked.append(len(x)) or which(self, x))
+    disks = {ko.Ball([0.05 + i / 7, 0.1 + j / 6], 0.03): 10.0 for i in range(6) for j in range(6)}
+    own = found(SQUARE, {**disks, ko.Box([0.9, 0], [0.92, 1]): 0.01})
+    assert own is not None
+    assert 0.02 <= own.thickness < 1.2 * 0.02
+    assert len(looked) < 300
+    assert sum(looked) < 300_000

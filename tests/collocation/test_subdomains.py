@@ -33,6 +33,14 @@ def test_nested_and_separate_domains():
     assert [measures[int(p)] for p in parts.which(x)] == pytest.approx(expected.tolist(), rel=0.03)
 
 
+def test_subdomains_are_sorted_by_the_domains_in_which_they_lie():
+    """The last digit is that of the last domain; nine of them do not fit into a byte."""
+    disks = [ko.Ball([0.2 * k - 0.8, 0.0], 0.05) for k in range(9)]
+    np.testing.assert_array_equal(
+        subdomains_of(cut_by(*disks)).inside, np.eye(10, 9, -1, dtype=int)[[0, *range(9, 0, -1)]]
+    )
+
+
 def test_a_tiny_inclusion_has_points_of_its_own():
     tiny = ko.Ball([0.1, 0.2], 0.004)
     points = sample(cut_by(tiny), 900)

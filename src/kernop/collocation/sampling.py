@@ -30,9 +30,10 @@ DEFAULT_POINTS = 2000
 BOUNDARY_DENSITY = 1.5
 #: The largest part of the points that boundaries get: in many dimensions they measure more than the inside.
 MOST_AROUND = 0.5
-#: Interfaces on curves and on surfaces get at least so many points each, however small they are, if these are at most
-#: this part of all: fewer do not tie what lies within to what lies around.
-LEAST_ACROSS, PART_ACROSS = {1: 48, 2: 200}, 0.05
+#: Interfaces on curves and on surfaces get at least so many points each, however small they are: fewer do not tie what
+#: lies within to what lies around. But these are at most this part of all points for each, and this part for all
+#: interfaces together, lest they leave no points for the boundary of the domain.
+LEAST_ACROSS, PART_ACROSS, MOST_ACROSS = {1: 48, 2: 200}, 0.05, 0.5 * MOST_AROUND
 #: Points of the quadrature rule of an integral, on a line, on a surface, and beyond.
 QUADRATURE = (64, 1024, 8000)
 #: How far the weights of a user's rule may add up to something else than the measure, which may be an estimate.
@@ -198,7 +199,8 @@ def share_out(problem: Problem, total: int, *, whole_clouds: bool = False) -> di
     spread = {name: region for name, region in others.items() if region.intrinsic_dim > 0}
     left = total - min(part, sum(clouds.values())) - sum(counts[name] for name in others if name in counts)
     few = {c.name: LEAST_ACROSS.get(c.on.intrinsic_dim, 1) for c in problem.conditions if c.across}
-    least = {name: max(1, min(number, int(PART_ACROSS * left))) for name, number in few.items()}
+    most = int(min(PART_ACROSS, MOST_ACROSS / max(len(few), 1)) * left)
+    least = {name: max(1, min(number, most)) for name, number in few.items()}
     counts |= _inside_and_around(spread, frame_of(problem), left, least)
     return {name: (counts | rules)[name] for name in problem.names}
 

@@ -68,7 +68,7 @@ def subdomains_of(problem: Problem) -> Subdomains | None:
     inner = [_some(c.on, LOOK) for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
     near = [side.near[0].x for c in problem.conditions if c.across for side in sides(c.on, _some(c.on, LOOK), c.name)]
     x = np.concatenate([*(points.x for points in inner), *near])
-    return Subdomains(domains, np.unique(_memberships(domains, x), axis=0))
+    return Subdomains(domains, _distinct(_memberships(domains, x)))
 
 
 def occurring(problem: Problem, domains: tuple[Region, ...]) -> Subdomains:
@@ -87,7 +87,7 @@ def occurring(problem: Problem, domains: tuple[Region, ...]) -> Subdomains:
     x = np.concatenate(
         [*(_some(own, SEARCHED).x for own in inner), x[np.any([own.contains(x) for own in inner], axis=0)]]
     )
-    return Subdomains(domains, np.unique(_memberships(domains, x), axis=0))
+    return Subdomains(domains, _distinct(_memberships(domains, x)))
 
 
 def _some(region: Region, number: int) -> Points:
@@ -118,6 +118,13 @@ def by_subdomains(problem: Problem, region: Region) -> list[tuple[Region, float]
 def _memberships(domains: tuple[Region, ...], x: FloatArray) -> NDArray[np.int64]:
     held = [own.holds(x) if isinstance(own, Domain) else own.contains(x) for own in domains]
     return np.stack(held, axis=1).astype(np.int64)
+
+
+def _distinct(inside: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The distinct rows of zeros and ones, sorted; as bits, since NumPy is slow to sort long rows."""
+    bits = sorted({row.tobytes() for row in np.packbits(inside.astype(bool), axis=1)})
+    rows = np.frombuffer(b"".join(bits), dtype=np.uint8).reshape(len(bits), -1)
+    return np.unpackbits(rows, axis=1, count=inside.shape[1]).astype(np.int64)
 
 
 _kept: Kept[Problem, tuple[tuple[Hole, ...], ...]] = Kept()

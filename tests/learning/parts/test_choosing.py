@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.learning.parts.choosing import ROUGH, singular
+from kernop.learning.parts.choosing import ROUGH, _between, singular
 from kernop.methods.parts.glued import PartsFactorisation
 
 SQUARE = ko.Box([0, 0], [1, 1])
@@ -102,3 +102,21 @@ def test_the_edges_of_a_box_in_space_are_a_reason_after_one_space():
     cube = ko.Box([0, 0, 0], [1, 1, 1])
     assert singular(poisson(cube), ROUGH) is None
     assert singular(poisson(cube), np.inf) == "u is like r² log r at the edges of a box"
+
+
+def test_a_coefficient_in_a_flux_is_differentiated_in_the_equation():
+    """a ∂u/∂n and c u ask for no parts where a has an interface; a coefficient that jumps elsewhere does."""
+    square, disk, other = ko.Box([0, 0], [1, 1]), ko.Ball([0.5, 0.5], 0.2), ko.Ball([0.2, 0.2], 0.1)
+    a, c, d = (ko.Piecewise({on: 10.0}, otherwise=1.0) for on in (disk, disk, other))
+
+    def reason(op):
+        return _between(
+            ko.Problem(
+                ko.Equation(op, on=square, name="f"),
+                ko.Dirichlet(on=square.face("left", "right"), name="g"),
+                ko.Condition(lambda u: a * ko.normal_derivative(u), on=square.face("bottom", "top"), name="q"),
+            )
+        )
+
+    assert reason(lambda u: -ko.div(a * ko.grad(u)) + c * u) is None
+    assert "nothing differentiates" in reason(lambda u: -ko.div(a * ko.grad(u)) + d * u)

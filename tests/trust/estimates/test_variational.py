@@ -104,6 +104,27 @@ def test_free_sides_of_a_wedge_by_where_are_not_underestimated():
     assert all(not one.rough and "rough" not in str(one) for one in estimate.concentrated)
 
 
+def test_what_is_known_where_u_is_prescribed_still_counts():
+    """A peak of g between the points of the estimate: the error there is known, whatever v is. L∞ was 1.2, of 20."""
+    exact, place = free_wedge(1.9 * np.pi), 0.6556
+    peak = lambda x: exact(x) + 20.0 * np.exp(-(((polar(x)[1] - place) / 0.001) ** 2))
+    u = ko.learn(by_where(1.9 * np.pi), points=1200, method=ko.Subspace(400))(peak)
+    x = np.array([[np.cos(place), np.sin(place)]])
+    estimate = u.error_estimate(covering=None, search=None)
+    assert not any(one.rough for one in estimate.concentrated)  # v counts alone
+    assert estimate.linf > abs(u(x)[0] - peak(x)[0]) > 10.0
+
+
+def test_a_complex_input_is_one_input():
+    """Its real and imaginary parts have residuals that are concentrated, which are told once."""
+    exact = free_wedge(1.5 * np.pi)
+    T = ko.learn(by_where(1.5 * np.pi), points=450, method=ko.Subspace(150))
+    real, both = (T(lambda x, a=a: a * exact(x)).error_estimate(covering=None, search=None) for a in (1.0, 3.0 + 4.0j))
+    assert [(one.name, one.input) for one in both.concentrated] == [(one.name, one.input) for one in real.concentrated]
+    assert real.concentrated
+    assert both.l2 == pytest.approx(5.0 * real.l2)
+
+
 def test_free_sides_of_an_edge_are_not_underestimated():
     """v is no more than twice as good as û: what smooth spaces say is raised, and said to be rough."""
     problem, exact = body(), free_wedge(1.5 * np.pi)

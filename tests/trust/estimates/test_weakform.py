@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
+from kernop.trust.estimates import weakform
 from kernop.trust.estimates.weakform import weak_form
 
 pytestmark = pytest.mark.filterwarnings("ignore::kernop.AccuracyWarning", "ignore::kernop.IllPosedWarning")
@@ -60,6 +61,29 @@ def test_normals_that_point_into_the_domain_are_turned():
         np.testing.assert_allclose(told.shares[0, inner] * len(told.x), sign)
 
 
+def test_the_side_of_a_narrow_hole_tells_the_flux_too():
+    """Normals of a hole point into it, out of the domain, of which a step is a part, not of the hole."""
+    hole = ko.Ball([0.5, 0.5], 1e-4)
+    domain = SQUARE - hole
+    form = form_of(
+        ko.Equation(lambda u: -ko.laplacian(u), on=domain, name="f", data=0.0),
+        ko.Dirichlet(on=domain.boundary.of(SQUARE), name="g", data=0.0),
+        ko.Neumann(on=domain.boundary.of(hole), name="q", data=0.0),
+    )
+    (told,) = form.told
+    np.testing.assert_allclose(told.shares[0] * len(told.x), 2e-4 * np.pi, rtol=1e-6)
+
+
+def test_coefficients_are_not_asked_outside_of_a_box(monkeypatch):
+    """An array on a grid is known within its box alone; of 8000 points of a cube a few are too near to its faces."""
+    monkeypatch.setattr(weakform, "STEP", 0.05)  # more of the 50 points are
+    x = np.linspace(0.0, 1.0, 9)
+    a = ko.GridFunction(1.0 + x[:, None] + 0.0 * x, SQUARE)
+    equation = ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=SQUARE, name="f", data=0.0)
+    form = form_of(equation, ko.Dirichlet(on=SQUARE.boundary, name="g", data=0.0))
+    np.testing.assert_allclose(form.rest[0][0, (1, 0)], 0.0, atol=1e-9)  # ∇a·∇u is in the divergence
+
+
 def test_other_problems_have_no_weak_form():
     cylinder = ko.SpaceTime(ko.Interval(0, 1), (0, 1))
     heat = (
@@ -74,8 +98,10 @@ def test_other_problems_have_no_weak_form():
     )
     laplace = ko.Equation(lambda u: -ko.laplacian(u), on=SQUARE, name="f", data=0.0)
     oblique = ko.Condition(lambda u: ko.partial(u, 0) + ko.partial(u, 1), on=TOP, name="q", data=0.0)
+    thin = ko.Condition(lambda u: ko.normal_derivative(u) - ko.partial(u, 0, 2), on=TOP, name="q", data=0.0)
     inside = ko.Mean(on=SQUARE, name="s", data=0.0)
     assert form_of(*heat) is None
     assert form_of(*plate) is None
     assert form_of(laplace, ko.Dirichlet(on=REST, name="g", data=0.0), oblique) is None
+    assert form_of(laplace, ko.Dirichlet(on=REST, name="g", data=0.0), thin) is None
     assert form_of(laplace, ko.Dirichlet(on=SQUARE.boundary, name="g", data=0.0), inside) is None

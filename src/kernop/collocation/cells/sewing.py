@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, partial
+from itertools import permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,13 +48,13 @@ class Sewing:
         return found
 
     def _on_face(self, face: Face, middle: FloatArray, deep: bool) -> list[SeamLine]:
+        """Seams on a face between two cells.
+
+        Arguments:
+            middle: of the face, (1, d).
+            deep: is it far from the boundary of the domain?
+        """
         layout, pieces, numbers = self._layout, self._layout.pieces, self._layout.numbers
-        if layout.plane and pieces.parts is None and deep:
-            below, above = numbers[face.below, 0], numbers[face.above, 0]
-            return [SeamLine(below, above, placed_on(face, face.low, face.high))]
-        whole = face.high - face.low
-        aside = ASIDE * min(layout.size[face.below], layout.size[face.above])
-        step = aside * np.eye(len(whole))[face.axis]
         if layout.spatial:
             return [
                 scattered_line(sheet)
@@ -61,28 +62,35 @@ class Sewing:
                 else SeamLine(sheet.below, sheet.above, placed_on(face, face.low, face.high))
                 for sheet, cut in layout.cut.on_face(face)
             ]
+        aside = ASIDE * min(layout.size[face.below], layout.size[face.above])
+        step = aside * np.eye(layout.problem.dim)[face.axis]
         if not layout.plane:
             return [self._in_space(face, middle[0], step)]
-        if len(pieces) == 1 and deep:
-            one, other = pieces.which(middle - step), pieces.which(middle + step)
-            below, above = numbers[face.below, int(one[0])], numbers[face.above, int(other[0])]
-            return [SeamLine(below, above, placed_on(face, face.low, face.high))]
-        found, between = list[SeamLine](), self._between_crossings(face)
-        for i in range(len(pieces)):
-            for j in range(len(pieces)):
-                if (face.below, i) not in numbers or (face.above, j) not in numbers:
-                    continue
+        if len(pieces) > 1 or not deep:
+            return self._between_pieces(face, step)
+        one, other = pieces.which(middle - step), pieces.which(middle + step)
+        below, above = numbers[face.below, int(one[0])], numbers[face.above, int(other[0])]
+        return [SeamLine(below, above, placed_on(face, face.low, face.high))]
 
-                def held(t: FloatArray, i: int = i, j: int = j) -> NDArray[np.bool_]:
-                    x = face.low + t[:, None] * whole
-                    return pieces.holds(x - step, i) & pieces.holds(x + step, j)
+    def _between_pieces(self, face: Face, step: FloatArray) -> list[SeamLine]:
+        """Seams on a face in the plane, from which a step leads to either side: where one piece is below it, and the
+        same or another above.
+        """
+        layout, pieces, numbers = self._layout, self._layout.pieces, self._layout.numbers
+        whole, between, found = face.high - face.low, self._between_crossings(face), list[SeamLine]()
+        for i, j in product(range(len(pieces)), repeat=2):
+            if (face.below, i) not in numbers or (face.above, j) not in numbers:
+                continue
 
-                for a, b in _long(intervals(held, also=between)):
-                    owners = numbers[face.below, i], numbers[face.above, j]
-                    ends = face.low + a * whole, face.low + b * whole
-                    if layout.times is not None:
-                        ends[0][-1], ends[1][-1] = layout.times
-                    found.append(SeamLine(*owners, placed_on(face, *ends)))
+            def held(t: FloatArray, i: int = i, j: int = j) -> NDArray[np.bool_]:
+                x = face.low + t[:, None] * whole
+                return pieces.holds(x - step, i) & pieces.holds(x + step, j)
+
+            for a, b in _long(intervals(held, also=between)):
+                ends = face.low + a * whole, face.low + b * whole
+                if layout.times is not None:
+                    ends[0][-1], ends[1][-1] = layout.times
+                found.append(SeamLine(numbers[face.below, i], numbers[face.above, j], placed_on(face, *ends)))
         return found
 
     @cached_property
@@ -125,23 +133,21 @@ class Sewing:
         aside = ASIDE * layout.size[cell]
         low, high = layout.low[cell], layout.high[cell]
         found: list[SeamLine] = []
-        for i in range(len(pieces)):
-            for j in range(len(pieces)):
-                if i == j or cell in layout.stars or (cell, i) not in numbers or (cell, j) not in numbers:
-                    continue
+        for i, j in permutations(range(len(pieces)), 2):
+            if cell in layout.stars or (cell, i) not in numbers or (cell, j) not in numbers:
+                continue
 
-                def held(t: FloatArray, i: int = i, j: int = j) -> NDArray[np.bool_]:
-                    x, normal = line.at(a + (b - a) * t)
-                    below, above = x - aside * normal, x + aside * normal
-                    both = pieces.holds(below, i) & pieces.holds(above, j)
-                    near = np.concatenate([below, above])
-                    here = np.all((near >= low) & (near <= high), axis=1).reshape(2, -1)
-                    return both & here[0] & here[1]
+            def held(t: FloatArray, i: int = i, j: int = j) -> NDArray[np.bool_]:
+                x, normal = line.at(a + (b - a) * t)
+                below, above = x - aside * normal, x + aside * normal
+                both = pieces.holds(below, i) & pieces.holds(above, j)
+                near = np.concatenate([below, above])
+                here = np.all((near >= low) & (near <= high), axis=1).reshape(2, -1)
+                return both & here[0] & here[1]
 
-                for c, d in _long(intervals(held)):
-                    ends = a + (b - a) * c, a + (b - a) * d
-                    place = partial(self._on_line, line, *ends)
-                    found.append(SeamLine(numbers[cell, i], numbers[cell, j], place))
+            for c, d in _long(intervals(held)):
+                place = partial(self._on_line, line, a + (b - a) * c, a + (b - a) * d)
+                found.append(SeamLine(numbers[cell, i], numbers[cell, j], place))
         return found
 
     def _on_line(self, line: Line, a: float, b: float, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,10 @@ from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.cells.singularities import singular_places
 from kernop.collocation.squeezed import squeezed
 from kernop.geometry.edges import reentrant
+from kernop.language.conditions import Condition
+from kernop.language.piecewise import Piecewise
 from kernop.language.problem import Problem
+from kernop.language.unknowns import Unknowns
 from kernop.learning.parts.partitioned import CANNOT, cells_for, partitioned
 from kernop.learning.refine import GOOD
 from kernop.learning.task import Task
@@ -36,9 +39,9 @@ def in_parts_at_once(
     """An operator made of parts, where no smooth space is good enough: at corners, changes and crossings of jumps.
 
     Jumps without corners or crossings are left to one space for each side, unless a tolerance is asked for, a piece
-    between them is too thin for that, or nothing differentiates the coefficient, so that both sides would share one
-    space; on a line parts cost no more. In space and time parts are taken for a tolerance where coefficients jump on an
-    interval: over the plane they take minutes.
+    between them is too thin for that, or nothing differentiates any coefficient that jumps there, so that both sides
+    would share one space. On a line parts cost no more. In space and time parts are taken for a tolerance where
+    coefficients jump on an interval: over the plane they take minutes.
 
     Arguments:
         task: with the problem as the user stated it: parts need no interfaces where coefficients jump.
@@ -63,11 +66,17 @@ def _between(problem: Problem) -> str | None:
     """Why one space for each piece between jumps is not enough in the plane, in words; None if it is."""
     if problem.dim != 2 or problem.timed or isinstance(supported_pieces(problem), str):
         return None
-    conditions, unknowns = problem.conditions, problem.unknowns
-    if any(len(broken(c, unknowns)) > len(jumps(c, unknowns)) for c in conditions):
+    with_interface, cut = (_regions(problem, own) for own in (jumps, broken))
+    if not cut <= with_interface:
         return "a coefficient that nothing differentiates jumps"
     found = squeezed(with_interfaces(problem))
     return None if found is None else str(found)
+
+
+def _regions(problem: Problem, found: Callable[[Condition, Unknowns], tuple[Piecewise, ...]]) -> set[int]:
+    """What the regions of some coefficients of all conditions are known by."""
+    functions = [own for c in problem.conditions for own in found(c, problem.unknowns)]
+    return {id(region) for own in functions for region in own.regions}
 
 
 def in_parts_if_better(

@@ -230,11 +230,11 @@ def error_estimate(
     told(0.6, "what the points do not see")
     own, at = operator.factorisation, known.at_points
     wrong = None if at is None else errors_by_parts(own, operator.collocated, u, at)
-    errors = knowledge.errors(u, residuals, h, wrong)
+    errors, most = knowledge.errors(u, residuals, h, wrong), np.zeros(u.width)
     if known.anywhere is not None and known.at_tests is not None:
-        errors = errors.at_least(where_prescribed(operator, knowledge, u, known.anywhere))
-        errors = compared(operator, knowledge, u, errors, residuals, h, known.anywhere)
-    errors = by_weak_form(operator, knowledge, u, errors, residuals, h)
+        most = where_prescribed(operator, knowledge, u, known.anywhere)
+        errors = compared(operator, knowledge, u, errors.at_least(most), residuals, h, known.anywhere)
+    errors = by_weak_form(operator, knowledge, u, errors, residuals, h).at_least(most)
     looked = {} if search is None or paired else look(operator.problem, u, known.functions, search)
     missed, more = unseen(operator, knowledge, residuals, looked)
     total, size, correction = SAFETY * (errors.guess + more) + errors.rest, errors.solution, errors.correction
@@ -252,7 +252,7 @@ def error_estimate(
         bound=None if bound is None else _single_bound(bound) if single else bound,
         why_no_bound=why,
         unseen=missed,
-        concentrated=errors.peaks,
+        concentrated=_of_pairs(errors.peaks, u.width // 2) if paired else errors.peaks,
         parts=None if wrong is None else _of_parts(wrong, single, paired),
     )
 
@@ -281,6 +281,16 @@ def figures_of(
 def _of_parts(wrong: FloatArray, single: bool, paired: bool) -> FloatArray:
     found = np.hypot(*np.split(wrong, 2, axis=1)) if paired else wrong
     return found[:, 0] if single else found
+
+
+def _of_pairs(peaks: Sequence[Concentrated], width: int) -> tuple[Concentrated, ...]:
+    """Those of so many complex inputs, each once, for those of their real parts and then of their imaginary parts."""
+    found: dict[tuple[str, int], Concentrated] = {}
+    for one in peaks:
+        own = replace(one, input=one.input % width)
+        other = found.get((own.name, own.input), own)
+        found[own.name, own.input] = replace(other, rough=own.rough or other.rough)
+    return tuple(found.values())
 
 
 def _residual(rows: FloatArray, single: bool, paired: bool) -> Residual:

@@ -7,7 +7,7 @@ of the best approximation, times a constant. It is not as accurate where u is sm
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,27 +59,20 @@ def galerkin(form: WeakForm, expansion: Expansion, rows: Mapping[str, Functional
         rows: the functionals of each condition at the points where its data are known.
         extent: of the domain: values count as slopes over it.
     """
-    total, d, n = expansion.ansatz.unknowns.total, form.x.shape[1], len(form.x)
-    terms = [(k, alpha) for k in range(total) for alpha in ((0,) * d, *_axes(d))]
-    units = {term: np.sqrt(form.unit * form.measure) / (1.0 if sum(term[1]) else extent) for term in terms}
     held = {name: _held(form, expansion, rows[name], name, extent) for name in form.prescribed}
-    inside = [units[term] * _at(expansion, form.x, term) for term in terms]
-    upper, q = _orthonormal(np.concatenate([*inside, *(own for own, _ in held.values())]))
-    roots = np.sqrt(form.measure)
-    own = {term: (roots / units[term]) * q[k * n : (k + 1) * n] for k, term in enumerate(terms)}  # √w ∂^α v_k
-    below = q[len(terms) * n :]
-    matrix, load = below.T @ below, dict[str, FloatArray]()
-    ends = np.cumsum([0, *(len(held[name][0]) for name in held)])
+    upper, own, penalised = _orthonormal_functions(form, expansion, [values for values, _ in held.values()], extent)
+    axes, matrix, load = _axes(form.x.shape[1]), penalised.T @ penalised, dict[str, FloatArray]()
+    ends = np.cumsum([0, *(len(values) for values, _ in held.values())])
     for (name, (_, scale)), first, last in zip(held.items(), ends[:-1], ends[1:], strict=True):
-        load[name] = scale * below[first:last].T
+        load[name] = scale * penalised[first:last].T
     for (i, j), table in form.fluxes.items():
-        _add(matrix, own[i, _axes(d)[j]], table, own)
+        _add(matrix, own[i, axes[j]], table, own)
     for i, table in enumerate(form.rest):
-        _add(matrix, own[i, (0,) * d], table, own)
+        _add(matrix, own[i, _none(axes)], table, own)
     for name, (numbers, x, measure) in form.equations.items():
         load[name] = np.hstack([measure * _tested(expansion, upper, x, i).T for i in numbers])
     for side in form.told:
-        v = [_tested(expansion, upper, side.x, k) for k in range(total)]
+        v = [_tested(expansion, upper, side.x, k) for k in range(expansion.ansatz.unknowns.total)]
         load[side.name] = np.hstack([(share[:, None] * v[i]).T for i, share in enumerate(side.shares)])
         for (i, k), beta in side.values.items():
             matrix += v[i].T @ ((side.shares[i] * beta)[:, None] * v[k])
@@ -88,8 +81,26 @@ def galerkin(form: WeakForm, expansion: Expansion, rows: Mapping[str, Functional
     return Galerkin(expansion, upper, np.hstack([load[name] for name in rows]), lu_factor(matrix))
 
 
+def _orthonormal_functions(
+    form: WeakForm, expansion: Expansion, held: Sequence[FloatArray], extent: float
+) -> tuple[FloatArray, dict[Term, FloatArray], FloatArray]:
+    """R; √w ∂^α v_k by (k, α), |α| ≤ 1, of the functions Φ R⁻¹ inside, (n, L); and their rows of prescribed values."""
+    axes, n, roots = _axes(form.x.shape[1]), len(form.x), np.sqrt(form.measure)
+    terms = [(k, alpha) for k in range(expansion.ansatz.unknowns.total) for alpha in (_none(axes), *axes)]
+    units = {term: np.sqrt(form.unit * form.measure) / (1.0 if sum(term[1]) else extent) for term in terms}
+    inside = [units[term] * _at(expansion, form.x, term) for term in terms]
+    upper, q = _orthonormal(np.concatenate([*inside, *held]))
+    own = {term: (roots / units[term]) * q[k * n : (k + 1) * n] for k, term in enumerate(terms)}
+    return upper, own, q[len(terms) * n :]
+
+
 def _axes(d: int) -> list[tuple[int, ...]]:
     return [tuple(int(i == j) for i in range(d)) for j in range(d)]
+
+
+def _none(axes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The α of a value."""
+    return (0,) * len(axes)
 
 
 def _at(expansion: Expansion, x: FloatArray, term: Term) -> FloatArray:

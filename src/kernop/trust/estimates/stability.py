@@ -49,8 +49,7 @@ ResidualKind = Literal["fresh points", "leave-one-out", "its own points"]
 COARSER = 0.25
 #: From the coarser to the richer one errors fall by as much as what they leave, to within this factor.
 FALLS = 5.0
-#: What T' leaves of the data itself, as an error, is next to nothing if it is this part of its distance from û: however
-#: slowly residuals of û fall, u is resolved.
+#: T' resolves u, however slowly residuals of û fall, if the error of T'h is at most this part of ‖T'h − û‖.
 RESOLVED = 1e-3
 #: Near corners an error may be so many times the largest at places inside: ê on the boundary tells how many.
 NEAR_CORNERS = 3.0
@@ -220,8 +219,8 @@ class Fresh(ErrorsFromResiduals):
             every.append(Errors(guess, rest, correction, solution=solution))
         flags = concentrated(self.functionals, others[0].left, self._usual)
         kept, chosen = self._kept(others[0], others[2]), least(every)
-        known = np.all(every[1].rest <= RESOLVED * every[1].guess, axis=(0, 1))
-        slow = (kept >= 1.0) & np.any(every[0].guess > 0.0, axis=(0, 1)) & ~known
+        resolved = np.all(every[1].rest <= RESOLVED * every[1].guess, axis=(0, 1))
+        slow = (kept >= 1.0) & np.any(every[0].guess > 0.0, axis=(0, 1)) & ~resolved
         if not flags.any() and not slow.any():
             return chosen
         apart = kept * self._from_coarser(residuals, others[0])
@@ -266,7 +265,7 @@ class FreshParts(ErrorsFromResiduals):
     At a corner, or where coefficients jump, no smooth space answers residuals, and û itself jumps a little from part to
     part, which residuals do not tell. What T' leaves over is an error part by part, in the worst case; how far these
     parts are from the worst case is measured by ê. Jumps at a corner are too narrow for the places, and parts may be
-    smaller than what is between these: ê in the middle of each counts in L∞.
+    smaller than what is between these: ê in the middle of each counts in L∞, if that lies in the domain.
     """
 
     kind = "fresh points"
@@ -278,7 +277,7 @@ class FreshParts(ErrorsFromResiduals):
         self._before = operator.factorisation
         self._slowest = SINGULAR if np.any(finer.mosaic.singular) else 0.0
         middles = 0.5 * (finer.mosaic.boxes[0] + finer.mosaic.boxes[1])
-        own = finer.mosaic.locate(middles) == np.arange(len(middles))
+        own = (finer.mosaic.locate(middles) == np.arange(len(middles))) & operator.problem.contains(middles)
         self._middles = operator.ansatz.evaluations(middles[own])
         frozen(vars(self))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernop.basics.errors import FloatArray, KernopError
+from kernop.basics.errors import BoolArray, FloatArray, KernopError
 from kernop.basics.frozen import Kept
 from kernop.collocation.probes import applied, probes_of, resolving
 from kernop.collocation.subdomains import holes_of
@@ -25,22 +25,23 @@ from kernop.trust.estimates.learned import SEED, Learned, Places, rms
 from kernop.trust.estimates.stability import COARSER, Errors, ErrorsFromResiduals, where
 from kernop.trust.estimates.weakform import weak_form
 
-#: v has a function for so many data, and at most so many for each component in 2 and 3 dimensions, and in all; sums are
-#: over so many points for each of them.
+#: v has one function for so many data, at most so many for each component in 2 and 3 dimensions, and so many in all;
+#: integrals are sums over so many points for each function.
 DATA, MOST, IN_ALL, POINTS = 6, {2: 400, 3: 1000}, 1000, 8
 #: u is as r^α with this α, or smoother.
 EXPONENT = 0.5
-#: v counts alone if what is wrong with it is at most this part of ‖v − û‖; else it raises what others say, up to so
-#: many times: where v is no better than û it may be all that is wrong. What leave-one-out residuals say, which may be
-#: a fifth of the error, is raised up to twice as much …
+#: v alone is trusted if its error, η, is at most this part of ‖v − û‖. Else it may be no better than û, and only raises
+#: what others say, by this factor at most; what leave-one-out residuals say, which may be a fifth of the error, by
+#: twice as much …
 KNOWN, RAISED = 0.5, 4.0
-#: … if what is wrong with v is at most this part of ‖v − û‖, where residuals are concentrated, and for leave-one-out
-#: residuals, which do not tell whether u is singular. Of a smooth u it is more, since coarser spaces are much worse.
+#: … and only if η is at most so many times ‖v − û‖: where residuals are concentrated, and for leave-one-out residuals,
+#: which do not tell whether u is singular. Of a smooth u η is larger, since coarser spaces are much worse there.
 SINGULAR, UNTOLD = 4.5, 2.5
-#: Smooth fields are answered to this part of themselves: else the weak form is not that of the problem …
+#: If v is wrong by more than this part of smooth fields, the weak form is not that of the problem, and v is not used.
 SMOOTH = 0.1
-#: … and of errors that are less than this part of u, sums over points tell nothing. Those that smooth spaces
-#: underestimate are per cents; leave-one-out residuals underestimate smaller ones, too.
+#: Estimates of less than this part of u are left alone, those by leave-one-out residuals and all others. Sums over
+#: points tell nothing of smaller errors. What smooth spaces underestimate are per cents; leave-one-out residuals
+#: underestimate smaller errors, too.
 LEAST, PER_CENT = 1e-3, 1e-2
 
 
@@ -93,26 +94,34 @@ def by_weak_form(
         errors: by least squares.
         residuals, h: at the points of the estimate, (n, B).
     """
-    said = errors.guess + errors.rest
     flagged = np.zeros(u.width, dtype=bool) if errors.doubtful is None else errors.doubtful
-    left_out = knowledge.kind == "leave-one-out"
-    least = LEAST if left_out else PER_CENT
-    asked = np.any(said[0] > least * errors.solution[0], axis=0) & (flagged | left_out)
+    asked = _large(errors, knowledge) & (flagged | (knowledge.kind == "leave-one-out"))
     found = variational(operator, knowledge) if np.any(asked) and not isinstance(u.expansion, PartsSpace) else None
     if found is None:
         return errors
-    places = knowledge.places
-    v, rest = found.answers(h, places)
-    apart = v - u.apply(places.functionals)
+    v, rest = found.answers(h, knowledge.places)
+    apart = v - u.apply(knowledge.places.functionals)
     correction = knowledge.sized(apart, residuals)
-    guess = np.stack([places.at_most(apart), correction[1]])
+    guess = np.stack([knowledge.places.at_most(apart), correction[1]])
     part = np.where(flagged, SINGULAR, UNTOLD)
     known, singular = (asked & np.all((rest <= own * guess)[0], axis=0) for own in (KNOWN, part))
-    peaks = tuple(replace(one, rough=one.rough and not known[one.input]) for one in errors.peaks)
     better = Errors(guess, rest, correction, solution=knowledge.sized(v, h))
-    share = np.clip((guess + rest) / np.where(said > 0.0, said, 1.0), 1.0, np.where(flagged, RAISED, 2.0 * RAISED))
-    raised = replace(errors, guess=share * errors.guess, rest=share * errors.rest)
+    raised = _raised(errors, guess + rest, np.where(flagged, RAISED, 2.0 * RAISED))
+    peaks = tuple(replace(one, rough=one.rough and not known[one.input]) for one in errors.peaks)
     return replace(where(known, better, where(singular, raised, errors)), peaks=peaks)
+
+
+def _large(errors: Errors, knowledge: ErrorsFromResiduals) -> BoolArray:
+    """Are errors of any unknown so large that sums over points tell of them? (B,)."""
+    least = LEAST if knowledge.kind == "leave-one-out" else PER_CENT
+    return np.any((errors.guess + errors.rest)[0] > least * errors.solution[0], axis=0)
+
+
+def _raised(errors: Errors, least: FloatArray, most: FloatArray) -> Errors:
+    """Errors that are raised to sizes (2, U, B), but by a factor of at most ``most``, (B,)."""
+    said = errors.guess + errors.rest
+    factor = np.clip(least / np.where(said > 0.0, said, 1.0), 1.0, most)
+    return replace(errors, guess=factor * errors.guess, rest=factor * errors.rest)
 
 
 def _made(operator: Learned, knowledge: ErrorsFromResiduals, points: Mapping[str, Points]) -> Variational | None:

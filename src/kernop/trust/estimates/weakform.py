@@ -27,7 +27,8 @@ from kernop.trust.estimates.learned import SEED, Learned
 
 #: Coefficients are differentiated by differences over this part of the domain, and equal another to this part.
 STEP, EQUAL = 1e-4, 1e-5
-#: A step of this part of the domain leads out of it, or into it; so many points may be in doubt, as at ends of sides.
+#: A step of this part of the domain tells which side of a boundary is outside; of this part of the points it need not,
+#: as at ends of sides.
 ASIDE, DOUBTFUL = 1e-6, 0.02
 
 
@@ -75,7 +76,7 @@ class WeakForm:
 
 
 def weak_form(operator: Learned, points: Mapping[str, Points], number: int) -> WeakForm | None:
-    """The weak form of a problem, with so many points inside; None if it has none that is plain.
+    """The weak form of a problem, with so many points inside; None if it has none, or not one of the kind above.
 
     Arguments:
         points: those of all conditions at which data are known.
@@ -148,18 +149,23 @@ def _inside(
 
 
 def _flux(problem: Problem, c: Condition, x: FloatArray, j: int) -> tuple[list[Table], list[Table]] | None:
-    """Component j of what stands in the div of an equation at points (n, d), and ∂_j of its coefficients."""
+    """Component j of what stands in the div of an equation at points (n, d), and ∂_j of its coefficients.
+
+    These are not asked outside of the bounds of the domain, where arrays on grids are not known.
+    """
     axis = np.eye(x.shape[1])[j]
     step = STEP * float(np.max(np.ptp(x, axis=0)))
-    normal = np.tile(axis, (len(x), 1))
-    here, after, before = (flux_tables(problem, c, points_at(x + s * step * axis, False, normal)) for s in (0, 1, -1))
-    if here is None or after is None or before is None:
+    normal, (after, before) = np.tile(axis, (len(x), 1)), (np.clip(x + s * step * axis, *c.on.bounds) for s in (1, -1))
+    found = [flux_tables(problem, c, points_at(own, False, normal)) for own in (x, after, before)]
+    tables = [own for own in found if own is not None]
+    if len(tables) < len(found):
         return None
+    apart = (after - before)[:, j]
     slopes = [
-        {term: (np.asarray(one[term]) - other[term]) / (2.0 * step) for term in own}
-        for own, one, other in zip(here, after, before, strict=True)
+        {term: (np.asarray(one[term]) - other[term]) / apart for term in own}
+        for own, one, other in zip(*tables, strict=True)
     ]
-    return here, slopes
+    return tables[0], slopes
 
 
 def _sign(own: Sequence[Table], divergence: Sequence[Table]) -> float:
@@ -182,30 +188,33 @@ def _side(
 ) -> FluxSide | None:
     """What a condition of first order tells of the fluxes; None if it is not one of them."""
     along = [table for e in equations for table in flux_tables(problem, e, own) or []]
-    if len(along) != len(tables):
-        return None
     outward = _outward(equations[0].on, own)
-    if np.mean(outward == 0.0) > DOUBTFUL:
+    if len(along) != len(tables) or np.mean(outward == 0.0) > DOUBTFUL:
         return None
     shares, values = np.empty((len(tables), len(own))), dict[tuple[int, int], FloatArray]()
     for i, (table, flux) in enumerate(zip(tables, along, strict=True)):
-        terms = {*table, *flux}
-        one, other = (
-            {term: np.zeros(len(own)) + np.real(t.get(term, 0.0)) for term in terms}
-            for t in (table, {term: sign * v for term, v in flux.items()})
-        )
-        first = [term for term in terms if sum(term[1]) == 1]
-        below = sum(other[term] ** 2 for term in first)
-        if not first or np.min(below) <= 0.0:
+        found = _multiple(table, {term: sign * v for term, v in flux.items()}, len(own))
+        if found is None:
             return None
-        ratio = sum(one[term] * other[term] for term in first) / below
-        size = max(float(np.max(np.abs(one[term]))) for term in first)
-        if any(np.max(np.abs(one[t] - ratio * other[t])) > EQUAL * size for t in first) or np.min(np.abs(ratio)) == 0:
-            return None
-        shares[i] = outward * c.on.measure / len(own) / ratio
-        for k, alpha in terms - set(first):
-            values[i, k] = one[k, alpha] - ratio * other[k, alpha]
+        sigma, beta = found
+        shares[i] = outward * c.on.measure / len(own) / sigma
+        values |= {(i, k): own for k, own in beta.items()}
     return FluxSide(c.name, own.x, shares, values)
+
+
+def _multiple(condition: Table, flux: Table, number: int) -> tuple[FloatArray, dict[int, FloatArray]] | None:
+    """σ and β_k by k, at so many points, if a condition is σ F·n + Σ β_k u_k for the flux F·n; else None."""
+    terms = sorted({*condition, *flux})
+    one, other = ({term: np.zeros(number) + np.real(t.get(term, 0.0)) for term in terms} for t in (condition, flux))
+    first = [term for term in terms if sum(term[1]) == 1]
+    below = np.sum([other[term] ** 2 for term in first], axis=0)
+    if not first or np.min(below) <= 0.0 or any(sum(alpha) > 1 and np.any(one[k, alpha]) for k, alpha in terms):
+        return None
+    sigma = np.sum([one[term] * other[term] for term in first], axis=0) / below
+    size = max(float(np.max(np.abs(one[term]))) for term in first)
+    if any(np.max(np.abs(one[t] - sigma * other[t])) > EQUAL * size for t in first) or np.min(np.abs(sigma)) == 0.0:
+        return None
+    return sigma, {k: one[k, alpha] - sigma * other[k, alpha] for k, alpha in terms if sum(alpha) == 0}
 
 
 def _outward(domain: Region, own: Points) -> FloatArray:
@@ -214,7 +223,7 @@ def _outward(domain: Region, own: Points) -> FloatArray:
     Sides of a domain that is stated by a predicate are those of another shape, whose normals may be the other way.
     """
     assert own.normal is not None
-    step = ASIDE * float(np.max(np.ptp(own.x, axis=0))) * own.normal
+    step = ASIDE * float(np.max(np.subtract(*domain.bounds[::-1]))) * own.normal
     return 1.0 * domain.contains(own.x - step) - 1.0 * domain.contains(own.x + step)
 
 
