@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import kernop as ko
 
@@ -129,3 +130,59 @@ def test_parts_around_a_hole_are_not_looked_at_within_it():
     x = np.concatenate([ring.sample(4000, "uniform", seed=2).x, ring.boundary.sample(1000).x])
     error = np.max(np.abs(u(x) - exact(x)))
     assert error < u.error_estimate(covering=None, search=None).linf < 4 * error
+
+
+def strain(u):
+    return ko.sym(ko.grad(u))
+
+
+def free_corner(x):
+    """Williams' displacement r^λ Φ(θ) at a corner of 3π/2 with free sides, for Lamé's constants 1 and 1: λ = 0.544."""
+    power = brentq(lambda a: np.sin(1.5 * np.pi * a) - a, 0.4, 0.999)
+    r, angle = np.hypot(x[..., 0], x[..., 1]), np.mod(np.arctan2(x[..., 1], x[..., 0]) + 1e-12, 2.0 * np.pi)
+    t, weight = angle - 0.75 * np.pi, np.cos(1.5 * np.pi * power)
+    found = 2.0 * np.exp(1j * power * t) - power * np.exp(1j * (2 - power) * t) + weight * np.exp(-1j * power * t)
+    found = np.exp(0.75j * np.pi) * found * r**power
+    return np.stack([found.real, found.imag], axis=-1)
+
+
+def test_a_free_corner_of_an_elastic_plate():
+    """Smooth functions cannot answer what is left at the corner; of a deep grading they told 0.02 of the error."""
+    ell = ko.Polygon([(0, 0), (1, 0), (1, 1), (-1, 1), (-1, -1), (0, -1)])
+    free = ell.boundary.where(lambda x: (np.abs(x).min(axis=-1) < 1e-9) & (x[..., 0] > -1e-9) & (x[..., 1] < 1e-9))
+    stress = lambda u: 2.0 * strain(u) + ko.trace(strain(u)) * ko.identity(2)
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.div(stress(u)), on=ell, name="f"),
+        ko.Dirichlet(on=ell.boundary.where(lambda x: ~free.contains(x)), name="g"),
+        ko.Condition(lambda u: ko.normal_component(stress(u)), on=free, name="q"),
+        unknowns={"u": 2},
+    )
+    u = ko.learn(problem, method=ko.Partition(cells=2, degree=10, levels=14))(0.0, free_corner, 0.0)
+    x = ell.sample(4000, "uniform", seed=2).x
+    apart = np.linalg.norm(u(x) - free_corner(x), axis=1)
+    estimate = u.error_estimate(covering=None, search=None)
+    error = np.sqrt(np.mean(apart**2))
+    assert error > 1e-9
+    assert error < estimate.l2 < 4 * error
+    assert np.max(apart) < estimate.linf
+
+
+def test_each_of_several_unknowns_in_its_own_unit():
+    """v is a thousand times as large as u: what is wrong in v was said of u, 60 to 400 times its error."""
+    problem = ko.Problem(
+        ko.Equation(lambda u, v: -ko.laplacian(u) + 3 * u - 2 * v, on=SQUARE, name="f"),
+        ko.Equation(lambda u, v: -0.1 * ko.laplacian(v) + u + v, on=SQUARE, name="k"),
+        ko.Dirichlet(on=SQUARE.boundary, name="g", of="u"),
+        ko.Dirichlet(on=SQUARE.boundary, name="q", of="v"),
+        unknowns={"u": 1, "v": 1},
+    )
+    u = lambda x: np.sin(9.0 * x[..., 0] - 4.0 * x[..., 1])
+    v = lambda x: 1e3 * np.cos(6.0 * x[..., 1] - 5.0 * x[..., 0])
+    s = ko.learn(problem, method=ko.Partition(cells=2, degree=9, levels=0))(
+        f=lambda x: 100.0 * u(x) - 2.0 * v(x), k=lambda x: u(x) + 7.1 * v(x), g=u, q=v
+    )
+    estimate, x = s.error_estimate(covering=None, search=None), SQUARE.sample(2000, "uniform", seed=2).x
+    for name, truth in {"u": u, "v": v}.items():
+        apart, own = np.abs(getattr(s, name)(x) - truth(x)), estimate.of[name]
+        assert np.sqrt(np.mean(apart**2)) < own.l2 < 3 * np.sqrt(np.mean(apart**2))
+        assert np.max(apart) < own.linf < 6 * np.max(apart)

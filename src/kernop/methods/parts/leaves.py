@@ -326,7 +326,8 @@ def _skeleton(data: Sequence[LocalRows], into: Sequence[LocalRows], traces: tupl
     return skeleton_of(given, taken, traces, count)
 
 
-def unit_of(block: Block, half: FloatArray) -> float:
-    """The size of coefficients in units of a part."""
-    powers = np.array([np.prod(half ** np.array(alpha)) for alpha in block.alphas])
-    return float(np.max(np.abs(block.coefficients) / powers))
+def unit_of(block: Block, half: FloatArray, components: Sequence[int]) -> float:
+    """The size of coefficients of some components, in units of a part with these half sides; 0 if it has none."""
+    own = [j for j, (k, _) in enumerate(block.terms) if k in components]
+    powers = np.array([np.prod(half ** np.array(block.alphas[j])) for j in own])
+    return float(np.max(np.abs(block.coefficients[:, own]) / powers, initial=0.0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import pairwise
@@ -200,14 +200,14 @@ class PartsSpace(Expansion):
         beside = np.sum(measure[self.mosaic.sewn.sides], axis=1) / np.sum(measure)
         return np.stack([np.sqrt(beside @ np.square(jumps)), np.max(jumps, axis=0, initial=0.0)])
 
-    def jumps(self, c: FloatArray) -> FloatArray:
-        """The largest jump on each seam, (S, B)."""
+    def jumps(self, c: FloatArray, components: Sequence[int] | None = None) -> FloatArray:
+        """The largest jump on each seam, (S, B), of all components, or of these."""
         sewn = self.mosaic.sewn
         if len(sewn.counts) == 0:
             return np.zeros((0, c.shape[1]))
         below, above = np.repeat(sewn.sides, sewn.counts, axis=0).T
         worst = np.zeros((len(sewn.x), c.shape[1]))
-        for k in range(self.ansatz.width):
+        for k in range(self.ansatz.width) if components is None else components:
             block = evaluations(sewn.x, k)
             np.maximum(worst, np.abs(self._applied(block, above, c) - self._applied(block, below, c)), out=worst)
         return np.maximum.reduceat(worst, np.cumsum([0, *sewn.counts[:-1]]), axis=0)

@@ -32,7 +32,7 @@ from kernop.trust.estimates.estimate import (
 )
 from kernop.trust.estimates.learned import Learned, probed, rms
 from kernop.trust.estimates.maximum import Data
-from kernop.trust.estimates.partwise import errors_by_parts
+from kernop.trust.estimates.partwise import errors_of_unknowns
 from kernop.trust.estimates.prescribed import where_prescribed
 from kernop.trust.estimates.stability import QUANTILE, ErrorsFromResiduals, from_fresh_points, from_own_points
 from kernop.trust.estimates.unseen import Unseen, look, unseen
@@ -122,7 +122,7 @@ def chain_estimate(
         data = known.at_points if known.at_tests is None else known.at_tests
         residuals = knowledge.residuals(u, data)
         left = rms(knowledge.roots * residuals)
-        wrong = errors_by_parts(operator.factorisation, operator.collocated, u, known.at_points)
+        wrong = errors_of_unknowns(operator.factorisation, operator.collocated, u, known.at_points)
         errors = knowledge.errors(u, residuals, data, wrong).at_least(most)
         size, guess = errors.solution, errors.correction
         rest = SAFETY * (errors.guess - guess) + errors.rest

@@ -14,6 +14,7 @@ from rich.table import Table
 from kernop.basics.errors import ArgumentError, FloatArray, NonFiniteError, fail
 from kernop.basics.linalg import EPS, norms
 from kernop.basics.progress import Tick
+from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.units import frame_of
 from kernop.language.functions import Function
 from kernop.methods import Combination
@@ -24,7 +25,7 @@ from kernop.trust.estimates.coverings import NotApplicableError
 from kernop.trust.estimates.graded import compared
 from kernop.trust.estimates.learned import Learned, rms
 from kernop.trust.estimates.maximum import Data, MaximumBound, maximum_bound
-from kernop.trust.estimates.partwise import errors_by_leaks, errors_by_parts
+from kernop.trust.estimates.partwise import errors_by_leaks, errors_of_unknowns
 from kernop.trust.estimates.prescribed import where_prescribed
 from kernop.trust.estimates.stability import (
     ErrorsFromResiduals,
@@ -229,7 +230,7 @@ def error_estimate(
     knowledge, residuals, h = _residuals(operator, u, known)
     told(0.6, "what the points do not see")
     own, at = operator.factorisation, known.at_points
-    wrong = None if at is None else errors_by_parts(own, operator.collocated, u, at)
+    wrong = None if at is None else errors_of_unknowns(own, operator.collocated, u, at)
     errors, most = knowledge.errors(u, residuals, h, wrong), np.zeros(u.width)
     if known.anywhere is not None and known.at_tests is not None:
         most = where_prescribed(operator, knowledge, u, known.anywhere)
@@ -253,7 +254,7 @@ def error_estimate(
         why_no_bound=why,
         unseen=missed,
         concentrated=_of_pairs(errors.peaks, u.width // 2) if paired else errors.peaks,
-        parts=None if wrong is None else _of_parts(wrong, single, paired),
+        parts=None if wrong is None else _of_parts(wrong, operator.ansatz, single, paired),
     )
 
 
@@ -278,8 +279,11 @@ def figures_of(
     }
 
 
-def _of_parts(wrong: FloatArray, single: bool, paired: bool) -> FloatArray:
-    found = np.hypot(*np.split(wrong, 2, axis=1)) if paired else wrong
+def _of_parts(wrong: FloatArray, ansatz: Ansatz, single: bool, paired: bool) -> FloatArray:
+    """Of several unknowns the largest, each in the unit of its functions."""
+    scales = [max(ansatz.scales[own]) if ansatz.scales else 1.0 for own in ansatz.unknowns.slices.values()]
+    most = np.max(wrong / np.reshape(scales, (-1, 1, 1)), axis=0)
+    found = np.hypot(*np.split(most, 2, axis=1)) if paired else most
     return found[:, 0] if single else found
 
 

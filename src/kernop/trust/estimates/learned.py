@@ -67,6 +67,10 @@ class Places:
         """
         return np.array([rms_at_most(m[: self.within]) for m in self._moduli(values)])
 
+    def largest(self, values: FloatArray) -> FloatArray:
+        """The largest moduli at all places, (U, B); 0 if there are none."""
+        return np.array([np.max(m, axis=0, initial=0.0) for m in self._moduli(values)])
+
     def _moduli(self, values: FloatArray) -> list[FloatArray]:
         """Of each unknown, (places, B)."""
         parts = values.reshape(len(self.owners), -1, values.shape[1])

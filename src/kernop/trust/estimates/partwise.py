@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kernop.basics.errors import FloatArray, IntArray
+from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.functionals import Functionals
 from kernop.methods import Combination, Factorisation
 from kernop.methods.parts.glued import PartsFactorisation
@@ -16,7 +19,9 @@ from kernop.methods.parts.space import PartsSpace
 SHARE = 0.3
 
 
-def errors_by_parts(found: Factorisation, rows: Functionals, u: Combination, h: FloatArray) -> FloatArray | None:
+def errors_by_parts(
+    found: Factorisation, rows: Functionals, u: Combination, h: FloatArray, components: Sequence[int] | None = None
+) -> FloatArray | None:
     """How wrong solutions are on each part, about: (P, B); None if they are not made of parts.
 
     That is the largest residual of a condition at the points of the part, in units in which its largest coefficient is
@@ -27,11 +32,12 @@ def errors_by_parts(found: Factorisation, rows: Functionals, u: Combination, h: 
         rows: the conditions at the points.
         u: the solutions.
         h: their data at the points, (N, B).
+        components: those that may be wrong, and of which coefficients count; None for all.
     """
     space = u.expansion
     if not isinstance(found, PartsFactorisation) or not isinstance(space, PartsSpace):
         return None
-    mosaic = space.mosaic
+    mosaic, owned = space.mosaic, range(space.components) if components is None else components
     half = 0.5 * mosaic.sides
     worst = np.zeros((len(mosaic.owners), h.shape[1]))
     parts = zip(found.locals, found.part_rows, found.roots, half, strict=True)
@@ -40,25 +46,51 @@ def errors_by_parts(found: Factorisation, rows: Functionals, u: Combination, h: 
         residual, start = np.abs(h[places.numbers] - own.seen(y) / roots[:, None]), 0
         for number, part in () if mosaic.singular[k] else _slices(places.numbers, rows):
             block, stop = rows.blocks[number][part], start + part.stop - part.start
-            share = (SHARE if block.order else 1.0) / unit_of(block, sides)
-            worst[k] = np.maximum(worst[k], share * np.max(residual[start:stop], axis=0))
+            if (unit := unit_of(block, sides, owned)) > 0.0:
+                share = (SHARE if block.order else 1.0) / unit
+                worst[k] = np.maximum(worst[k], share * np.max(residual[start:stop], axis=0))
             start = stop
-    jumps = space.jumps(u.y)
+    jumps = space.jumps(u.y, components)
     for side in (0, 1):
         np.maximum.at(worst, mosaic.sewn.sides[:, side], jumps)
     return worst
 
 
+def errors_of_unknowns(found: Factorisation, rows: Functionals, u: Combination, h: FloatArray) -> FloatArray | None:
+    """The same for each of U unknowns, as if it were all that is wrong: (U, P, B)."""
+    each = [(errors_by_parts(found, rows, u, h, own), scale) for own, scale in _owned(u.expansion.ansatz)]
+    known = [errors * scale for errors, scale in each if errors is not None]
+    return np.stack(known) if known else None
+
+
+def jumps_of_unknowns(u: Combination) -> FloatArray:
+    """The largest jump of each of U unknowns between parts, (U, B)."""
+    space = u.expansion
+    assert isinstance(space, PartsSpace)
+    pairs = _owned(space.ansatz)
+    return np.stack([scale * np.max(space.jumps(u.y, own), axis=0, initial=0.0) for own, scale in pairs])
+
+
+def _owned(ansatz: Ansatz) -> list[tuple[list[int], float]]:
+    """The numbers of the functions of each unknown, and their scale."""
+    found: list[tuple[list[int], float]] = []
+    for own in ansatz.unknowns.slices.values():
+        real = list(range(own.start, own.stop))
+        both = [*real, *(k + ansatz.unknowns.total for k in real)] if ansatz.complex else real
+        found.append((both, ansatz.scales[own.start] if ansatz.scales else 1.0))
+    return found
+
+
 def mean_and_most(found: Factorisation, wrong: FloatArray) -> FloatArray:
-    """Errors on the parts of an operator (P, B) as errors on the domain, in the mean and at most: (2, B)."""
+    """Errors on the parts of an operator (U, P, B) as errors on the domain, in the mean and at most: (2, U, B)."""
     space = found.expansion
     assert isinstance(space, PartsSpace)
     volumes = np.prod(space.mosaic.sides, axis=1)
-    return np.stack([np.sqrt(volumes / np.sum(volumes) @ np.square(wrong)), np.max(wrong, axis=0)])
+    return np.stack([np.sqrt(volumes / np.sum(volumes) @ np.square(wrong)), np.max(wrong, axis=1)])
 
 
 def polluting(found: Factorisation, wrong: FloatArray) -> FloatArray:
-    """What errors (P, B) in parts at singularities are elsewhere, in the mean and at most, (2, B).
+    """What errors (U, P, B) in parts at singularities are elsewhere, in the mean and at most, (2, U, B).
 
     An error in a cell of side s at a singularity r^α reaches a domain of extent L as its part (s/L)^α; α = ½ is that of
     a slit, and of a change of the kind of condition.
@@ -68,7 +100,7 @@ def polluting(found: Factorisation, wrong: FloatArray) -> FloatArray:
     mosaic, (low, high) = space.mosaic, space.boxes
     extent = float(np.max(np.max(high, axis=0) - np.min(low, axis=0)))
     felt = np.where(mosaic.singular > 0, np.sqrt(np.max(mosaic.sides, axis=1) / extent), 0.0)
-    return np.tile(np.max(felt[:, None] * wrong, axis=0), (2, 1))
+    return np.tile(np.max(felt[:, None] * wrong, axis=1), (2, 1, 1))
 
 
 def errors_by_leaks(found: Factorisation, h: FloatArray) -> FloatArray:

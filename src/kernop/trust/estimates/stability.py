@@ -39,7 +39,13 @@ from kernop.trust.estimates.learned import (
     richer,
     rms,
 )
-from kernop.trust.estimates.partwise import SHARE, errors_by_parts, mean_and_most, polluting
+from kernop.trust.estimates.partwise import (
+    SHARE,
+    errors_of_unknowns,
+    jumps_of_unknowns,
+    mean_and_most,
+    polluting,
+)
 from kernop.trust.estimates.residuals import leave_one_out
 
 #: Where the residuals were computed.
@@ -53,8 +59,9 @@ FALLS = 5.0
 RESOLVED = 1e-3
 #: Near corners an error may be so many times the largest at places inside: ê on the boundary tells how many.
 NEAR_CORNERS = 3.0
-#: Cells at a singularity r^α are halved twice more, which leaves 2^(−4α) of its error: so much for α = ½.
-SINGULAR = 0.25
+#: Cells at a singularity r^α are halved twice more, which leaves 2^(−4α) of its error: so much for α = ½. Of several
+#: components it leaves 2^(−2α): stresses at a corner that is free do not balance, and a force is felt everywhere.
+SINGULAR, FORCES = 0.25, 0.5
 #: The part of the probes whose ratio of error and residual is at most the constant.
 QUANTILE = 0.9
 #: Without a richer operator: the part of the probes, those with the most similar residuals, that rules.
@@ -142,7 +149,7 @@ class ErrorsFromResiduals(ABC):
         """The errors of solutions û with these residuals, for data h at the points, (n, B).
 
         Arguments:
-            wrong: for an operator made of parts, about how wrong û is on each of them, (P, B); see `errors_by_parts`.
+            wrong: of an operator made of parts, see `errors_of_unknowns`, (U, P, B); else None.
         """
 
     def sized(self, values: FloatArray, prescribed: FloatArray) -> FloatArray:
@@ -275,24 +282,24 @@ class FreshParts(ErrorsFromResiduals):
         self.centres = len(finer.factorisation.expansion)
         self.constants = np.full((2, len(operator.problem.unknowns.names)), SHARE)
         self._before = operator.factorisation
-        self._slowest = SINGULAR if np.any(finer.mosaic.singular) else 0.0
+        slowest = SINGULAR if operator.problem.unknowns.total == 1 else FORCES
+        self._slowest = slowest if np.any(finer.mosaic.singular) else 0.0
         middles = 0.5 * (finer.mosaic.boxes[0] + finer.mosaic.boxes[1])
         own = (finer.mosaic.locate(middles) == np.arange(len(middles))) & operator.problem.contains(middles)
-        self._middles = operator.ansatz.evaluations(middles[own])
+        self._middles = replace(self.places, functionals=operator.ansatz.evaluations(middles[own]))
         frozen(vars(self))
 
     def errors(self, u: Combination, residuals: FloatArray, h: FloatArray, wrong: FloatArray | None) -> Errors:
         better = self.answers.answer(h).u
         values = better.apply(self.places.functionals)
         correction = self.sized(values - u.apply(self.places.functionals), residuals)
-        left = errors_by_parts(self.answers, self.functionals, better, h)
+        left = errors_of_unknowns(self.answers, self.functionals, better, h)
         assert left is not None
         after = mean_and_most(self.answers, left)
         before = np.zeros_like(after) if wrong is None else mean_and_most(self._before, wrong)
-        rest = saturated(correction, before[:, None], after[:, None], self._slowest)
-        apart = (better.apply(self._middles) - u.apply(self._middles)).reshape(len(self._middles.blocks), -1, u.width)
-        within = np.max(np.linalg.norm(apart, axis=0), axis=0, initial=0.0)
-        correction[1] = np.maximum(correction[1], np.maximum(u.gaps()[1], within))
+        rest = saturated(correction, before, after, self._slowest)
+        within = self._middles.largest(better.apply(self._middles.functionals) - u.apply(self._middles.functionals))
+        correction[1] = np.maximum(correction[1], np.maximum(jumps_of_unknowns(u), within))
         return Errors(correction, rest, correction, solution=self.sized(values, h))
 
 
@@ -315,7 +322,7 @@ class OwnParts(ErrorsFromResiduals):
         solution = self.places.sizes(u.apply(self.places.functionals))
         worst = mean_and_most(self.answers, wrong) + polluting(self.answers, wrong)
         none = np.zeros_like(solution)
-        return Errors(none, none + worst[:, None], none, solution=solution)
+        return Errors(none, none + worst, none, solution=solution)
 
 
 class LeftOut(ErrorsFromResiduals):
