@@ -26,7 +26,7 @@ class Pieces:
     In space and time they are pieces of space, the same at all times: a last coordinate of points does not count.
 
     Arguments:
-        domain: the whole; None in a file: to find the piece of a point nobody needs it.
+        domain: the whole; None in a file, which has it in its problem, and where that does not know it.
         parts: the pieces; None if there are no jumps.
     """
 

@@ -46,7 +46,7 @@ def finer_parts(problem: Problem, factorisation: Factorisation, ansatz: Ansatz, 
     None if the operator is not made of parts, is one for several unknowns, or cannot be made finer.
     """
     space = factorisation.expansion
-    if not isinstance(space, PartsSpace) or problem.unknowns.total > 1:
+    if not isinstance(space, PartsSpace) or problem.unknowns.total > 1 or space.mosaic.pieces.domain is None:
         return None
     return _kept.of(factorisation, lambda: _made(problem, space, ansatz, seed))
 
