@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import brentq
 
 import kernop as ko
+from kernop.collocation.cells.divisible import supported_pieces
 from kernop.errors import AccuracyWarning, ArgumentError
 
 KINK, FAST, SLOW = 0.4, 1.0, 0.1  # conductivities on either side
@@ -74,6 +75,47 @@ def test_slabs_of_heat_follow_each_other(heat):
     x = heat.problem["f"].on.sample(500).x * [1.0, 5.0]
     assert np.max(np.abs(u(x) - exact(x))) < 1e-11
     assert u.spectral_radius < 1.001
+
+
+def test_cells_are_chosen_for_two_materials():
+    slab, problem = rod()
+    exact, x = layered(1), slab.sample(200).x
+    u = ko.learn(problem, method=ko.Partition())(0.0, 0.0, exact)
+    assert np.max(np.abs(u(x) - exact(x))) < 1e-10
+
+
+def test_one_space_marches_through_two_materials():
+    """Their surface is no slice of time, though the pieces have a beginning and an end."""
+    slab, problem = rod()
+    exact = layered(1)
+    u = ko.learn(problem, points=900, method=ko.Subspace(300)).march(5, f=0.0, g=0.0, u0=exact)
+    x = slab.sample(500).x * [1.0, 5.0]
+    truth = np.max(np.abs(u(x) - exact(x))) / np.max(np.abs(exact(x)))
+    assert truth < u.error_estimate().relative_linf < 1e-6
+
+
+def changing(region, op=lambda u, a: ko.dt(u) - ko.div(a * ko.grad(u))):
+    """Heat that is led by FAST in a region of space and time, and by SLOW elsewhere."""
+    slab, a = ko.SpaceTime(ko.Interval(0.0, 1.0), (0.0, 0.1)), ko.Piecewise({region: FAST}, otherwise=SLOW)
+    walls, start = ko.Dirichlet(on=slab.walls, name="g"), ko.Initial(on=slab.initial, name="u0")
+    return ko.Problem(ko.Equation(lambda u: op(u, a), on=slab, name="f"), walls, start)
+
+
+def test_a_surface_that_ends_in_a_slab_is_learned_and_not_repeated():
+    """By itself learn takes one space for it, whatever parts could not do."""
+    problem = changing(ko.SpaceTime(ko.Interval(0.0, KINK), (0.0, 0.05)))
+    assert isinstance(supported_pieces(problem), str)
+    T = ko.learn(problem, points=300, method=ko.Subspace(100))
+    with pytest.raises(ArgumentError, match="surface that does not stand still"):
+        T.march(2, f=0.0, g=0.0, u0=0.0)
+
+
+def test_what_changes_at_a_time():
+    region = ko.SpaceTime(ko.Interval(0.0, 1.0), (0.0, 0.05))
+    with pytest.raises(ArgumentError, match="one problem until then, and one from there"):
+        ko.learn(changing(region))
+    learned = ko.learn(changing(region, lambda u, a: ko.dt(u) - a * ko.laplacian(u)))
+    assert isinstance(learned.method, ko.Subspace)
 
 
 def test_data_that_do_not_fit_at_the_beginning_are_told(heat):
@@ -165,7 +207,7 @@ def test_what_has_no_parts_in_time_is_refused_by_name():
     refused(stated(lambda u: ko.dt(u) - ko.laplacian(u) + ko.dt(ko.partial(u, 0))), "∂²u/∂x∂t")
     refused(stated(lambda u: ko.dt(u) + ko.laplacian(ko.laplacian(u))), "plates")
     refused(stated(lambda u: ko.dt(u) - ko.laplacian(u), start, ko.Dirichlet(on=slab.final, name="end")), "final time")
-    _, brief = rod(lasting=0.05)
+    brief = changing(ko.SpaceTime(ko.Interval(0.0, KINK), (0.0, 0.05)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         refused(brief, "not at all times")

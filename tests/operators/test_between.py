@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.operators.between import NUMBER, SEED, left_between
+from kernop.operators.between import NUMBER, SEED, left_between, left_of_terms
 
 STRIP = ko.SpaceTime(ko.Interval(0, 1), (0, 1))
 PROBLEM = ko.Problem(
@@ -81,3 +81,35 @@ def test_a_function_that_is_not_finite_between_the_points_is_answered(operator):
         warnings.simplefilter("error")
         u = operator(f=0.0, g=1.0, u0=on_grid)
     assert u.misfit < 1e-6
+
+
+def cooled(duration):
+    """Heat in a rod, from the beginning on: modes of e^(−π² k² t)."""
+    slab = ko.SpaceTime(ko.Interval(0, 1), (0, duration))
+    equation = ko.Equation(lambda u: ko.dt(u) - ko.laplacian(u), on=slab, name="f")
+    return slab, ko.learn(ko.Problem(equation, ko.Dirichlet(on=slab.walls), ko.Initial(on=slab.initial)))
+
+
+def modes(x, odd):
+    return sum(4 / (k * np.pi) * np.sin(k * np.pi * x[:, 0]) * np.exp(-((k * np.pi) ** 2) * x[:, 1]) for k in odd)
+
+
+@pytest.mark.parametrize("start", ["sine", "quenched"])
+def test_a_beginning_that_is_forgotten_at_once_is_told(start):
+    """Few points see it, so that little of the data is left; u is wrong by tens of per cents."""
+    slab, T = cooled(50.0)
+    with pytest.warns(ko.errors.AccuracyWarning, match="of the terms of its equations"):
+        u = T(0.0, 0.0, (lambda x: 4 / np.pi * np.sin(np.pi * x[..., 0])) if start == "sine" else 1.0)
+    assert u.misfit < 1e-3
+    x = slab.sample(2000, "uniform", seed=3).x
+    exact = modes(x, [1] if start == "sine" else range(1, 400, 2))
+    assert np.linalg.norm(u(x) - exact) > 0.1 * np.linalg.norm(exact)
+
+
+def test_what_is_resolved_and_what_is_constant_is_not_told():
+    _, T = cooled(5.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        u = T(0.0, 0.0, lambda x: x[..., 0] * (1 - x[..., 0]))
+        T(0.0, 1.0, 1.0)
+    assert left_of_terms(T, u, weights(T), 0.0) < 0.3

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.basics.errors import ArgumentError
+from kernop.basics.errors import ArgumentError, MissingFunctionError
 from kernop.basics.ragged import Ragged
 from kernop.basics.storage import read, write
 from kernop.operators.records import parts_record
@@ -67,6 +67,24 @@ def test_the_same_bits(pair):
     np.testing.assert_array_equal(T.basis(x[:5]), S.basis(x[:5]))
     np.testing.assert_array_equal(T.on(x)(*arrays), S.on(x)(*arrays))
     assert repr(S) == repr(T)
+
+
+@pytest.mark.filterwarnings("ignore::kernop.errors.AccuracyWarning")
+@pytest.mark.parametrize("name", ["alone", "line", "jump"])
+def test_errors_are_estimated_as_before(name, tmp_path):
+    """Finer parts are made of the domain, which a file has in its problem alone; with the problem of the user, too."""
+    problem, method = CASES[name]
+    T = ko.learn(problem, method=replace(method, degree=4))
+    T.save(tmp_path / "T.kernop")
+    f = lambda x: np.cos(2.0 * x[..., 0])
+    wanted = T(f, 0.0).error_estimate(covering=None, search=None)
+    alone, whole = ko.load(tmp_path / "T.kernop"), ko.load(tmp_path / "T.kernop", problem=problem)
+    if name == "jump":
+        with pytest.raises(MissingFunctionError, match="problem="):
+            alone(f, 0.0).error_estimate(covering=None, search=None)
+    for S in (whole,) if name == "jump" else (alone, whole):
+        found = S(f, 0.0).error_estimate(covering=None, search=None)
+        assert (found.l2, found.linf, found.source) == (wanted.l2, wanted.linf, "fresh points")
 
 
 def test_equal_parts_are_one_in_the_file_and_after_it(pair):

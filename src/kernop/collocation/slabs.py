@@ -94,6 +94,10 @@ def slab_of(problem: Problem) -> Slab:
     found: dict[str, set[str]] = {}
     times: set[tuple[float, float]] = set()
     for condition in problem.conditions:
+        if condition.across:  # with sides between which it lies, at times that need not be those of the slab
+            _check_lasting(condition)
+            found[condition.name] = {"walls"}
+            continue
         base = _base(condition.on)
         if not isinstance(base, SpaceTime | Cylinder):
             got = f"condition {condition.name!r} on {condition.on!r}"
@@ -119,6 +123,15 @@ def slab_of(problem: Problem) -> Slab:
         remedy = "state what a slab takes over from the one before, such as ko.Initial(on=slab.initial)"
         raise fail(ArgumentError, NAME, "a problem without a condition on .initial", remedy)
     return Slab(problem, times.pop(), initial)
+
+
+def _check_lasting(condition: Condition) -> None:
+    """Raise if a surface inside a slab begins or ends in it, or moves."""
+    normal = condition.on.sample(LOOKED).normal
+    if normal is None or np.any(np.abs(normal[:, -1]) > EQUAL):
+        got = f"condition {condition.name!r} on a surface that does not stand still while time goes by"
+        remedy = "give coefficients whose pieces last, SpaceTime(region, (before t0, after the last slab))"
+        raise fail(ArgumentError, NAME, got, remedy)
 
 
 def _base(region: Region) -> Region:
@@ -149,7 +162,7 @@ def check_determined(slab: Slab, functionals: Functionals) -> None:
 
 def check_repeatable(slab: Slab, points: Mapping[str, Points], ansatz: Ansatz, steps: int) -> None:
     """Raise if a coefficient, or a region, is another one in later slabs: the operator of one is then not theirs."""
-    bare = replace(ansatz, envelope=None)
+    bare = replace(ansatz, envelope=None, parts=None)  # parts of a slab end with it
     for condition in slab.problem.conditions:
         own = points[condition.name]
         some = own[evenly(len(own), LOOKED)]

@@ -68,6 +68,7 @@ class Interface(Compound):
             raise fail(ArgumentError, self.name, "an interface without an equation around it", remedy)
         with naming(self.name):
             on = _inner(self.on, [c.on for c in equations])
+            _check_lasts(on)
             self._check_agrees(on, [c for c in others if c.across and c.of == self.of])
         flux = self.flux or self._flux(equations, on, unknowns)
         return self._condition(itself, on, "jump", self.jump), self._condition(flux, on, "flux", self.flux_jump)
@@ -137,6 +138,15 @@ class Flux:
     def __signature__(self) -> inspect.Signature:
         """That of the first equation: by its parameters a problem knows which unknowns it takes."""
         return inspect.signature(self.equations[0][0])
+
+
+def _check_lasts(surface: Region) -> None:
+    """Raise if a surface is a moment of time: no flux goes through it."""
+    some = surface.sample(FEW)
+    if some.timed and some.normal is not None and np.all(np.abs(some.normal[:, -1]) > 0.5):
+        got = f"{surface!r} inside the domain, where the equation changes from one time to the next"
+        remedy = "state one problem until then, and one from there whose initial data are what the first ends with"
+        raise fail(ArgumentError, "on", got, remedy)
 
 
 def _is_zero(data: Any) -> bool:

@@ -5,16 +5,16 @@ Data that vary faster than the points are dense can be met at all of them by a f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kernop.basics.errors import KernopError
+from kernop.basics.errors import FloatArray, KernopError
 from kernop.basics.frozen import Kept
 from kernop.collocation.ansatz import condition_functionals
 from kernop.collocation.data import concrete, real_columns, values_at
-from kernop.collocation.functionals import Functionals
+from kernop.collocation.functionals import Block, Functionals
 from kernop.geometry.points import Points
 from kernop.language.conditions import Condition
 from kernop.methods import Factorisation
@@ -37,6 +37,7 @@ class _Fresh:
 
 
 _kept: Kept[Factorisation, tuple[_Fresh, ...]] = Kept()
+_kept_terms: Kept[Factorisation, Functionals] = Kept()
 
 
 def left_between(learned: Learned, u: Solution, weights: Mapping[str, float]) -> float:
@@ -47,23 +48,73 @@ def left_between(learned: Learned, u: Solution, weights: Mapping[str, float]) ->
     Arguments:
         weights: of the conditions, each for all of its points together.
     """
-    given = {c.name: (u.inputs or {}).get(c.name, c.data) for c in learned.problem.conditions}
-    known = {name for name, value in given.items() if callable(value) or np.isscalar(value)}
-    if u.paired or not any(callable(value) for value in given.values()):
+    if u.paired or not any(callable(value) for value in _given(learned, u).values()):
         return 0.0
-    left, size = np.zeros(1), np.zeros(1)
+    return float(np.max(_part(_apart(learned, u), weights)))
+
+
+def left_of_terms(learned: Learned, u: Solution, weights: Mapping[str, float], little: float) -> float:
+    """‖P u − h‖ / ‖φ_α ∂^α u‖ of the equations in space and time, over all their terms, at fresh points; the worst.
+
+    Where u is forgotten soon after the first time, the points see few moments of that, and little of the data is left.
+    What is left of the equations is then as large as their terms.
+
+    Arguments:
+        weights: of the conditions, each for all of its points together.
+        little: the part of the data that may be left whatever the terms are, as where u is constant: then 0.
+    """
+    if u.paired or not learned.problem.timed:
+        return 0.0
+    found, equations = _apart(learned, u), _equations(learned)
+    missed = [np.sum(np.square(apart), axis=0) for own, _, apart in found if own in equations]
+    if not equations or len(missed) < len(equations):
+        return 0.0
+    told = _part(found, weights) > little
+    if not np.any(told):
+        return 0.0
+    terms = u.function.apply(_kept_terms.of(learned.factorisation, lambda: _terms(equations)))
+    size = np.sum(np.square(terms), axis=0)
+    return float(np.max(np.where(told, np.sqrt(sum(missed) / np.where(size > 0.0, size, np.inf)), 0.0)))
+
+
+def _given(learned: Learned, u: Solution) -> dict[str, object]:
+    return {c.name: (u.inputs or {}).get(c.name, c.data) for c in learned.problem.conditions}
+
+
+def _apart(learned: Learned, u: Solution) -> list[tuple[_Fresh, FloatArray, FloatArray]]:
+    """The conditions whose data are known between the points, with h and P u − h there."""
+    given, found = _given(learned, u), list[tuple[_Fresh, FloatArray, FloatArray]]()
     for own in _kept.of(learned.factorisation, lambda: _fresh(learned)):
         name, (layout,) = own.condition.name, own.rows.layouts
-        if name not in known:
+        if not (callable(given[name]) or np.isscalar(given[name])):
             continue
         try:
             values = values_at(own.condition, given[name], own.points, layout)
         except KernopError:  # a function that is not finite there
             continue
         h = real_columns(layout.rows(concrete(name, values)))
-        left = left + weights[name] * np.mean(np.square(u.function.apply(own.rows) - h), axis=0)
-        size = size + weights[name] * np.mean(np.square(h), axis=0)
-    return float(np.max(np.sqrt(left / np.where(size > 0.0, size, np.inf))))
+        found.append((own, h, u.function.apply(own.rows) - h))
+    return found
+
+
+def _part(found: Sequence[tuple[_Fresh, FloatArray, FloatArray]], weights: Mapping[str, float]) -> FloatArray:
+    """‖√W (P u − h)‖ / ‖√W h‖ of some conditions, (B,)."""
+    left, size = np.zeros(1), np.zeros(1)
+    for own, h, apart in found:
+        left = left + weights[own.condition.name] * np.mean(np.square(apart), axis=0)
+        size = size + weights[own.condition.name] * np.mean(np.square(h), axis=0)
+    return np.sqrt(left / np.where(size > 0.0, size, np.inf))
+
+
+def _equations(learned: Learned) -> list[_Fresh]:
+    fresh = _kept.of(learned.factorisation, lambda: _fresh(learned))
+    return [own for own in fresh if own.condition.on.intrinsic_dim == learned.problem.dim]
+
+
+def _terms(equations: Sequence[_Fresh]) -> Functionals:
+    """Each term of each equation alone, at the fresh points."""
+    blocks = [(block, j) for own in equations for block in own.rows.blocks for j in range(len(block.terms))]
+    return Functionals(tuple(Block(b.x, (b.terms[j],), b.coefficients[:, [j]]) for b, j in blocks))
 
 
 def _fresh(learned: Learned) -> tuple[_Fresh, ...]:

@@ -85,7 +85,7 @@ def _revived(operator: SolutionOperator) -> SolutionOperator:
     """
     problem, record = operator.problem, operator.factorisation
     if isinstance(record, PartsRecord):
-        return replace(operator, factorisation=record.revived())
+        return replace(operator, factorisation=record.revived(problem))
     if not isinstance(record, StreamRecord):
         return operator
     factorisation, solutions = record.revived(problem, operator.points), record.solved(problem)
@@ -107,7 +107,8 @@ def _completed(operator: SolutionOperator, problem: Problem | None, envelope: Fu
         operator = replace(operator, method=method, factorisation=factorisation)
     if problem is None:
         return operator
-    problem = with_interfaces(problem)
+    if not isinstance(operator.factorisation, PartsRecord):  # parts keep u and its flux continuous without interfaces
+        problem = with_interfaces(problem)
     check_problem(problem, operator.problem, points, envelopes)
     return replace(operator, problem=problem)
 

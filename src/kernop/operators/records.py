@@ -14,6 +14,8 @@ from kernop.basics.fitting import REMEDY, check_positive, check_shape
 from kernop.basics.ragged import Ragged
 from kernop.basics.stored import stored
 from kernop.collocation.batches import recorded
+from kernop.collocation.cells.elliptic import equations_of
+from kernop.collocation.cells.lasting import space_of
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.rows import StreamedRows
 from kernop.collocation.stream import Stream
@@ -217,8 +219,13 @@ class PartsRecord(Factorisation):
     def posterior(self, left: Functionals) -> Posterior:
         raise self._refusal("asked before it is revived")
 
-    def revived(self) -> PartsFactorisation:
-        """The factorisation that the stored record describes."""
+    def revived(self, problem: Problem) -> PartsFactorisation:
+        """The factorisation that the stored record describes, with the domain of the problem: finer parts need it."""
+        space = self.expansion
+        assert isinstance(space, PartsSpace)
+        equations = equations_of(problem)
+        domain = space_of(equations[0].on) if equations else None
+        mosaic = replace(space.mosaic, pieces=replace(space.mosaic.pieces, domain=domain))
         children: list[list[Group]] = [[] for _ in self.groups]
         whole, which = self.groups[-1], self.which.tolist()
         for own, parent, below in zip(self.groups, self.parents.tolist(), children, strict=True):
@@ -226,7 +233,7 @@ class PartsRecord(Factorisation):
             if parent >= 0:
                 children[parent].append(whole)
         return PartsFactorisation(
-            expansion=self.expansion,
+            expansion=replace(space, mosaic=mosaic),
             regularization=self.regularization,
             weights=self.weights,
             locals=tuple(self.locals[k] for k in which),

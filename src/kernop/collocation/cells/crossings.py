@@ -76,10 +76,10 @@ def exponent_at(problem: Problem, pieces: Pieces, place: FloatArray, others: Flo
 
 
 def strength(problem: Problem, x: FloatArray) -> FloatArray:
-    """The mean of the coefficients of ∂²u/∂x² and ∂²u/∂y² of the first equation, (n,)."""
+    """The mean of the coefficients of ∂²u/∂x² and ∂²u/∂y² of the first equation at places of space, (n,)."""
     table = tables_of(problem, Points(lasting(problem, x), None, problem.timed))[0]
     second: list[FloatArray] = [np.zeros(len(x))]
-    second += [np.real(v) * np.ones(len(x)) for (_, alpha), v in table.items() if 2 in alpha[:2]]
+    second += [np.real(v) * np.ones(len(x)) for (_, alpha), v in table.items() if 2 in alpha[: x.shape[1]][:2]]
     return 0.5 * np.abs(np.sum(second, axis=0))
 
 

@@ -8,9 +8,10 @@ from kernop.basics.errors import ArgumentError, fail
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.cells.elliptic import equations_of, kind_of
 from kernop.collocation.cells.jumps import broken
-from kernop.collocation.cells.lasting import lasting_region, space_of, times_of, without_parts
+from kernop.collocation.cells.lasting import lasting_region, space_of, times_of, too_brief, without_parts
 from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.subdomains import Subdomains, occurring
+from kernop.geometry import Region
 from kernop.geometry.domain import Domain
 from kernop.language.problem import Problem
 
@@ -23,7 +24,7 @@ def unsupported(problem: Problem) -> str | None:
     if any(c.on is not equations[0].on for c in equations):
         return "equations that are stated on different domains"
     if problem.timed:
-        return without_parts(problem) or _reason(problem)
+        return without_parts(problem) or _brief(problem) or _reason(problem)
     if any(isinstance(c.op, Tabulated) for c in problem.conditions):
         return "an operator that is known at some points only"
     if any(c.noise is not None or c.paired for c in problem.conditions):
@@ -33,6 +34,12 @@ def unsupported(problem: Problem) -> str | None:
     if any(c.across for c in problem.conditions):
         return "an Interface; where a Piecewise coefficient jumps, parts keep u and its flux continuous without one"
     return _reason(problem)
+
+
+def _brief(problem: Problem) -> str | None:
+    times = times_of(problem)
+    found = [] if times is None else [too_brief(region, times) for region in _jumped(problem)]
+    return next((own for own in found if own is not None), None)
 
 
 def _reason(problem: Problem) -> str | None:
@@ -58,11 +65,16 @@ def supported_pieces(problem: Problem) -> Pieces | str:
     return Pieces(domain, jump_parts(problem))
 
 
-def jump_parts(problem: Problem) -> Subdomains | None:
-    """The pieces between which coefficients jump, as far as the problem tells."""
+def _jumped(problem: Problem) -> list[Region]:
+    """The regions at whose boundaries coefficients jump."""
     functions = [own for c in problem.conditions for own in broken(c, problem.unknowns)]
     regions = [*problem.cuts, *(region for function in functions for region in function.regions)]
-    regions = list({id(region): region for region in regions}.values())
+    return list({id(region): region for region in regions}.values())
+
+
+def jump_parts(problem: Problem) -> Subdomains | None:
+    """The pieces between which coefficients jump, as far as the problem tells."""
+    regions = _jumped(problem)
     if not regions:
         return None
     times = times_of(problem)

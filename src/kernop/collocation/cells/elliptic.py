@@ -158,7 +158,8 @@ def _elliptic(tables: Sequence[Table], kind: Kind, dim: int) -> bool:
     size = np.max(np.abs(symbol), axis=(1, 3), keepdims=True)
     found = np.linalg.det(symbol / np.where(size > 0.0, size, 1.0))
     least, most = np.min(np.abs(found), axis=1), np.max(np.abs(found), axis=1)
+    if not np.all(least > VANISHES * most):
+        return False
     turned = found / found[:, :1]
     real = np.all(np.abs(np.imag(turned)) < VANISHES * np.abs(turned), axis=1)
-    changes = real & np.any(np.real(turned) < 0.0, axis=1)
-    return bool(np.all(least > VANISHES * most) and not np.any(changes))
+    return not np.any(real & np.any(np.real(turned) < 0.0, axis=1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, FloatArray, describe, fail
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.cells.elliptic import equations_of
 from kernop.geometry import Region, SpaceTime
@@ -33,13 +33,20 @@ def lasting(problem: Problem, x: FloatArray) -> FloatArray:
     return x if times is None else np.hstack([x, np.full((len(x), 1), 0.5 * sum(times))])
 
 
+def too_brief(region: Region, times: tuple[float, float]) -> str | None:
+    """Why a coefficient that jumps at the boundary of a region has no cells, in words; None if the region lasts."""
+    first, last = region.times if isinstance(region, SpaceTime) else (np.inf, -np.inf)
+    if first <= times[0] and last >= times[1]:
+        return None
+    return f"a coefficient that jumps at the boundary of {region!r}, not at all times from {times[0]:g} to {times[1]:g}"
+
+
 def lasting_region(region: Region, times: tuple[float, float]) -> Region:
     """The region of space of one that lasts from the first to the last time; an error if it does not."""
-    first, last = region.times if isinstance(region, SpaceTime) else (np.inf, -np.inf)
-    if not isinstance(region, SpaceTime) or first > times[0] or last < times[1]:
-        when = f"not at all times from {times[0]:g} to {times[1]:g}"
-        got = f"a coefficient that jumps at the boundary of {region!r}, {when}"
-        raise fail(ArgumentError, "method", got, "give regions SpaceTime(domain, times) that last as long, or longer")
+    brief = too_brief(region, times)
+    if brief is not None or not isinstance(region, SpaceTime):
+        remedy = "give regions SpaceTime(domain, times) that last as long, or longer"
+        raise fail(ArgumentError, "method", brief or describe(region), remedy)
     return region.space
 
 

@@ -26,7 +26,7 @@ class Pieces:
     In space and time they are pieces of space, the same at all times: a last coordinate of points does not count.
 
     Arguments:
-        domain: the whole; None in a file: to find the piece of a point nobody needs it.
+        domain: the whole; None in a file, which has it in its problem, and where that does not know it.
         parts: the pieces; None if there are no jumps.
     """
 
@@ -83,8 +83,9 @@ class Pieces:
         around = [
             own.bounds for own, inside in zip(self.parts.domains, self.parts.inside[piece], strict=True) if inside
         ]
-        a = np.max([low, *(own for own, _ in around)], axis=0)
-        b = np.min([high, *(own for _, own in around)], axis=0)
+        (a, b), space = (low.copy(), high.copy()), slice(self.dim)
+        a[space] = np.max([low[space], *(own for own, _ in around)], axis=0)
+        b[space] = np.min([high[space], *(own for _, own in around)], axis=0)
         small = 0.0 < np.prod(np.maximum(b - a, 0.0)) < SMALL * np.prod(high - low)
         return (a, b) if small else (low, high)
 

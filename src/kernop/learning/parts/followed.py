@@ -131,7 +131,7 @@ def flux_error(problem: Problem, pieces: Pieces, x: FloatArray) -> float:
     """
     if pieces.parts is None or problem.unknowns.total > 1:
         return 0.0
-    a, which, grounded = strength(problem, x), pieces.which(x), np.zeros(len(pieces), dtype=bool)
+    a, which, grounded = strength(problem, x[:, : pieces.dim]), pieces.which(x), np.zeros(len(pieces), dtype=bool)
     for condition in problem.conditions:
         if condition.op is itself and not condition.integral:
             grounded[pieces.which(condition.on.sample(INSIDE).x)] = True

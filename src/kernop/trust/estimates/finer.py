@@ -43,10 +43,10 @@ _kept: Kept[Factorisation, FinerParts | None] = Kept()
 def finer_parts(problem: Problem, factorisation: Factorisation, ansatz: Ansatz, seed: int) -> FinerParts | None:
     """The same cells with other points, and smaller ones at singularities or polynomials of a higher degree; made once.
 
-    None if the operator is not made of parts, is one for several unknowns, or cannot be made finer.
+    None if the operator is not made of parts, or cannot be made finer.
     """
     space = factorisation.expansion
-    if not isinstance(space, PartsSpace):
+    if not isinstance(space, PartsSpace) or space.mosaic.pieces.domain is None:
         return None
     return _kept.of(factorisation, lambda: _made(problem, space, ansatz, seed))
 
