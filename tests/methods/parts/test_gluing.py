@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from kernop.basics.errors import SingularGramError
+from kernop.basics import checks
+from kernop.basics.errors import MemoryLimitError, SingularGramError
 from kernop.geometry.cells import Cells, tree
 from kernop.methods.parts.balancing import balanced, balanced_transposed
+from kernop.methods.parts import gluing
 from kernop.methods.parts.gluing import Glue, glued
 
 LINES = [np.linspace(0, 1, 4), np.linspace(0, 1, 3)]
@@ -106,3 +108,13 @@ def test_a_singular_balance_is_said(puzzle):
     cells, owned, maps, parts, count, _ = puzzle
     with pytest.raises(SingularGramError, match="cannot be glued"):
         glued(cells.root, parts, Glue(owned, count), lambda p: 0.0 * maps[p])
+
+
+def test_matrices_of_faces_that_do_not_fit_into_memory_are_refused_before(puzzle, monkeypatch):
+    """Where parts are graded deeply, the matrices at the top of the tree have gigabytes: the process was killed."""
+    _, owned, maps, parts, count, _ = puzzle
+    monkeypatch.setattr(gluing, "LARGE", 0)
+    monkeypatch.setattr(checks, "SMALL", 0)
+    monkeypatch.setattr(checks, "available_memory", lambda: 8 * count)
+    with pytest.raises(MemoryLimitError, match="unknowns between parts"):
+        glued(puzzle[0].root, parts, Glue(owned, count), lambda p: maps[p])

@@ -27,6 +27,7 @@ from kernop.learning.parts.degrees import DegreeRule, expected, largest_cell, sa
 from kernop.learning.parts.followed import Followed, Seen, space_on_parts
 from kernop.learning.parts.plan import CARRIED, LEAST, LOWER, SHALLOW, Plan
 from kernop.learning.task import Task
+from kernop.methods.parts.glued import PartsFactorisation
 from kernop.methods.parts.joining import glued_operator, watched
 from kernop.methods.parts.leaves import Known
 from kernop.methods.parts.partition import Partition, counts_for, held_low
@@ -52,8 +53,8 @@ AIM = 1e-3
 SPACE_MOST, REENTRANT_MOST = 512, 1000
 #: What is raised where cells cannot be cut, or parts not be glued.
 CANNOT = (ArgumentError, SingularGramError, MemoryLimitError)
-#: What is aimed at by default.
-GOAL = 1e-9
+#: What is aimed at by default, and how many numbers an operator may have before it is refined once more.
+GOAL, ENOUGH = 1e-9, 4e7
 #: The estimated error is the change from the level before times the rate at which changes fall, at least so much: a
 #: lucky one says nothing of other data; and this. From a change of more than the last part of u no rate is seen.
 RATE, SAFETY, UNSEEN = 0.1, 2.0, 0.1
@@ -174,7 +175,7 @@ def _refined(
                 estimates = list(np.maximum(estimates, SAFETY * np.array(_changes(other, seen.values))).tolist())
             status = "met" if max(estimates, default=0.0) <= tol else "stagnated"
             break
-        if step and graded > tol:
+        if step and (graded > tol or (not asked and _numbers(operator) > ENOUGH)):
             break
         finer = _finer(plan, operator, seen, tol, step)
         same = method.levels is not None and replace(finer, target=plan.target) == plan  # no change would tell of u
@@ -198,6 +199,12 @@ def _refined(
         space=_told(operator),
     )
     return replace(operator, report=report)
+
+
+def _numbers(operator: SolutionOperator) -> int:
+    """How many numbers its parts have, equal ones once."""
+    assert isinstance(operator.factorisation, PartsFactorisation)
+    return sum(own.numbers for own in {id(own): own for own in operator.factorisation.locals}.values())
 
 
 def _otherwise(method: Partition, plan: Plan, slanted: bool) -> tuple[Partition, Plan] | None:

@@ -26,10 +26,13 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
+from kernop.basics.checks import check_memory
 from kernop.basics.errors import ArgumentError, FloatArray, SingularGramError, fail
 from kernop.basics.stored import stored
 from kernop.geometry.cells import Cell
 
+#: Of matrices of more numbers than this it is seen before whether they fit into memory, so many times.
+LARGE, COPIES = 10_000_000, 3
 #: The numbers of some unknowns.
 Indices = NDArray[np.intp]
 #: Equations of faces whose reciprocal condition number is below this do not determine what comes in.
@@ -261,7 +264,11 @@ class Merging:
             own = self._known[key]
             mine = {"children": children, "inner": joint.inner, "outer": joint.outer, "across": joint.across}
             return replace(own, group=replace(own.group, **mine))
-        whole = np.zeros((len(joint.across) + len(joint.outer) + len(sums), len(joint.inner) + len(joint.outer)))
+        shape = len(joint.across) + len(joint.outer) + len(sums), len(joint.inner) + len(joint.outer)
+        if shape[0] * shape[1] > LARGE:
+            remedy = "use fewer cells, a lower degree, or a machine with more memory"
+            check_memory("method", COPIES * shape[0] * shape[1], f"a seam of {shape[1]} unknowns between parts", remedy)
+        whole = np.zeros(shape)
         for own, where in zip(pairs, joint.where, strict=True):
             whole[where] += own.s
         group, s = self._eliminated(group, whole, last)
