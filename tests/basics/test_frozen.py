@@ -1,11 +1,53 @@
 """What is kept for all threads."""
 
+import copy
+import gc
+import pickle
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from kernop.basics.frozen import Recent, frozen
+from kernop.basics.frozen import Beside, Kept, Recent, frozen
+
+
+class Thing:
+    """A key."""
+
+
+@pytest.mark.parametrize("kept", [Kept[Thing, int](), Beside[Thing, int]()])
+def test_a_value_is_made_once_for_each_key(kept: Kept[Thing, int]) -> None:
+    made, one, other = list[int](), Thing(), Thing()
+
+    def value(key: Thing, number: int) -> int:
+        return kept.of(key, lambda: made.append(number) or number)
+
+    assert one not in kept
+    assert [value(one, 1), value(other, 2), value(one, 3), value(other, 4)] == [1, 2, 1, 2]
+    assert made == [1, 2]
+    assert one in kept
+
+
+def test_a_value_that_holds_its_key_goes_with_it() -> None:
+    kept = Beside[Thing, list[Thing]]()
+
+    def used() -> weakref.ref[Thing]:
+        key = Thing()
+        kept.of(key, lambda: [key])
+        return weakref.ref(key)
+
+    gone = used()
+    gc.collect()
+    assert gone() is None
+
+
+def test_nothing_stands_beside_copies() -> None:
+    one, other, key = Beside[Thing, int](), Beside[Thing, int](), Thing()
+    assert (one.of(key, lambda: 1), other.of(key, lambda: 2), one.of(key, lambda: 3)) == (1, 2, 1)
+    assert pickle.loads(pickle.dumps(key)) not in one
+    assert copy.deepcopy(key) not in one
+    assert copy.copy(key) not in one
 
 
 def test_the_last_values_are_kept_and_others_are_made_again():

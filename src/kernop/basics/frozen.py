@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, MutableMapping
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 #: What holds no arrays. There may be very many of them.
 PLAIN = frozenset({int, float, complex, bool, str, bytes, slice, type, type(None)})
+
+#: The attribute of a key in which values stand that hold it.
+NOTES = "_notes_beside"
 
 Value = TypeVar("Value")
 Key = TypeVar("Key")
@@ -45,7 +48,8 @@ def frozen(value: Value) -> Value:
 class Kept(Generic[Key, Value]):
     """What is made once for each key, while the key lives; by one thread, for which the others wait.
 
-    Keys are weak, and compared by what they are, not by what they hold.
+    Keys are weak, and compared by what they are, not by what they hold. A value that holds its key would keep both for
+    ever: see `Beside`.
     """
 
     def __init__(self) -> None:
@@ -55,22 +59,40 @@ class Kept(Generic[Key, Value]):
 
     def __contains__(self, key: Key) -> bool:
         with self._lock:
-            return key in self._values
+            return key in self._of(key)
 
     def of(self, key: Key, make: Callable[[], Value]) -> Value:
         """The value of a key: the one that is kept, or that ``make`` makes now."""
         with self._lock:
-            if key in self._values:
-                return self._values[key]
+            if key in self._of(key):
+                return self._of(key)[key]
             own = self._being_made.setdefault(key, Lock())
         with own:  # one lock for each key: those of other keys do not wait
             with self._lock:
-                if key in self._values:
-                    return self._values[key]
+                if key in self._of(key):
+                    return self._of(key)[key]
             value = make()
             with self._lock:
-                self._values[key] = value
+                self._of(key)[key] = value
             return value
+
+    def _of(self, key: Key) -> MutableMapping[Key, Value]:
+        """Where the value of a key stands."""
+        return self._values
+
+
+class Beside(Kept[Key, Value]):
+    """The same for values that may hold their keys: they stand in attributes of these, so that both go together."""
+
+    def _of(self, key: Key) -> MutableMapping[Key, Value]:
+        return vars(key).setdefault(NOTES, _Notes()).setdefault(self, WeakKeyDictionary())
+
+
+class _Notes(dict[object, Any]):
+    """What stands beside a key; beside a copy of it, or one from a pickle, there is nothing."""
+
+    def __reduce__(self) -> tuple[type[_Notes], tuple[()]]:
+        return _Notes, ()
 
 
 class Recent(Generic[Value]):

@@ -7,14 +7,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from kernop.basics.checks import check_integer, check_kind, check_number
-from kernop.basics.errors import AccuracyWarning, ArgumentError, IllPosedWarning, JumpWarning, describe, fail
+from kernop.basics.errors import (
+    AccuracyWarning,
+    ArgumentError,
+    IllPosedWarning,
+    JumpWarning,
+    KernopError,
+    describe,
+    fail,
+)
 from kernop.basics.progress import Stages
 from kernop.collocation.data import Input, inputs_in_advance
 from kernop.collocation.sampling import sample
 from kernop.collocation.scales import condition_sizes, fitted
 from kernop.collocation.squeezed import squeezed
-from kernop.collocation.units import frame_of
+from kernop.collocation.units import Frame, frame_of
 from kernop.kernels import CustomKernel, Kernel
 from kernop.language.functions import Function
 from kernop.language.ops import reading_once
@@ -32,12 +42,15 @@ from kernop.methods.weights import Noise, read_noise, read_weights, states_noise
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.solution import check_unknowns
 from kernop.trust.diagnosis import Diagnosis
-from kernop.trust.resolution import open_jumps, with_interfaces
+from kernop.trust.resolution import between_functions, open_jumps, with_interfaces
 
 #: Points by which the sizes of conditions are compared.
 FEW = 200
 #: A solution that is followed, and has an estimated error above this, is warned of where no tolerance is asked for.
 COARSE = 1e-3
+#: What smooth functions do not follow of a coefficient, as a part of u, for which solutions are looked at.
+#: On a line they make three times as much of it, in the plane a tenth.
+FELT = (5e-4, 5e-3)
 
 
 def learn(
@@ -123,7 +136,10 @@ def learn(
         if tol is None and not task.open(chosen):
             known = () if inputs is None or passes is None else inputs_in_advance(problem, inputs)
             return _once(task, chosen, points, stage, known, passes)
-        return _examined(grown(task, chosen, points, tol, measured, budget, stage, in_parts), task, stage)
+        found = grown(task, chosen, points, tol, measured, budget, stage, in_parts)
+        if not isinstance(found.method, Partition):
+            _warn_between_functions(found, task.frame)
+        return _examined(found, task, stage)
 
 
 def _task(
@@ -239,6 +255,28 @@ def _warn_of_thin(problem: Problem) -> None:
         text = (
             f"{found}: u may change across it, and the smooth function that it has on both sides cannot; name both "
             "sides as pieces of their own, ko.Piecewise({one: …, layer: …, other: …}), or take method=ko.Partition()"
+        )
+        warnings.warn(text, AccuracyWarning, stacklevel=3)
+
+
+def _warn_between_functions(operator: SolutionOperator, frame: Frame) -> None:
+    """Say what solutions miss where a potential or a flow varies faster than the functions, to who called `learn`."""
+    problem, space = operator.problem, operator.factorisation.expansion
+    rough = between_functions(problem, len(space) / space.ansatz.width, frame)
+    if not rough.part > FELT[problem.dim > 1]:
+        return
+    tried = [{name: float(name == own) for name in problem.inputs} for own in problem.inputs] or [{}]
+    try:
+        found = [float(np.max(operator.answer(own).error_estimate(covering=None).relative_l2)) for own in tried]
+    except KernopError:  # as where numbers are no data
+        return
+    worst = int(np.argmax(found))
+    if found[worst] > COARSE:
+        what = f"{problem.inputs[worst]} = 1" if problem.inputs else "u"
+        text = (
+            f"{rough.where}, a coefficient that nothing differentiates jumps, or varies faster than the functions: "
+            f"{what} is missed by about {found[worst]:.0e}, relative; if it jumps, name the pieces, "
+            "ko.Piecewise({region: value, …}, otherwise=…), for which parts are taken; else give tol=…"
         )
         warnings.warn(text, AccuracyWarning, stacklevel=3)
 

@@ -28,13 +28,15 @@ from kernop.language.coefficients import Coefficient
 from kernop.language.conditions import Condition
 from kernop.language.functions import padded
 from kernop.language.interface import completed
-from kernop.language.ops import SCALAR, differentiated
+from kernop.language.ops import SCALAR, differentiated, linear_forms
 from kernop.language.piecewise import Piecewise
 from kernop.language.problem import Problem
 from kernop.language.unknowns import Unknowns
 
 #: Segments that are looked at, and the worst of them that are searched for a jump.
 SEGMENTS, SEARCHED = 1000, 32
+#: Points, and segments between them, at which coefficients that nothing differentiates are looked at.
+DENSE = 4096
 #: Points at which it is seen whether a function jumps within a part; and of a piece, whether it is in a region.
 LOOKED_AT, FEW = 2048, 64
 #: Disagreement, relative to the coefficient: below the first it is smooth, above the second it is not resolved.
@@ -104,6 +106,53 @@ def _without_points(function: Piecewise, condition: Condition, points: Points) -
     return Roughness()
 
 
+def between_functions(problem: Problem, count: float, frame: Frame) -> Roughness:
+    """What smooth functions do not follow of coefficients that nothing differentiates: potentials, and flows.
+
+    If c jumps by δ within the spacing h of the functions, then so does a ∂^m u by δ ∂^k u: in a ∂^m u + c ∂^k u = f
+    they miss about δ h^(m − k) / a of u, which is a reason to look at what they miss, and no more.
+
+    Arguments:
+        count: of the functions, for each component of the unknowns.
+    """
+    parts, found = subdomains_of(problem), [Roughness()]
+    with eagerly():
+        for condition in problem.conditions:
+            plain = not (condition.integral or condition.across or isinstance(condition.op, Tabulated))
+            if plain and condition.on.intrinsic_dim == problem.dim and condition.on.known:
+                found += _not_followed(condition, problem.unknowns, count, frame, parts)
+    return max(found, key=lambda r: r.part)
+
+
+def _not_followed(
+    condition: Condition, unknowns: Unknowns, count: float, frame: Frame, parts: Subdomains | None
+) -> list[Roughness]:
+    points = condition.on.sample(DENSE)
+    forms, _ = linear_forms(condition.op, points, unknowns, of=condition.of, name=condition.name)
+    spacing = (condition.on.measure / float(np.prod(frame.units)) / count) ** (1.0 / points.dim)
+    found = list[Roughness]()
+    for form in forms:
+        order = max((sum(alpha) for _, alpha in form.terms), default=0)
+        leading = [(alpha, c) for (_, alpha), c in form.terms.items() if sum(alpha) == order]
+        for (_, alpha), c in form.terms.items():
+            if sum(alpha) == order or c.constant is not None or c.sources:
+                continue
+            s = _whole(c, _neighbours(points, frame, DENSE), parts)
+            if s is None:
+                continue
+            size = sum(np.abs(_values(own, s, np.zeros(len(s.x)))) / _units(frame, top) for top, own in leading)
+            missed = _beyond_slopes(c, s)[0] / _units(frame, alpha) * spacing ** (order - sum(alpha))
+            part = np.divide(missed, size, out=np.zeros_like(missed), where=size > 0.0)
+            k = int(np.argmax(part))
+            middle = np.array2string(s.x[k] + 0.5 * s.step[k], precision=4)
+            found.append(Roughness(float(part[k]), f"in {condition.name!r}, near x = {middle}"))
+    return found
+
+
+def _units(frame: Frame, alpha: tuple[int, ...]) -> float:
+    return float(np.prod(frame.units ** np.asarray(alpha)))
+
+
 def with_interfaces(problem: Problem) -> Problem:
     """The problem with an interface wherever a `Piecewise` coefficient jumps under a derivative; see `completed`."""
     return completed(problem, [own for c in problem.conditions for own in jumps(c, problem.unknowns)])
@@ -138,16 +187,10 @@ class _Segments:
 
 
 def _looked_at(c: Coefficient, points: Points, frame: Frame, name: str, parts: Subdomains | None) -> Roughness:
-    segments = _neighbours(points, frame)
-    for function in c.functions:
-        if isinstance(function, Piecewise):
-            segments = _unbroken(segments, function.which, 3)
-    if parts is not None:
-        segments = _unbroken(segments, parts.which, 9)
+    segments = _whole(c, _neighbours(points, frame), parts)
     if segments is None:
         return Roughness()
-    (first, _, last), slopes = _with_slopes(c, segments)
-    missed = np.abs(last - first - (slopes[0] + 4.0 * slopes[1] + slopes[2]) / 6.0)
+    missed, first, last = _beyond_slopes(c, segments)
     size = 0.5 * (np.abs(first) + np.abs(last)) + FLOOR * np.sqrt(np.mean(np.square(np.abs(first))))
     part = np.divide(missed, size, out=np.zeros_like(missed), where=size > 0.0)
     worst = np.argsort(-part)[:SEARCHED]
@@ -157,7 +200,21 @@ def _looked_at(c: Coefficient, points: Points, frame: Frame, name: str, parts: S
     return Roughness(float(part[worst[0]]), f"in {name!r}, near x = {np.array2string(middle, precision=3)},")
 
 
-def _neighbours(points: Points, frame: Frame) -> _Segments | None:
+def _whole(c: Coefficient, segments: _Segments | None, parts: Subdomains | None) -> _Segments | None:
+    """Segments on which a coefficient does not jump, as far as the problem tells."""
+    for function in c.functions:
+        if isinstance(function, Piecewise):
+            segments = _unbroken(segments, function.which, 3)
+    return segments if parts is None else _unbroken(segments, parts.which, 9)
+
+
+def _beyond_slopes(c: Coefficient, s: _Segments) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """What c does along each segment that its derivatives there do not say; and c at both ends, (n,) each."""
+    (first, _, last), slopes = _with_slopes(c, s)
+    return np.abs(last - first - (slopes[0] + 4.0 * slopes[1] + slopes[2]) / 6.0), first, last
+
+
+def _neighbours(points: Points, frame: Frame, most: int = SEGMENTS) -> _Segments | None:
     """Segments between neighbours; on a line all that follow each other."""
     n, d = points.x.shape
     if n < 2:
@@ -171,8 +228,8 @@ def _neighbours(points: Points, frame: Frame) -> _Segments | None:
         one, other = np.repeat(np.arange(n), near.shape[1]), near.ravel()
         # Neighbours of each other make one segment.
         pairs = np.stack(np.divmod(np.unique(np.minimum(one, other) * n + np.maximum(one, other)), n), axis=1)
-    if len(pairs) > SEGMENTS and d > 1:
-        pairs = pairs[np.random.default_rng(0).choice(len(pairs), SEGMENTS, replace=False)]
+    if len(pairs) > most and d > 1:
+        pairs = pairs[np.random.default_rng(0).choice(len(pairs), most, replace=False)]
     start, stop = pairs.T
     normal = None if points.normal is None else points.normal[start]
     return _Segments(points.x[start], points.x[stop] - points.x[start], normal)

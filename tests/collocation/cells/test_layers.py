@@ -36,3 +36,10 @@ def test_lines_stand_beside_the_sides_that_have_layers():
     np.testing.assert_allclose(x, [0.0, 1.0, 1.48, 1.76, 1.9, 2.0])
     np.testing.assert_array_equal(y, lines[1])
     assert all(np.array_equal(own, other) for own, other in zip(with_layers(lines, ()), lines, strict=True))
+
+
+def test_a_side_where_nothing_spreads_has_no_layer():
+    """−(x u′)′ + u on (0, 1): at 0 the diffusion vanishes, and u is smooth."""
+    line = ko.Interval(0, 1)
+    equation = ko.Equation(lambda u: -ko.div((lambda x: x[..., 0]) * ko.grad(u)) + u, on=line)
+    assert layer_widths(ko.Problem(equation, ko.Dirichlet(on=line.boundary)), line) == (np.inf, np.inf)

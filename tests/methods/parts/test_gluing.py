@@ -6,8 +6,8 @@ import pytest
 from kernop.basics import checks
 from kernop.basics.errors import MemoryLimitError, SingularGramError
 from kernop.geometry.cells import Cells, tree
-from kernop.methods.parts.balancing import balanced, balanced_transposed
 from kernop.methods.parts import gluing
+from kernop.methods.parts.balancing import balanced, balanced_transposed
 from kernop.methods.parts.gluing import Glue, glued
 
 LINES = [np.linspace(0, 1, 4), np.linspace(0, 1, 3)]

@@ -1,5 +1,9 @@
 """Leave-one-out residuals against refitting without the row."""
 
+import gc
+import weakref
+from collections.abc import Callable
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -82,3 +86,23 @@ def test_systems_made_of_parts():
     error, estimate = np.sqrt(np.mean((u(x) - exact(x)) ** 2)), u.error_estimate()
     assert estimate.source == "leave-one-out"
     assert error < estimate.l2 < 30 * error
+
+
+def _arrays(T: ko.SolutionOperator) -> dict[str, np.ndarray]:
+    return {name: np.ones(len(points.x)) for name, points in T.points.items()}
+
+
+@pytest.mark.parametrize("method", [ko.Subspace(20), ko.Partition(cells=2, degree=5)], ids=["space", "parts"])
+@pytest.mark.parametrize("given", [lambda T: {"f": 1.0, "g": 0.0}, _arrays], ids=["numbers", "arrays"])
+def test_operators_go_when_nobody_holds_them(
+    method: ko.Subspace | ko.Partition, given: Callable[[ko.SolutionOperator], dict[str, float | np.ndarray]]
+) -> None:
+    """What an estimate learns of an operator may hold it: kept beside it, not in a weak dictionary, it goes with it."""
+    D = ko.Interval(0, 1)
+    problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=D, name="f"), ko.Dirichlet(on=D.boundary, name="g"))
+    T = ko.learn(problem, method=method)
+    T(**given(T)).error_estimate()
+    gone = weakref.ref(T.factorisation)
+    del T
+    gc.collect()
+    assert gone() is None

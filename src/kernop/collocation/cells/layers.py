@@ -89,8 +89,9 @@ def _width(table: Table, axis: int, sign: float, length: float) -> float:
     spread = -coefficient(axis, axis)
     flow = np.stack([coefficient(j) for j in range(d)])
     speed = np.max(np.abs(flow), axis=0)
-    out = sign * flow[axis] / np.where(spread != 0.0, spread, 1.0)
-    leaves = out > ALONG * speed / np.abs(spread)
+    spreads = spread != 0.0  # a coefficient may vanish at a side
+    out = sign * flow[axis] / np.where(spreads, spread, 1.0)
+    leaves = spreads & (out * np.abs(spread) > ALONG * speed)
     along = (np.abs(flow[axis]) <= ALONG * speed) & (speed > 0.0)
     widths = np.full(LOOK, np.inf)
     widths[leaves] = 1.0 / out[leaves]

@@ -84,7 +84,8 @@ def in_parts_if_better(
 ) -> SolutionOperator:
     """An operator made of parts, if one space has missed its tolerance, and parts come nearer.
 
-    Without inputs there must be corners: elsewhere the solutions that are followed are smooth.
+    On a line and in the plane it need not have corners: layers and coefficients that are not smooth are missed, too. In
+    space, without inputs, it must be made of boxes, whose edges are known.
     """
     report = operator.report
     if report is None or (report.met and not report.missed) or not _divisible(task.problem, inputs):
@@ -111,10 +112,12 @@ def _modest(problem: Problem) -> bool:
 
 def _divisible(problem: Problem, inputs: Sequence[Any] | None) -> bool:
     """Can a problem be solved in parts, and may that be better than in one space?"""
-    if inputs is None or problem.timed:
-        return not problem.timed and singular(problem, np.inf) is not None
+    if problem.timed:
+        return False
     pieces = supported_pieces(problem)
-    return not isinstance(pieces, str) and (pieces.dim < 3 or pieces.boxed)
+    if isinstance(pieces, str):
+        return False
+    return pieces.dim < 3 or (singular(problem, np.inf) is not None if inputs is None else pieces.boxed)
 
 
 def singular(problem: Problem, below: float, jumps: bool = True) -> str | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernop.basics.errors import FloatArray
-from kernop.basics.frozen import Kept
+from kernop.basics.frozen import Beside, Kept
 from kernop.collocation.probes import applied
 from kernop.collocation.slabs import Slab
 from kernop.collocation.units import frame_of
@@ -81,8 +81,8 @@ class ChainData:
     functions: Sequence[Mapping[str, Function]]
 
 
-_richer: Kept[Factorisation, StepMap] = Kept()
-_own: Kept[Factorisation, StepMap] = Kept()
+_richer: Kept[Factorisation, StepMap] = Beside()
+_own: Kept[Factorisation, StepMap] = Beside()
 
 
 def own_step(operator: Learned, slab: Slab) -> StepMap:

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from kernop.basics.errors import BoolArray, FloatArray
-from kernop.basics.frozen import Kept, frozen
+from kernop.basics.frozen import Beside, Kept, frozen
 from kernop.collocation.ansatz import collocate
 from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.probes import FIELDS, applied, resolving
@@ -359,8 +359,8 @@ class LeftOut(ErrorsFromResiduals):
         return Errors(UNLIKE * constant * size, rest, np.zeros_like(solution), solution=solution)
 
 
-_fresh: Kept[Factorisation, ErrorsFromResiduals] = Kept()
-_own: Kept[Factorisation, ErrorsFromResiduals] = Kept()
+_fresh: Kept[Factorisation, ErrorsFromResiduals] = Beside()
+_own: Kept[Factorisation, ErrorsFromResiduals] = Beside()
 
 
 def from_fresh_points(operator: Learned) -> ErrorsFromResiduals:
