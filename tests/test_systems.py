@@ -366,7 +366,7 @@ class TestAPair:
         assert np.abs(s.u(T01) - np.sin(3.0 * T01[:, 0])).max() < 1e-6
         assert np.abs(s.v(T01) - np.cos(2.0 * T01[:, 0])).max() < 1e-6
         with pytest.warns(ko.ToleranceWarning, match="the budget of centres is used up"):
-            assert not ko.learn(PAIR, tol=1e-12, budget=8).report.met
+            assert not ko.learn(PAIR, tol=1e-12, budget=8, method=ko.Subspace()).report.met
 
     def test_tuned_by_leaving_out_each_row_in_turn(self):
         given = {"points": 28, "data": PAIR_DATA, "regularizations": [1e-7, 1e-5], "lengthscales": False}

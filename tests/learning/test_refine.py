@@ -237,7 +237,7 @@ def test_tolerances_are_met(problem, solution, tolerances):
 
 def test_waves_that_are_not_resolved_are_noticed():
     with pytest.warns(ToleranceWarning, match="NOT met: the budget"):
-        t = ko.learn(helmholtz(2000.0), tol=1e-6, budget=100)
+        t = ko.learn(helmholtz(2000.0), tol=1e-6, budget=100, method=ko.Subspace())
     assert t.report.status == "budget"
     assert not t.report.met
     assert max(level.centers for level in t.report.levels) == 100

@@ -83,6 +83,14 @@ def test_what_is_followed_is_no_reason_for_a_warning(c):
         ko.learn(posed(lambda u: -ko.laplacian(u) + c * u, LINE))
 
 
+def test_a_cloud_is_looked_at_where_its_points_are():
+    """On a cloud no parts are made, and no other points than its own are known."""
+    inner = DISK.sample(600).x
+    cloud = ko.PointCloud(inner[np.hypot(*inner.T) < 0.97], DISK.boundary.sample(150).x)
+    with pytest.warns(ko.AccuracyWarning, match="nothing differentiates"):
+        ko.learn(posed(lambda u: -ko.laplacian(u) + jumping(1e3, 0.1) * u, cloud))
+
+
 def test_a_domain_without_corners_may_be_in_parts_too():
     """−Δu + 3600 u = 0 on a disk: one space was all there was, wrong by 1.5 % where 1e-3 was met."""
     k = 60.0

@@ -273,9 +273,10 @@ def _warn_between_functions(operator: SolutionOperator, frame: Frame) -> None:
     worst = int(np.argmax(found))
     if found[worst] > COARSE:
         what = f"{problem.inputs[worst]} = 1" if problem.inputs else "u"
+        how = f"by about {found[worst]:.0e}, relative" if found[worst] < 1.0 else "altogether"
         text = (
             f"{rough.where}, a coefficient that nothing differentiates jumps, or varies faster than the functions: "
-            f"{what} is missed by about {found[worst]:.0e}, relative; if it jumps, name the pieces, "
+            f"{what} is missed {how}; if it jumps, name the pieces, "
             "ko.Piecewise({region: value, …}, otherwise=…), for which parts are taken; else give tol=…"
         )
         warnings.warn(text, AccuracyWarning, stacklevel=3)

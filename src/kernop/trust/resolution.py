@@ -24,6 +24,7 @@ from kernop.collocation.cells.jumps import broken, jumps
 from kernop.collocation.subdomains import Subdomains, subdomains_of
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
+from kernop.geometry.cloud import CloudRegion
 from kernop.language.coefficients import Coefficient
 from kernop.language.conditions import Condition
 from kernop.language.functions import padded
@@ -127,7 +128,7 @@ def between_functions(problem: Problem, count: float, frame: Frame) -> Roughness
 def _not_followed(
     condition: Condition, unknowns: Unknowns, count: float, frame: Frame, parts: Subdomains | None
 ) -> list[Roughness]:
-    points = condition.on.sample(DENSE)
+    points = condition.on.points if isinstance(condition.on, CloudRegion) else condition.on.sample(DENSE)
     forms, _ = linear_forms(condition.op, points, unknowns, of=condition.of, name=condition.name)
     spacing = (condition.on.measure / float(np.prod(frame.units)) / count) ** (1.0 / points.dim)
     found = list[Roughness]()
