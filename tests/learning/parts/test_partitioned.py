@@ -186,4 +186,5 @@ def test_a_conductor_that_nothing_holds_is_known_to_what_fluxes_leave(region, co
 def test_the_rate_at_which_changes_fall_is_seen_from_small_changes_alone(before, rate):
     """u changed by 2e-6 after a change of 0.43, for a checkerboard of 1 : 10⁶, and was wrong by 5e-6: no rate there."""
     level = Level(centers=1, points=1, error=1.0, seconds=0.0, changes=(before,))
-    assert errors_from_changes([level], (2e-6,)) == pytest.approx([2.0 * 2e-6 * rate])
+    assert errors_from_changes([level], (2e-6,), 2.0) == pytest.approx([2.0 * 2e-6 * rate])
+    assert errors_from_changes([level], (2e-6,), 1.02) == [2.0 * 2e-6]  # too little was refined to see a rate

@@ -56,8 +56,10 @@ CANNOT = (ArgumentError, SingularGramError, MemoryLimitError)
 #: What is aimed at by default, and how many numbers an operator may have before it is refined once more.
 GOAL, ENOUGH = 1e-9, 4e7
 #: The estimated error is the change from the level before times the rate at which changes fall, at least so much: a
-#: lucky one says nothing of other data; and this. From a change of more than the last part of u no rate is seen.
+#: lucky one says nothing of other data; and this. From a change of more than the last part of u no rate is seen …
 RATE, SAFETY, UNSEEN = 0.1, 2.0, 0.1
+#: … nor from a step to fewer than so many times the functions: u changes little there because little is refined.
+STEP = 1.05
 
 
 def partitioned(
@@ -165,10 +167,12 @@ def _refined(
         values.append(seen.values)
         changes = _changes(values[-1], values[-2]) if step else None
         graded, fluxes = follow.graded(plan, method), follow.fluxes
-        estimates = [max(graded, fluxes, estimate) for estimate in errors_from_changes(levels, changes)]
+        grown = len(operator.factorisation.expansion) / levels[-1].centers if step else np.inf
+        told = errors_from_changes(levels, changes, grown)
+        estimates = [max(graded, fluxes, estimate) for estimate in told]
         levels.append(_level(operator, seen, estimates, changes, time.perf_counter() - started))
         stage.say(str(levels[-1]))
-        if step and max(seen.error, *errors_from_changes(levels[:-1], changes), seen.wrong.max() / COARSE_MARK) <= tol:
+        if step and max(seen.error, *told, seen.wrong.max() / COARSE_MARK) <= tol:
             other = _otherwise(method, plan, follow.slanted)
             if other is not None and np.any(space_on_parts(operator).mosaic.singular):
                 other = follow(_learned(task, other[0], pieces, other[1], stage, known)).values
@@ -291,11 +295,15 @@ def _changes(now_: FloatArray, before: FloatArray) -> tuple[float, ...]:
     return tuple(map(float, found))
 
 
-def errors_from_changes(levels: Sequence[Level], changes: tuple[float, ...] | None) -> list[float]:
-    """The error of each solution, estimated: its change from the level before, times the rate at which changes fall."""
+def errors_from_changes(levels: Sequence[Level], changes: tuple[float, ...] | None, grown: float) -> list[float]:
+    """The error of each solution, estimated: its change from the level before, times the rate at which changes fall.
+
+    Arguments:
+        grown: how many times the functions of the level before there are.
+    """
     if changes is None:
         return []
-    before = levels[-1].changes if levels else None
+    before = levels[-1].changes if levels and grown >= STEP else None
     rates = [
         1.0 if before is None or b > UNSEEN else min(1.0, max(RATE, a / b if b > 0.0 else 0.0))
         for a, b in zip(changes, before or changes, strict=True)
