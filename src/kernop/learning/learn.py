@@ -29,6 +29,7 @@ from kernop.kernels import CustomKernel, Kernel
 from kernop.language.functions import Function
 from kernop.language.ops import reading_once
 from kernop.language.problem import Problem
+from kernop.learning.fewer import missed
 from kernop.learning.fixed_data import inputs_to_measure
 from kernop.learning.growing import grown
 from kernop.learning.parts.choosing import in_parts_at_once, in_parts_if_better
@@ -267,7 +268,7 @@ def _warn_between_functions(operator: SolutionOperator, frame: Frame) -> None:
         return
     tried = [{name: float(name == own) for name in problem.inputs} for own in problem.inputs] or [{}]
     try:
-        found = [float(np.max(operator.answer(own).error_estimate(covering=None).relative_l2)) for own in tried]
+        found = missed(operator, frame, tried)
     except KernopError:  # as where numbers are no data
         return
     worst = int(np.argmax(found))
