@@ -54,7 +54,7 @@ SPACE_MOST, REENTRANT_MOST = 512, 1000
 #: What is raised where cells cannot be cut, or parts not be glued.
 CANNOT = (ArgumentError, SingularGramError, MemoryLimitError)
 #: What is aimed at by default, and how many numbers an operator may have before it is refined once more.
-GOAL, ENOUGH = 1e-9, 4e7
+GOAL, ENOUGH = 1e-9, 3e7
 #: The estimated error is the change from the level before times the rate at which changes fall, at least so much: a
 #: lucky one says nothing of other data; and this. From a change of more than the last part of u no rate is seen …
 RATE, SAFETY, UNSEEN = 0.1, 2.0, 0.1
@@ -206,9 +206,16 @@ def _refined(
 
 
 def _numbers(operator: SolutionOperator) -> int:
-    """How many numbers its parts have, equal ones once."""
-    assert isinstance(operator.factorisation, PartsFactorisation)
-    return sum(own.numbers for own in {id(own): own for own in operator.factorisation.locals}.values())
+    """How many numbers its parts and their groups have, equal ones once."""
+    found = operator.factorisation
+    assert isinstance(found, PartsFactorisation)
+    groups, seen = [found.root], dict[int, int]()
+    while groups:
+        group = groups.pop()
+        groups += group.children
+        matrices = (*(group.factor or ())[:1], group.down, group.up)
+        seen |= {id(own): own.size for own in matrices if own is not None}
+    return sum(own.numbers for own in {id(own): own for own in found.locals}.values()) + sum(seen.values())
 
 
 def _otherwise(method: Partition, plan: Plan, slanted: bool) -> tuple[Partition, Plan] | None:
