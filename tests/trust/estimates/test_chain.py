@@ -106,26 +106,26 @@ def test_what_it_says():
 
 
 def test_data_that_disagree_where_the_first_slab_begins_are_seen():
-    """A rod is quenched, u = 1 and then 0 at its ends: û is wrong by up to 1 there, in the first slab alone."""
-    slab = ko.SpaceTime(ko.Interval(0.0, 1.0), (0.0, 0.05))
+    """A rod is quenched, u = 1 and then 0 at its ends: û is wrong by up to 1 there, between the points."""
+    slab = ko.SpaceTime(ko.Interval(0.0, 1.0), (0.0, 1.0))
     operator = ko.learn(
         ko.Problem(
             ko.Equation(lambda u: ko.dt(u) - ko.laplacian(u), on=slab, name="f"),
             ko.Dirichlet(on=slab.walls, name="g"),
             ko.Initial(on=slab.initial, name="u0"),
         ),
-        method=ko.Subspace(400),
-        points=1200,
+        method=ko.Subspace(1000),
+        points=3000,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        u = operator.march(3, f=0.0, g=0.0, u0=1.0)
+        u, own = operator.march(2, f=0.0, g=0.0, u0=1.0), operator(f=0.0, g=0.0, u0=1.0)
     near = np.geomspace(1e-7, 0.5, 2000)
     most = [
         np.max(np.abs(u(np.stack([near, 0.0 * near], axis=1)) - 1.0)),
-        np.max(np.abs(u(np.stack([0.0 * near, 0.1 * near], axis=1)))),
+        np.max(np.abs(u(np.stack([0.0 * near, 2.0 * near], axis=1)))),
     ]
     estimate = u.error_estimate()
     assert 1.0 < estimate.slabs_linf[0] / max(most) < 2.5
-    plain = operator(f=0.0, g=0.0, u0=1.0).error_estimate(covering=None, search=None)
+    plain = own.error_estimate(covering=None, search=None)
     assert 1.0 < plain.linf / max(most) < 2.5
