@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kernop as ko
+from kernop.learning.parts.followed import flat
 
 SQUARE = ko.Box([0, 0], [1, 1])
 SINE = lambda x: jnp.sin(5 * x[..., 0] - 2 * x[..., 1])
@@ -53,6 +54,7 @@ def plate(second):
     )
 
 
+JUMP = ko.Piecewise({ko.Box([0, 0], [0.4, 1]): 1.0}, otherwise=10.0)
 CLAMPED = ko.Neumann(on=SQUARE.boundary, name="q")
 HINGED = ko.Condition(lambda u: ko.laplacian(u), on=SQUARE.boundary, name="q")
 
@@ -73,6 +75,53 @@ def test_an_elastic_body(ratio):
     problem = elastic(ratio)
     T = ko.learn(problem, method=ko.Partition(cells=2, degree=15, levels=0))
     assert worst(T, problem, displacement) < 2e-9
+
+
+def test_an_elastic_inclusion():
+    """A stiff disk in a matrix that is stretched alike in all directions: Lamé's a r inside, c r + d/r outside."""
+    disk, middle, radius = ko.Ball([0.45, 0.55], 0.3), np.array([0.45, 0.55]), 0.3
+    lame, mu = (ko.Piecewise({disk: inside}, otherwise=1.0) for inside in (10.0, 20.0))
+    stress = lambda u: 2 * (mu * ko.sym(ko.grad(u))) + lame * ko.div(u) * ko.identity(u)
+    c, d = np.linalg.solve([[radius, 1 / radius], [4.0, -2.0 / radius**2]], [radius, 60.0])  # with a = 1
+
+    def exact(x):
+        away = np.asarray(x) - middle
+        r = np.hypot(*np.moveaxis(away, -1, 0))[..., None]
+        return np.where(r < radius, 1.0, c + d / np.maximum(r, 0.1) ** 2) * away
+
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.div(stress(u)), on=SQUARE), ko.Dirichlet(on=SQUARE.boundary), unknowns={"u": 2}
+    )
+    T = ko.learn(problem, method=ko.Partition(cells=8, degree=13))
+    x = SQUARE.sample(300, "uniform", seed=1).x
+    assert np.max(np.abs(T(0.0, exact)(x) - exact(x))) < 1e-8 * np.max(np.abs(exact(x)))
+
+
+def test_two_layers_of_fluids_without_a_word_of_parts():
+    """A pressure gradient along two layers of viscosities 1 and 10: u is a parabola in each, the stress continuous."""
+    mu = ko.Piecewise({ko.Box([0, 0], [1, 0.5]): 1.0}, otherwise=10.0)
+    momentum = lambda u, p: -ko.div(2 * (mu * ko.sym(ko.grad(u))) - p * ko.identity(u))
+
+    def exact(x):
+        y = np.asarray(x)[..., 1]
+        # μ u' = b − y; u(0) = u(1) = 0, and u is continuous at ½.
+        b = (0.125 / 1.0 + 0.375 / 10.0) / (0.5 / 1.0 + 0.5 / 10.0)
+        lower, upper = b * y - 0.5 * y**2, (b * y - 0.5 * y**2 - b + 0.5) / 10.0
+        return np.stack([np.where(y < 0.5, lower, upper), 0.0 * y], axis=-1)
+
+    T = ko.learn(stokes(momentum))
+    s, x = T(0.0, exact, 0.0), SQUARE.sample(300, "uniform", seed=1).x
+    assert np.max(np.abs(s.u(x) - exact(x))) < 1e-9 * np.max(exact(x))
+    np.testing.assert_allclose(s.p(x), 0.5 - x[:, 0], atol=1e-7)
+
+
+def test_a_vanishing_unknown_is_not_measured_by_its_rounding():
+    """A uniform flow has the pressure 0; that of two levels differed by all of it, and no tolerance was met."""
+    noise = 1e-12 * np.random.default_rng(0).normal(size=(2, 50))
+    flow = np.ones((50, 2))
+    first, second = (flat((flow, own), [1.0, 10.0]) for own in noise)
+    assert np.max(np.abs(first - second)) < 1e-8
+    assert np.max(np.abs(flat((flow, flow), [1.0, 1e-2]))) == 1.0
 
 
 def test_two_substances_that_react():
@@ -257,8 +306,16 @@ TIMED = ko.SpaceTime(ko.Box([0, 0, 0], [1, 1, 1]), (0, 1))
             ),
             "periodic",
         ),
+        (
+            ko.Problem(
+                ko.Equation(lambda u: -(JUMP * ko.laplacian(u)) - JUMP * ko.grad(ko.div(u)), on=SQUARE),
+                ko.Dirichlet(on=SQUARE.boundary),
+                unknowns={"u": 2},
+            ),
+            "which flux is continuous",
+        ),
     ],
-    ids=["heat in space", "heat in a box", "wave in a box", "third", "first", "sensors", "periodic"],
+    ids=["heat in space", "heat in a box", "wave in a box", "third", "first", "sensors", "periodic", "untold flux"],
 )
 def test_what_cannot_be_glued_is_refused_by_name(problem, said):
     with pytest.raises(ko.errors.ArgumentError, match=said):

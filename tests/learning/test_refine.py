@@ -157,6 +157,10 @@ def test_report_says_what_happened():
     assert str(Report(status="met", tol=1e-4, levels=levels, returned=1)).startswith(
         "tolerance met: residual 2.0e-05 of inputs, asked for 1.0e-04"
     )
+    estimated = Report(
+        status="stagnated", tol=1e-4, levels=levels, returned=1, followed=("f = 1", "g = 1"), estimates=(1e-9, 3e-4)
+    )
+    assert "help: estimated error 3.0e-04 for f = 1, g = 1, asked for 1.0e-04" in str(estimated)
     assert str(Report(status="budget", tol=1e-6, levels=levels, returned=1)).startswith("NOT met: the budget")
     assert str(Report(status="stagnated", tol=1e-6, levels=levels, returned=1)).startswith(
         "NOT met: more centres did not help"

@@ -28,6 +28,12 @@ def slack(low: FloatArray, high: FloatArray) -> FloatArray:
     return np.maximum(TOLERANCE * (high - low), ROUNDINGS * rounding)
 
 
+def meet(one: tuple[FloatArray, FloatArray], other: tuple[FloatArray, FloatArray]) -> bool:
+    """Have two boxes (low, high) a point in common, to rounding?"""
+    room = np.maximum(slack(*one), slack(*other))
+    return bool(np.all((one[0] <= other[1] + room) & (other[0] <= one[1] + room)))
+
+
 def check_extent(name: str, low: FloatArray, high: FloatArray) -> None:
     """Raise unless a box has room for points, in float64: neither too large nor too small nor too far away."""
     with np.errstate(over="ignore"):

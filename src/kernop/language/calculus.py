@@ -21,19 +21,23 @@ from kernop.basics.checks import check_array, check_integer
 from kernop.basics.errors import FloatArray, OperatorError, ShapeError, describe, fail, naming
 from kernop.basics.stored import stored
 from kernop.language.coefficients import Coefficient, PlaceFunction
-from kernop.language.fields import Field, VectorField, check_axis, described, scalar, vector
+from kernop.language.fields import Field, VectorField, check_axis, described, scalar, scalars_of, vector
 from kernop.language.functions import values_of_function
 
-#: Where fluxes are collected, if they are.
-_fluxes: ContextVar[list[Field | VectorField] | None] = ContextVar("fluxes", default=None)
+#: Where fluxes are collected, by the numbers of their divergences, if they are.
+_fluxes: ContextVar[dict[int, Field | VectorField] | None] = ContextVar("fluxes", default=None)
 #: Derivatives along one axis at a time: the work for a known function doubles with each.
 HIGHEST_ORDER = 16
 
 
 @contextmanager
-def collecting_fluxes() -> Generator[list[Field | VectorField]]:
-    """Collect v·n for every ``div(v)``, and ∂u/∂n for every ``laplacian(u)``, that is written meanwhile."""
-    found = list[Field | VectorField]()
+def collecting_fluxes() -> Generator[dict[int, Field | VectorField]]:
+    """Collect v·n for every ``div(v)``, and ∂u/∂n for every ``laplacian(u)``, that is written meanwhile.
+
+    Divergences of which the argument of another one is made are left out: of div(λ div(u) I + μ grad(u)) it is the
+    outer one whose flux is continuous.
+    """
+    found = dict[int, Field | VectorField]()
     token = _fluxes.set(found)
     try:
         yield found
@@ -86,9 +90,21 @@ def grad(u: Any, /, axes: Sequence[int] | None = None) -> VectorField:
 def div(v: VectorField, /, axes: Sequence[int] | None = None) -> Field | VectorField:
     """∇·v; part k of v is differentiated along spatial coordinate k, or along ``axes[k]``. Of a matrix, row by row."""
     found = _rows("div(v)", v, axes, lambda part, axis: part.partial(axis))
-    if (fluxes := _fluxes.get()) is not None:
-        fluxes.append(_rows("div(v)", v, axes, lambda part, axis: part.times(_normal_part(axis, False, "flux"))))
-    return found
+    if _fluxes.get() is None:
+        return found
+    return _collected(found, _rows("div(v)", v, axes, lambda part, axis: part.times(_normal_part(axis, False, "flux"))))
+
+
+def _collected(divergence: Field | VectorField, flux: Field | VectorField) -> Field | VectorField:
+    """The divergence of a flux, which is collected in the place of those that it contains."""
+    fluxes = _fluxes.get()
+    assert fluxes is not None
+    inner = frozenset[int]().union(*(part.divergences for part in scalars_of(flux)))
+    number = max((*fluxes, *inner), default=-1) + 1
+    for own in inner & fluxes.keys():
+        del fluxes[own]
+    fluxes[number] = flux
+    return _each("div(v)", divergence, lambda part: part.made_of(frozenset({number})))
 
 
 def _rows(name: str, v: Any, axes: Sequence[int] | None, rule: Callable[[Field, int], Field]) -> Field | VectorField:
@@ -105,9 +121,8 @@ def _rows(name: str, v: Any, axes: Sequence[int] | None, rule: Callable[[Field, 
 
 def laplacian(u: object, /, axes: Sequence[int] | None = None) -> Field | VectorField:
     """Δu over the spatial coordinates, or over ``axes``."""
-    if (fluxes := _fluxes.get()) is not None:
-        fluxes.append(normal_derivative(u, axes))
-    return _each("laplacian(u)", u, lambda f: _sum([_partial(f, axis, 2) for axis in _axes("laplacian(u)", axes, f)]))
+    found = _each("laplacian(u)", u, lambda f: _sum([_partial(f, axis, 2) for axis in _axes("laplacian(u)", axes, f)]))
+    return found if _fluxes.get() is None else _collected(found, normal_derivative(u, axes))
 
 
 @stored("normal derivative")

@@ -20,8 +20,9 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import jax
 import numpy as np
@@ -59,9 +60,17 @@ class Field(ABC):
     """
 
     __array_ufunc__ = None  # so that NumPy numbers and arrays leave the arithmetic to us
+    #: The numbers of the divergences of which it is made, where fluxes are collected.
+    divergences: frozenset[int] = frozenset()
 
     def __init__(self, dim: int, timed: bool | None) -> None:
         self.dim, self.timed = dim, timed
+
+    def made_of(self, divergences: frozenset[int]) -> Self:
+        """The same, and it is known to be made of these divergences."""
+        found = copy(self)
+        found.divergences = self.divergences | divergences
+        return found
 
     @property
     def space(self) -> tuple[int, ...]:
@@ -164,6 +173,11 @@ class Unknown(Field):
         """(k, α) ↦ φ_{k,α}, without the coefficients that are 0 by construction."""
         return {term: c for term, c in self._terms.items() if c.constant != 0.0}
 
+    @property
+    def order(self) -> int:
+        """The highest order of its derivatives."""
+        return max((sum(alpha) for _, alpha in self.terms), default=0)
+
     def partial(self, axis: int) -> Field:
         raised = {(k, tuple(a + (j == axis) for j, a in enumerate(alpha))): c for (k, alpha), c in self._terms.items()}
         product_rule = {term: c.partial(axis) for term, c in self._terms.items() if c.constant is None}
@@ -173,7 +187,9 @@ class Unknown(Field):
         return self._with({term: c * coefficient for term, c in self._terms.items()})
 
     def _with(self, terms: dict[Term, Coefficient]) -> Unknown:
-        return Unknown(self.dim, self.timed, terms)
+        found = Unknown(self.dim, self.timed, terms)
+        found.divergences = self.divergences
+        return found
 
     def _plus(self, other: Field | Coefficient) -> Field:
         if isinstance(other, Coefficient):
@@ -183,7 +199,8 @@ class Unknown(Field):
         terms = dict(self._terms)
         for term, c in other._terms.items():
             terms[term] = terms[term] + c if term in terms else c
-        return self._with(terms)
+        found = self._with(terms)
+        return found.made_of(other.divergences) if other.divergences else found
 
     def _times_field(self, other: Field) -> Field:
         raise ProductError
@@ -217,7 +234,9 @@ class KnownField(Field):
         return self._with(lambda x, n: self.at(x, n) ** exponent)
 
     def _with(self, at: PlaceFunction) -> KnownField:
-        return KnownField(self.dim, self.timed, at)
+        found = KnownField(self.dim, self.timed, at)
+        found.divergences = self.divergences
+        return found
 
     def _pointwise(self, other: Field | Coefficient, rule: Callable[[Array, Array], Array]) -> Field:
         if not isinstance(other, KnownField | Coefficient):
@@ -229,7 +248,8 @@ class KnownField(Field):
             axes = max(mine.ndim, theirs.ndim)
             return rule(*(values.reshape(values.shape + (1,) * (axes - values.ndim)) for values in (mine, theirs)))
 
-        return self._with(at)
+        found = self._with(at)
+        return found.made_of(other.divergences) if isinstance(other, KnownField) else found
 
 
 def _foreign() -> KernopError:
@@ -296,6 +316,11 @@ class VectorField:
 
     __radd__ = __add__
     __rmul__ = __mul__
+
+
+def scalars_of(field: Field | VectorField) -> tuple[Field, ...]:
+    """All scalar fields in a field of any kind, row by row."""
+    return field.scalars if isinstance(field, VectorField) else (field,)
 
 
 def scalar(name: str, value: object) -> Field:

@@ -14,9 +14,10 @@ from kernop.basics.checks import check_kind
 from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, OperatorError, describe, fail, naming
 from kernop.basics.precision import eagerly
 from kernop.geometry import Points, Region, SetOperation, SpaceTime
+from kernop.geometry.extents import meet
 from kernop.language.calculus import collecting_fluxes
 from kernop.language.conditions import Compound, Condition
-from kernop.language.fields import Field, Unknown, VectorField
+from kernop.language.fields import Field, Unknown, VectorField, scalars_of
 from kernop.language.functions import evaluate_at
 from kernop.language.ops import coefficient_values, itself, linear_forms
 from kernop.language.piecewise import Piecewise
@@ -168,11 +169,16 @@ def flux_of(op: Operator) -> Operator:
     def flux(*fields: object, **named: object) -> Field | VectorField:
         with collecting_fluxes() as found:
             op(*fields, **named)
+        remedy = "write it with one div or laplacian, or give the flux: Interface(…, flux=lambda u: …)"
         if len(found) != 1:
             got = f"an equation with {len(found)} divergences, whose flux is not plain"
-            remedy = "write it with one div or laplacian, or give the flux: Interface(…, flux=lambda u: …)"
             raise fail(OperatorError, "flux", got, remedy)
-        return found[0]
+        (flux,) = found.values()
+        order = max((own.order for own in scalars_of(flux) if isinstance(own, Unknown)), default=0)
+        if order > 1:
+            got = f"a flux with derivatives of order {order}, beside which others are continuous"
+            raise fail(OperatorError, "flux", got, remedy)
+        return flux
 
     return flux
 
@@ -249,7 +255,8 @@ def completed(problem: Problem, functions: Sequence[Piecewise]) -> Problem:
         return problem
     interfaces: list[Interface] = []
     for k, surface in enumerate(bounded):
-        points, before = surface.sample(LOOK), bounded[:k]
+        points = surface.sample(LOOK)
+        before = [other for other in bounded[:k] if meet(other.bounds, surface.bounds)]
 
         def new(x: FloatArray, before: Sequence[Region] = before) -> BoolArray:
             """On none of the surfaces before."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping
-from functools import reduce
 from typing import Any
 
 import jax
@@ -110,9 +108,14 @@ class Piecewise:
             raise fail(ShapeError, "Piecewise", got, f"give points of shape (…, {self.dim})")
         flat = x.reshape(-1, self.dim)
         number = self._numbers(flat)
-        first = 0 if self.otherwise is None else -1
-        values = [self._piece(flat, number == k, k) for k in range(first, len(self.pieces))]
-        return reduce(operator.add, values).reshape(x.shape[:-1])
+        values = dict(enumerate(value for _, value in self.pieces))
+        if self.otherwise is not None:
+            values[-1] = self.otherwise  # also the last of a table, as -1 asks for
+        constants = jnp.asarray(np.array([0.0 if callable(value) else value for value in values.values()]))
+        found = constants[number]
+        for k in (k for k, value in values.items() if callable(value)):
+            found = found + self._piece(flat, number == k, k)
+        return found.reshape(x.shape[:-1])
 
     def _numbers(self, x: Array) -> Array:
         """`which`, at points that JAX may trace: known now, or when the compiled function runs."""
@@ -130,13 +133,11 @@ class Piecewise:
             return jax.pure_callback(numbers, shape, still, vmap_method="broadcast_all")
 
     def _piece(self, x: Array, mine: Array, k: int) -> Array:
-        """The values of piece k at its points, and 0 at others, (n,).
+        """The values of piece k, a function, at its points, and 0 at others, (n,).
 
-        The function of a piece is asked at its own points only: elsewhere it may be infinite, or not known.
+        It is asked at its own points only: elsewhere it may be infinite, or not known.
         """
         value: Any = self.otherwise if k < 0 else self.pieces[k][1]
-        if not callable(value):
-            return jnp.where(mine, value, 0.0)
         if isinstance(mine, Tracer):
             own = jnp.asarray(self.pieces[k][0].sample(1).x[0]) if k >= 0 else x[0]
         elif not np.any(np.asarray(mine)):
@@ -174,7 +175,7 @@ _WANTED = "give {region: value}, such as {ko.Box([0, 0], [0.5, 1]): 1.0, ko.Box(
 
 def _holds(region: Region, inside: BoolArray, x: FloatArray) -> BoolArray:
     """Which of the points x (n, d) that a region contains does it hold to rounding, as far as it knows, (n,)?"""
-    if not isinstance(region, Domain):
+    if not isinstance(region, Domain) or not np.any(inside):
         return inside
     found = inside.copy()
     found[inside] = region.holds(x[inside])

@@ -9,6 +9,7 @@ import numpy as np
 
 from kernop.basics.errors import ArgumentError, BoolArray, NumberArray, fail
 from kernop.geometry import Points, Region
+from kernop.geometry.extents import meet
 
 #: A surface is looked at from so far away, in units of the shortest side of what it encloses …
 STEP = 1e-5
@@ -71,7 +72,8 @@ def check_closed(surfaces: Sequence[Region], domains: Sequence[Region], name: st
     enclosed = {id(surface.enclosed): surface.enclosed for surface in surfaces}.values()
     for around in filter(None, map(boundary_of, enclosed)):
         points = around.sample(LOOK)
-        free = between_domains(around, points, domains) & ~np.any([own.contains(points.x) for own in surfaces], axis=0)
+        held = np.any([own.contains(points.x) for own in surfaces if meet(own.bounds, around.bounds)], axis=0)
+        free = between_domains(around, points, domains) & ~held
         if np.any(free):
             place = np.array2string(points.x[np.argmax(free)], precision=3)
             got = f"interfaces that leave open x = {place}, of {around!r}"

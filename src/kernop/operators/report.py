@@ -134,21 +134,27 @@ class Report:
 
     def __str__(self) -> str:
         if not self.asked:
-            kind = "error" if self.measured else "residual"
-            where = f"on {self.measured}" if self.measured else "of inputs"
-            return "\n".join([f"learned by default{self._with}: {kind} {self.error:.1e} {where}", *self._lines()])
+            return "\n".join([f"learned by default{self._with}: {self._reached}", *self._lines()])
         reason = {
             "met": "tolerance met",
             "stagnated": "NOT met: more centres did not help",
             "budget": "NOT met: the budget of centres is used up",
         }[self.status]
-        what = f"error {self.error:.1e} on {self.measured}" if self.measured else f"residual {self.error:.1e} of inputs"
         missed = ", ".join(f"{name} (estimated error {e:.0e})" for name, e in self.missed.items())
         beyond = "layers" if self.space else "corner singularities, layers, jumps"
         beyond += f"; missed for constant data: {missed}" if missed else ""
         reason += self._with
-        lines = [f"{reason}: {what}, asked for {self.tol:.1e}" + (f". Not covered: {beyond}" if self.measured else "")]
-        return "\n".join([*lines, *self._lines()])
+        covered = f". Not covered: {beyond}" if self.measured else ""
+        return "\n".join([f"{reason}: {self._reached}, asked for {self.tol:.1e}{covered}", *self._lines()])
+
+    @property
+    def _reached(self) -> str:
+        """The error, and how it is known, in words."""
+        if self.measured:
+            return f"error {self.error:.1e} on {self.measured}"
+        if self.estimates:
+            return f"estimated error {max(self.estimates):.1e} for {', '.join(self.followed)}"
+        return f"residual {self.error:.1e} of inputs"
 
     @property
     def _with(self) -> str:

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import cloudpickle
@@ -122,6 +123,12 @@ def counted(number):
     yield number
 
 
+def counted_slowly(number):
+    """The same, so that no worker does all before another begins."""
+    time.sleep(0.02)
+    yield from counted(number)
+
+
 def test_a_worker_dies(client, tmp_path):
     found = OnWorkers(client)(partial(squares, str(tmp_path / "mark")), range(40))
     assert (tmp_path / "mark").exists()
@@ -173,7 +180,9 @@ def test_each_worker_writes_to_a_file_of_its_own(client, monkeypatch):
         return shelf.opened(shelves, parcels)
 
     monkeypatch.setattr(cluster, "opened", whose)
-    found = OnWorkers(client)(counted, range(1, 41))
+    client.wait_for_workers(2, timeout=60)
+    client.run(import_module, "kernop")  # one that takes the place of another has not done so
+    found = OnWorkers(client)(counted_slowly, range(1, 41))
     for k, (values, number) in enumerate(found):
         assert np.array_equal(values, np.arange(number))
         assert number == k + 1

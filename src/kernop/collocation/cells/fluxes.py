@@ -9,6 +9,7 @@ problems of Stokes flow that determine their pressures, σ = ∓i local problems
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -42,6 +43,8 @@ from kernop.language.sides import LIMIT
 STEP = 1e-4
 #: … and so much in units of the coordinates, below which rounding rules.
 LEAST = 1e-11
+#: Fluxes on the two sides of a seam that are nearer to each other, as a part of the largest, are the same.
+SAME = 1e-6
 #: How often a step is made ten times shorter so that it stays in its piece.
 SHORTER = 4
 
@@ -163,7 +166,9 @@ def _fluxes(problem: Problem, found: Mosaic, kind: Kind, nodes: _Nodes) -> list[
     aside = [
         _aside(found, nodes.x, sign * nodes.normal, own) for sign, own in ((-1.0, nodes.below), (1.0, nodes.above))
     ]
-    return [_limit(problem, kind, nodes, step) for step in aside]
+    sides = [_limit(problem, kind, nodes, step) for step in aside]
+    _check_told(problem, kind, points_at(nodes.x[:1], problem.timed, nodes.normal[:1]), sides)
+    return sides
 
 
 def _aside(found: Mosaic, x: FloatArray, direction: FloatArray, parts: NDArray[np.intp]) -> FloatArray:
@@ -214,6 +219,21 @@ def _divergences(problem: Problem, kind: Kind, points: Points, jumps: bool) -> l
                 raise fail(OperatorError, condition.name, "a div without the pressure, where coefficients jump", remedy)
             found.append(_second_order(table, kind, points) if pushes - {k for k, _ in flux} else flux)
     return [found[i] for i in kind.balanced]
+
+
+def _check_told(problem: Problem, kind: Kind, points: Points, sides: Sequence[Sequence[Table]]) -> None:
+    """Raise if coefficients of second order jump in an equation of which no div tells what is continuous there."""
+    names, told = list[str](), list[bool]()
+    for condition in equations_of(problem):
+        count, plain = _components(problem, condition, points), flux_tables(problem, condition, points)
+        names += count * [condition.name]
+        told += count * [plain is not None and len(plain) == count]
+    for row, below, above in zip(kind.balanced, *sides, strict=True):
+        apart = [np.max(np.abs(own), initial=0.0) for own in _plus(below, _times(above, -1.0)).values()]
+        size = [np.max(np.abs(own), initial=0.0) for own in (*below.values(), *above.values())]
+        if not told[row] and max(apart, default=0.0) > SAME * max(size, default=0.0):
+            got = "coefficients that jump, and no div or laplacian that tells which flux is continuous there"
+            raise fail(OperatorError, names[row], got, "write the flux into one div, as in -div(a * grad(u))")
 
 
 _numbers: Kept[Problem, dict[str, int]] = Kept()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernop.basics.errors import JumpError, OperatorError
 from kernop.basics.progress import Stages
 from kernop.collocation.cells.divisible import pieces_of, supported_pieces
 from kernop.collocation.cells.jumps import broken, jumps
@@ -25,7 +26,7 @@ from kernop.learning.task import Task
 from kernop.methods.parts.partition import Partition
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Report
-from kernop.trust.resolution import with_interfaces
+from kernop.trust.resolution import open_jumps, with_interfaces
 
 #: Where u is like r to a power below this, one space is not enough.
 ROUGH = 1.0 - 1e-6
@@ -56,7 +57,9 @@ def in_parts_at_once(
     wanted, most = (GOOD, min(budget, MODEST)) if tol is None else (tol, budget)
     try:
         found = partitioned(task, Partition(), wanted, inputs, most, stage, asked=tol is not None)
-    except CANNOT:
+    except CANNOT as error:
+        if isinstance(error, OperatorError) and not isinstance(error, JumpError):
+            raise  # what the equation does not tell where coefficients jump, one space would guess
         return None
     assert found.report is not None
     return replace(found, report=replace(found.report, space=f"{found.report.space}, because {reason}"))
@@ -69,7 +72,10 @@ def _between(problem: Problem) -> str | None:
     with_interface, cut = (_regions(problem, own) for own in (jumps, broken))
     if not cut <= with_interface:
         return "a coefficient that nothing differentiates jumps"
-    found = squeezed(with_interfaces(problem))
+    whole = with_interfaces(problem)
+    if open_jumps(whole):  # equations of several unknowns do not tell which flux is continuous; that of parts is
+        return "coefficients jump"
+    found = squeezed(whole)
     return None if found is None else str(found)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.cells.contacts import held_by
 from kernop.collocation.cells.crossings import strength
 from kernop.collocation.cells.grading import least_error
@@ -17,6 +18,7 @@ from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.cells.singularities import jumping
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.sampling import interior
+from kernop.geometry.domain import Domain
 from kernop.geometry.edges import made_of_boxes
 from kernop.language.ops import itself
 from kernop.language.problem import Problem
@@ -36,8 +38,13 @@ INSIDE, FEW = 600, 200
 #: Constant data of which more than this is left by balance alone contradict each other, and are not followed.
 CONTRADICT = 1e-2
 #: What grading leaves of an error, as a part of what it aims at; what a part leaves of the balance of its fluxes, in
-#: units of what its coefficients make of u: measured for a disk in a uniform field with contrasts of 10³ and 10⁶.
-GRADED, LEAK = 0.1, 1e-10
+#: units of what its coefficients make of u: on a line, where faces are points, measured for layers with contrasts of
+#: 10² to 10¹², and elsewhere for a disk in a uniform field with contrasts of 10³ and 10⁶.
+GRADED, LEAK = 0.1, (1e-15, 1e-10)
+#: An unknown counts as zero if it is less than this part of what is natural beside others.
+VANISHING = 1e-3
+#: Corners that are nearer to each other, as a part of the extent, are the same.
+SAME = 1e-9
 
 
 def space_on_parts(operator: SolutionOperator) -> PartsSpace:
@@ -74,7 +81,7 @@ class Followed:
         if self._jumps and not self.names:
             got = "none, where nothing but the first time has data: 1 there does not fit the walls"
             raise fail(ArgumentError, "inputs", got, "give some that do, or Partition(cells=…) without tol")
-        self.slanted = pieces.dim == 2 and any(len(own.corners) and not made_of_boxes(own) for own in jumping(pieces))
+        self.slanted = pieces.dim == 2 and any(bent(own, pieces.whole) for own in jumping(pieces))
         self._fresh = self._known is None
         self.fluxes = flux_error(task.problem, pieces, self._x)
 
@@ -82,7 +89,8 @@ class Followed:
         if self._fresh:
             self.names, self._fresh = self._without_contradictions(operator), False
         answers = operator.answers(self._known or [self._plain[name] for name in self.names])
-        values = np.column_stack([_flat(u(self._x)) for u in answers] or [np.empty((0, 0))])
+        scales = _scales(operator.ansatz)
+        values = np.column_stack([flat(u(self._x), scales) for u in answers] or [np.empty((0, 0))])
         misfit = max((float(np.max(u.misfits)) for u in answers if u.misfits is not None), default=0.0)
         if self._known is not None or self._jumps:
             columns = np.hstack([u.data for u in answers if u.data is not None])
@@ -136,7 +144,16 @@ def flux_error(problem: Problem, pieces: Pieces, x: FloatArray) -> float:
         if condition.op is itself and not condition.integral:
             grounded[pieces.which(condition.on.sample(INSIDE).x)] = True
     held = held_by(problem, pieces, grounded, float(np.min(a)))
-    return LEAK * float(np.max((a / held[which])[~grounded[which]], initial=0.0))
+    return LEAK[pieces.dim > 1] * float(np.max((a / held[which])[~grounded[which]], initial=0.0))
+
+
+def bent(region: Domain, whole: Domain) -> bool:
+    """Has a region that is not made of boxes corners that are none of the whole domain?"""
+    if made_of_boxes(region):
+        return False
+    apart = np.linalg.norm(region.corners.x[:, None] - whole.corners.x, axis=2)
+    extent = float(np.max(np.subtract(*whole.bounds[::-1])))
+    return bool(np.any(np.min(apart, axis=1, initial=np.inf) > SAME * extent))
 
 
 def _relative_by_parts(
@@ -161,8 +178,19 @@ def _relative_by_parts(
     return np.take_along_axis(wrong, which, axis=1)[:, 0], np.take_along_axis(decay, which, axis=1)[:, 0]
 
 
-def _flat(values: Any) -> FloatArray:
-    """The values of all unknowns at all places, in one column; each unknown in units of its largest value."""
+def flat(values: Any, scales: Sequence[float]) -> FloatArray:
+    """The values of all unknowns at all places, in one column; each unknown in units of its largest value.
+
+    Where one vanishes, as the pressure of a uniform flow, rounding would be all of it: the unit is no less than a part
+    of what is natural beside the others, whose scales are these.
+    """
     fields = values if isinstance(values, tuple) else (values,)
-    sizes = [float(np.max(np.abs(field))) or 1.0 for field in fields]
-    return np.concatenate([np.ravel(field) / size for field, size in zip(fields, sizes, strict=True)])
+    sizes = np.array([np.max(np.abs(field)) for field in fields])
+    natural = np.max(sizes / scales) * np.asarray(scales)
+    units = np.maximum(sizes, VANISHING * natural)
+    return np.concatenate([np.ravel(field) / (unit or 1.0) for field, unit in zip(fields, units, strict=True)])
+
+
+def _scales(ansatz: Ansatz) -> list[float]:
+    """The natural scale of each unknown."""
+    return [ansatz.scales[own.start] if ansatz.scales else 1.0 for own in ansatz.unknowns.slices.values()]

@@ -35,8 +35,8 @@ from kernop.operators.operator import SolutionOperator
 from kernop.operators.report import Level, Report, Status
 from kernop.trust.diagnosis import Diagnosis
 
-#: Cells along the longest side, to begin with, and how often wrong ones are halved.
-FIRST, STEPS = 2, 8
+#: Cells along the longest side, to begin with; how often wrong ones are halved, and those of another operator.
+FIRST, STEPS, OTHERS = 2, 8, 3
 #: A part is wrong if an error there is more than this part of the tolerance …
 MARK = 0.3
 #: … or this, for the first operator, which is coarser than the second will be.
@@ -175,8 +175,8 @@ def _refined(
         if step and max(seen.error, *told, seen.wrong.max() / COARSE_MARK) <= tol:
             other = _otherwise(method, plan, follow.slanted)
             if other is not None and np.any(space_on_parts(operator).mosaic.singular):
-                other = follow(_learned(task, other[0], pieces, other[1], stage, known)).values
-                estimates = list(np.maximum(estimates, SAFETY * np.array(_changes(other, seen.values))).tolist())
+                values = _resolved(task, *other, pieces, tol, stage, known, follow).values
+                estimates = list(np.maximum(estimates, SAFETY * np.array(_changes(values, seen.values))).tolist())
             status = "met" if max(estimates, default=0.0) <= tol else "stagnated"
             break
         if step and (graded > tol or (not asked and _numbers(operator) > ENOUGH)):
@@ -225,6 +225,19 @@ def _otherwise(method: Partition, plan: Plan, slanted: bool) -> tuple[Partition,
     if slanted:
         return method, replace(plan, cells=plan.cells + ceil(plan.cells / 2), halved=frozenset[Corners]())
     return None
+
+
+def _resolved(
+    task: Task, method: Partition, plan: Plan, pieces: Pieces, tol: float, stage: Stages, known: Known, follow: Followed
+) -> Seen:
+    """What is seen of an operator of other cells as fine as a tolerance asks for, or after some steps."""
+    for step in range(1, OTHERS):
+        operator = _learned(task, method, pieces, plan, stage, known)
+        seen = follow(operator)
+        if seen.wrong.max() <= COARSE_MARK * tol:
+            return seen
+        plan = _finer(plan, operator, seen, tol, step)
+    return follow(_learned(task, method, pieces, plan, stage, known))
 
 
 def _varied(task: Task, method: Partition) -> bool:
