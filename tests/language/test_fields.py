@@ -117,6 +117,14 @@ def test_dot_and_matvec_with_numbers():
     assert table(lambda u: div(matvec(jnp.asarray(a), grad(u))), 2) == {(2, 0): 1.0, (1, 1): 5.0, (0, 2): 4.0}
 
 
+def test_a_matrix_of_numbers_and_functions():
+    a = lambda x: 1.0 + x[..., 0] * x[..., 1]
+    whole = lambda x: jnp.stack([jnp.stack([a(x), 2.0 + 0.0 * a(x)], -1), jnp.stack([a(x), 3.0 * a(x)], -1)], -2)
+    u = known(lambda x: jnp.sin(3.0 * x[..., 0] - x[..., 1]))
+    found, expected = (values(div(matvec(own, grad(u)))) for own in ([[a, 2.0], (a, lambda x: 3.0 * a(x))], whole))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("vector", "expected"),
     [

@@ -189,7 +189,8 @@ def dot(b: object, v: VectorField) -> Field | VectorField:
 def matvec(a: object, v: VectorField) -> VectorField:
     """A v for a matrix A, for anisotropic diffusion: m × m numbers for the m parts of v, or a function of x.
 
-    A function maps (n, d) to (n, m, m); for v = grad(u), m is the number of spatial coordinates.
+    A function maps (n, d) to (n, m, m); for v = grad(u), m is the number of spatial coordinates. Rows of numbers and
+    functions do as well, [[a, 0], [0, b]]: so jumps of a `Piecewise` a are known.
     """
     parts = vector("matvec(a, v)", v).parts
     m = len(parts)
@@ -265,8 +266,12 @@ def _entries(name: str, value: object, shape: tuple[int, ...]) -> list[Coefficie
             return lambda x, _: values_of_function(name, value, x, shape)[(slice(None), *index)]
 
         return [Coefficient(None, entry(index), functions=(value,)) for index in indices]
-    if isinstance(value, Sequence | VectorField) and len(shape) == 1 and len(value) == shape[0]:
-        return [part if isinstance(part, Field) else Coefficient.of(part) for part in value]
+    if isinstance(value, Sequence | VectorField) and len(value) == shape[0]:
+        if len(shape) == 1:
+            return [part if isinstance(part, Field) else Coefficient.of(part) for part in value]
+        rows = [row for row in value if isinstance(row, Sequence) and len(row) == shape[1]]
+        if len(rows) == shape[0] and any(callable(part) for row in rows for part in row):
+            return [Coefficient.of(part) for row in rows for part in row]
     remedy = f"give numbers of shape {shape} or a function of x"
     array = check_array(name, value, remedy=remedy, complex_too=True)
     if array.shape != shape:
