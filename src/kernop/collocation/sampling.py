@@ -254,10 +254,11 @@ def _by_spacing(regions: dict[str, Region], frame: Frame, total: int, least: Map
 
 def rule(problem: Problem, condition: Condition) -> Points:
     """Points with weights for the integral of a condition, on both sides of interfaces."""
-    return _rules.of(condition, lambda: _rule(problem, condition))
+    known = _rules.of(problem, Kept[Condition, Points])
+    return known.of(condition, lambda: _rule(problem, condition))
 
 
-_rules: Kept[Condition, Points] = Kept()
+_rules: Kept[Problem, Kept[Condition, Points]] = Kept()
 
 
 def _rule(problem: Problem, condition: Condition) -> Points:
