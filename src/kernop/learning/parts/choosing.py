@@ -10,7 +10,7 @@ import numpy as np
 
 from kernop.basics.progress import Stages
 from kernop.collocation.cells.divisible import pieces_of, supported_pieces
-from kernop.collocation.cells.jumps import broken, jumps
+from kernop.collocation.cells.jumps import broken, fixed_jumps, jumps
 from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.cells.singularities import singular_places
 from kernop.collocation.squeezed import squeezed
@@ -69,6 +69,8 @@ def _between(problem: Problem) -> str | None:
     with_interface, cut = (_regions(problem, own) for own in (jumps, broken))
     if not cut <= with_interface:
         return "a coefficient that nothing differentiates jumps"
+    if fixed_jumps(problem):
+        return "data that are fixed jump"
     found = squeezed(with_interfaces(problem))
     return None if found is None else str(found)
 
