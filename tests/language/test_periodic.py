@@ -1,5 +1,7 @@
 """Periodic conditions: closed forms on a line, in the plane, in space and time; every method; what does not match."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -208,3 +210,18 @@ def test_a_torus_needs_no_names():
     wave = lambda x: np.cos(K * (x[..., 0] + x[..., 1]))
     u = ko.learn(problem, method=ko.Subspace(250))(lambda x: (1 + 2 * K**2) * wave(x))
     assert np.max(np.abs(u(PLACES) - wave(PLACES))) < 1e-5
+
+
+@pytest.mark.parametrize(("first", "warned"), [(0.0, True), (0.25, False)])
+def test_layers_that_do_not_fit_at_periodic_sides_are_told(first, warned):
+    """Slopes are equal there, and fluxes would not be; so it is not where the period begins within a layer."""
+    a = ko.Piecewise({ko.Box([0, first], [1, first + 0.5]): 1.0}, otherwise=10.0)
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=SQUARE),
+        ko.Dirichlet(on=SQUARE.face("left", "right")),
+        ko.Periodic(SQUARE.face("bottom"), SQUARE.face("top")),
+    )
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        ko.learn(problem, method=ko.Subspace(60))
+    assert any(own.category is ko.errors.JumpWarning and "fluxes" in str(own.message) for own in said) == warned

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,18 +11,18 @@ from scipy.spatial import KDTree
 
 from kernop.basics.checks import check_choice, check_integer, check_memory
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameError, describe, fail, naming
+from kernop.basics.frozen import Kept
 from kernop.collocation.subdomains import by_subdomains
 from kernop.collocation.units import Frame, frame_of
-from kernop.geometry import Box, Points, Region
-from kernop.geometry.cells import Cells
+from kernop.geometry import Points, Region
 from kernop.geometry.cloud import CloudRegion
+from kernop.geometry.composite import composite, grid
+from kernop.geometry.domain import Domain
 from kernop.geometry.points import concatenate
-from kernop.geometry.sequences import SCHEMES, gauss, shares
+from kernop.geometry.sequences import SCHEMES, shares
 from kernop.language.conditions import Condition
 from kernop.language.problem import Problem
 
-#: Nodes along each axis of a cell, for d = 1, 2, 3.
-NODES = (24, 16, 10)
 #: Points of all conditions together when the user gives no number.
 DEFAULT_POINTS = 2000
 #: How much denser than the interior a boundary is sampled, per direction.
@@ -90,10 +89,10 @@ def top_dimension(problem: Problem) -> int:
     return max(condition.on.intrinsic_dim for condition in problem.conditions)
 
 
-def held_out(condition: Condition, number: int, seed: int) -> Points:
+def held_out(problem: Problem, condition: Condition, number: int, seed: int) -> Points:
     """Points of a condition that no operator learns from; the quadrature rule itself for an integral."""
     if condition.integral:
-        return condition.on.quadrature(QUADRATURE[min(condition.on.intrinsic_dim, 3) - 1])
+        return rule(problem, condition)
     return between(condition.on, number, seed)
 
 
@@ -150,7 +149,7 @@ def _points_of(condition: Condition, wanted: object, scheme: str, seed: int, pro
         raise fail(ArgumentError, name, "0", "every condition needs at least one point")
     with naming(name):
         if condition.integral:
-            return condition.on.quadrature(count)
+            return rule(problem, condition) if problem.cuts else condition.on.quadrature(count)
         if problem.cuts and condition.on.intrinsic_dim == problem.dim and condition.on.known:
             return _in_parts(problem, condition.on, count, scheme, seed)
         return condition.on.sample(count, scheme, seed)
@@ -253,14 +252,16 @@ def _by_spacing(regions: dict[str, Region], frame: Frame, total: int, least: Map
     return counts(high)
 
 
-def rule(condition: Condition, cells: Cells) -> Points:
-    """Points with weights for the integral of a condition: Gauss on every cell of a box, or the rule of its region."""
-    region = condition.on
-    if not isinstance(region, Box):
-        return region.quadrature(QUADRATURE[min(region.intrinsic_dim, 3) - 1])
-    nodes, weights = gauss((1.0,) * region.dim, NODES[region.dim - 1] ** region.dim)
-    sides = cells.high - cells.low
-    x = (cells.low[:, None] + nodes * sides[:, None]).reshape(-1, region.dim)
-    own = np.prod(sides, axis=1)[:, None] * weights
-    kept = region.contains(x)
-    return replace(region.adopt(x[kept]), weight=own.ravel()[kept])
+def rule(problem: Problem, condition: Condition) -> Points:
+    """Points with weights for the integral of a condition, on both sides of interfaces."""
+    known = _rules.of(problem, Kept[Condition, Points])
+    return known.of(condition, lambda: _rule(problem, condition))
+
+
+_rules: Kept[Problem, Kept[Condition, Points]] = Kept()
+
+
+def _rule(problem: Problem, condition: Condition) -> Points:
+    region, cuts = condition.on, [own for own in problem.cuts if isinstance(own, Domain)]
+    n = QUADRATURE[min(region.intrinsic_dim, 3) - 1]
+    return composite(region, cuts, *grid(region, cuts), n) if cuts else region.quadrature(n)

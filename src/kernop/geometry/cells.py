@@ -203,13 +203,14 @@ def looks(dim: int) -> tuple[FloatArray, FloatArray]:
 
 def grid_lines(marks: Sequence[FloatArray]) -> list[FloatArray]:
     """Grid lines through all marks of each axis, with others between them so that boxes are not too long."""
-    distinct = [_distinct(own) for own in marks]
-    width = min(float(np.min(np.diff(own))) for own in distinct)
-    width = max(width, min(float(own[-1] - own[0]) for own in distinct) / 8.0)
-    return [filled(own, LONGEST * width) for own in distinct]
+    axes = [distinct(own) for own in marks]
+    width = min(float(np.min(np.diff(own))) for own in axes)
+    width = max(width, min(float(own[-1] - own[0]) for own in axes) / 8.0)
+    return [filled(own, LONGEST * width) for own in axes]
 
 
-def _distinct(marks: FloatArray) -> FloatArray:
+def distinct(marks: FloatArray) -> FloatArray:
+    """Marks in order, each once."""
     ordered = np.sort(marks)
     kept = np.diff(ordered, prepend=-np.inf) > SAME * (ordered[-1] - ordered[0])
     return ordered[kept]

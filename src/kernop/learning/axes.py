@@ -87,7 +87,7 @@ def as_data_vary(problem: Problem, inputs: Sequence[object] | None, frame: Frame
     for condition, layout in zip(problem.conditions, layouts, strict=True):
         if condition.integral:
             continue
-        points, (low, high) = held_out(condition, PLACES, seed), condition.on.bounds
+        points, (low, high) = held_out(problem, condition, PLACES, seed), condition.on.bounds
         for given in inputs_in_advance(problem, inputs):
             value = given.get(condition.name, condition.data)
             for axis in np.flatnonzero(high > low) if callable(value) else ():

@@ -53,7 +53,7 @@ def _varying(problem: Problem) -> bool:
         if not callable(c.data) or c.integral:
             continue
         try:
-            values = np.asarray(values_at(c, c.data, held_out(c, FEW, 0), layout))
+            values = np.asarray(values_at(c, c.data, held_out(problem, c, FEW, 0), layout))
         except KernopError:  # whoever needs the values says what is wrong with them
             continue
         if np.any(values != values[0]):

@@ -93,7 +93,7 @@ class OnProbes:
         self._places = ansatz.evaluations(np.concatenate([inside.x, *around]))
         self._inside = len(inside)
         if rows is None:  # without an envelope
-            points = {c.name: held_out(c, HELD_OUT // 8, seed + 1) for c in problem.conditions}
+            points = {c.name: held_out(problem, c, HELD_OUT // 8, seed + 1) for c in problem.conditions}
             rows = collocate(problem, points, replace(ansatz, envelope=None))
         self._fields: tuple[Probes | Bumps, ...] = (
             probes_of(rows.blocks, frame, seed + 1),
@@ -142,7 +142,7 @@ class OnInputs:
         self._inputs, self._units = inputs_in_advance(problem, inputs), frame.units
         self.unknown = tuple(f"input {k}" for k in range(len(self._inputs)))
         each = HELD_OUT // len(problem.conditions)
-        points = {c.name: held_out(c, each, seed + 1) for c in problem.conditions}
+        points = {c.name: held_out(problem, c, each, seed + 1) for c in problem.conditions}
         self._rows = collocate(problem, points, ansatz)
         self._targets = data_columns(problem, self._inputs, points, self._rows.layouts)
         self._weights = [np.full((len(own), 1), 1.0 / len(own)) for own in self._rows.conditions]
@@ -189,7 +189,8 @@ Measure = OnProbes | OnInputs | OnBoth
 def plain_data(problem: Problem, frame: Frame, *, waves: bool) -> dict[str, dict[str, InputValue]]:
     """Inputs by name: 1 for one condition and 0 for all others, in turn; and so a wave instead of 1, if asked for.
 
-    Where coefficients jump, u = 1 for g = 1 tells nothing of them. The wave is for conditions on one number.
+    Where coefficients jump, u = 1 for g = 1 tells nothing of them. The wave is for conditions on one number
+    at each point.
 
     In space and time each is multiplied by s⁴, s from 0 to 1 as time goes by, and all begins with 0: data that do not
     fit each other at the first time have solutions that no polynomial follows.
@@ -212,6 +213,7 @@ def plain_data(problem: Problem, frame: Frame, *, waves: bool) -> dict[str, dict
         f"{own} = {word}": {name: value if name == own else 0.0 for name in problem.inputs}
         for word, value in shapes
         for own in followed
+        if not (callable(value) and problem[own].integral)
     }
 
 

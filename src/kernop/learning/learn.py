@@ -43,7 +43,7 @@ from kernop.methods.weights import Noise, read_noise, read_weights, states_noise
 from kernop.operators.operator import SolutionOperator
 from kernop.operators.solution import check_unknowns
 from kernop.trust.diagnosis import Diagnosis
-from kernop.trust.resolution import between_functions, open_jumps, with_interfaces
+from kernop.trust.resolution import between_functions, open_jumps, unlike_sides, with_interfaces
 
 #: Points by which the sizes of conditions are compared.
 FEW = 200
@@ -240,11 +240,19 @@ def _warn(found: Diagnosis, report: Report | None, level: int, prior: bool) -> N
 
 
 def _warn_of_jumps(problem: Problem) -> None:
-    """Say where a coefficient jumps under a derivative without an interface, to the caller of `learn`."""
+    """Say where a coefficient jumps under a derivative without an interface, or from one periodic side to the other, to
+    the caller of `learn`.
+    """
     for name, function in open_jumps(problem):
         text = (
             f"{name}: {function!r} stands under a derivative, and jumps where no ko.Interface is. This is the strong "
             "form, piece by piece: the flux is not continuous there, as a physical problem asks"
+        )
+        warnings.warn(text, JumpWarning, stacklevel=3)
+    for name, x in unlike_sides(problem):
+        text = (
+            f"{name}: coefficients at x = {np.array2string(x, precision=4)} are others than where it leads to. Slopes "
+            "of u are equal there, not fluxes, as a physical problem asks; let the period begin where they are alike"
         )
         warnings.warn(text, JumpWarning, stacklevel=3)
 

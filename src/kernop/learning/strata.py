@@ -11,7 +11,7 @@ from kernop.basics.errors import FloatArray
 from kernop.collocation.ansatz import collocate
 from kernop.collocation.data import Input
 from kernop.collocation.functionals import Functionals
-from kernop.collocation.sampling import QUADRATURE, between
+from kernop.collocation.sampling import between, rule
 from kernop.collocation.units import frame_of
 from kernop.geometry import Points, Region
 from kernop.geometry.cloud import CloudRegion
@@ -57,7 +57,7 @@ def strata(problem: Problem, uniform: Mapping[str, Points], layers: Layers, seed
     for condition in problem.conditions:
         name, on = condition.name, condition.on
         if condition.integral:
-            points[name] = on.quadrature(QUADRATURE[min(on.intrinsic_dim, 3) - 1])
+            points[name] = rule(problem, condition)
             shares[name] = np.ones(1)
             continue
         wide = between(on, SCAN[min(max(on.intrinsic_dim, 1), 3) - 1], seed)

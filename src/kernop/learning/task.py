@@ -167,7 +167,7 @@ class Task:
         """About so many rows: half of them inside the domain, half on boundaries, in equal parts for each condition."""
         top = top_dimension(self.problem)
         inside = {c.name: c.on.intrinsic_dim == top for c in self.problem.conditions if not c.integral}
-        points = {c.name: held_out(c, 1, self.seed) for c in self.problem.conditions if c.integral}
+        points = {c.name: held_out(self.problem, c, 1, self.seed) for c in self.problem.conditions if c.integral}
         for condition, layout in zip(self.problem.conditions, condition_layouts(self.problem, ansatz), strict=True):
             if condition.name in inside:
                 alike = list(inside.values()).count(inside[condition.name])

@@ -19,8 +19,9 @@ from scipy.spatial import KDTree
 from kernop.basics.errors import FloatArray, IntArray, JumpError, fail
 from kernop.basics.precision import eagerly
 from kernop.basics.stored import Extended, stored
-from kernop.collocation.ansatz import Tabulated
+from kernop.collocation.ansatz import Ansatz, Tabulated
 from kernop.collocation.cells.jumps import broken, jumps
+from kernop.collocation.functionals import Term
 from kernop.collocation.subdomains import Subdomains, subdomains_of
 from kernop.collocation.units import Frame
 from kernop.geometry import Points
@@ -30,6 +31,7 @@ from kernop.language.conditions import Condition
 from kernop.language.functions import padded
 from kernop.language.interface import completed
 from kernop.language.ops import SCALAR, differentiated, linear_forms
+from kernop.language.periodic import Paired
 from kernop.language.piecewise import Piecewise
 from kernop.language.problem import Problem
 from kernop.language.unknowns import Unknowns
@@ -173,6 +175,38 @@ def open_jumps(problem: Problem) -> list[tuple[str, Piecewise]]:
             if len(np.unique(both, axis=0)) > len(np.unique(part)):
                 found.append((condition.name, function))
     return found
+
+
+def unlike_sides(problem: Problem) -> list[tuple[str, FloatArray]]:
+    """Periodic conditions, by name, and a place at which the leading coefficients of an equation are others than on the
+    other side: slopes are equal there, and fluxes are not.
+    """
+    found, ansatz = list[tuple[str, FloatArray]](), Ansatz(problem.unknowns)
+    inside = [c for c in problem.conditions if c.on.intrinsic_dim == problem.dim and not c.integral]
+    for condition in problem.conditions:
+        if not isinstance(condition, Paired) or not condition.on.known or condition.on.sample(1).timed:
+            continue
+        here = condition.on.sample(FEW)
+        there = condition.partners(here)
+        for own in inside:
+            if isinstance(own.op, Tabulated):
+                continue
+            one, other = (_leading(ansatz, own, x) for x in (here, there))
+            none = np.zeros(len(here))
+            pairs = [(one.get(key, none), other.get(key, none)) for key in one | other]
+            apart = np.any([np.abs(a - b) > SMOOTH * (np.abs(a) + np.abs(b)) for a, b in pairs], axis=0)
+            if np.any(apart):
+                found.append((condition.name, here.x[np.argmax(apart)]))
+                break
+    return found
+
+
+def _leading(ansatz: Ansatz, condition: Condition, points: Points) -> dict[tuple[int, Term], FloatArray]:
+    """The coefficients of the highest derivatives at points, (n,) each; those that vanish may be left out."""
+    blocks = ansatz.functionals(condition.op, points, of=condition.of, name=condition.name).blocks
+    order = max(block.order for block in blocks)
+    terms = [(b, k, term) for b, block in enumerate(blocks) for k, term in enumerate(block.terms)]
+    return {(b, term): blocks[b].coefficients[:, k] for b, k, term in terms if sum(term[1]) == order}
 
 
 @dataclass(frozen=True, eq=False)

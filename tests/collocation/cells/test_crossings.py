@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import kernop as ko
 from kernop.collocation.cells.crossings import exponent_at
-from kernop.collocation.cells.divisible import jump_parts
+from kernop.collocation.cells.divisible import jump_parts, pieces_of
 from kernop.collocation.cells.pieces import Pieces
+from kernop.collocation.cells.singularities import singular_places
 
 BOX = ko.Box([-1, -1], [1, 1])
 
@@ -66,3 +68,53 @@ def test_an_exact_solution_at_a_crossing():
     x = BOX.sample(300, "uniform", seed=1).x
     x = x[np.linalg.norm(x, axis=1) > 0.1]
     assert np.max(np.abs(u(x) - exact(x))) < 2e-5
+
+
+@pytest.mark.parametrize("values", [True, False])
+def test_a_line_of_jumps_that_leaves_the_domain(values):
+    """Where it meets a straight side under an angle ω, u ~ r^γ with a cot γω + b cot γ(π − ω) = 0 where values are
+    given, and a tan γω + b tan γ(π − ω) = 0 where slopes are. The corners of either side lie outside of the domain.
+    """
+    angle, (a, b) = 1.2, (1.0, 100.0)
+    along = np.array([np.cos(angle), np.sin(angle)])
+    square, start = ko.Box([0, 0], [1, 1]), np.array([0.4, 0.0])
+    right = ko.Polygon([start - along, start - along + [5, 0], start + 3 * along + [5, 0], start + 3 * along])
+    coefficient = ko.Piecewise({right: a}, otherwise=b)
+    side = ko.Dirichlet if values else ko.Neumann
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.div(coefficient * ko.grad(u)), on=square),
+        side(on=square.face("bottom"), name="below"),
+        ko.Dirichlet(on=square.face("left", "right", "top"), name="around"),
+    )
+    places, exponents = singular_places(problem, pieces_of(problem))
+    near = np.linalg.norm(places - start, axis=1)
+
+    def balance(power):
+        """The above times sines, or cosines."""
+        one, other = power * angle, power * (np.pi - angle)
+        if values:
+            return a * np.cos(one) * np.sin(other) + b * np.cos(other) * np.sin(one)
+        return a * np.sin(one) * np.cos(other) + b * np.sin(other) * np.cos(one)
+
+    assert np.min(near) < 1e-9
+    assert exponents[np.argmin(near)] == pytest.approx(brentq(balance, 0.3, 1.45), rel=5e-3)
+
+
+def test_slopes_that_jump_along_a_side():
+    """Re(z log z) has the slope π on one part of a straight side and 0 on the other: u is like r log r between them."""
+    box = ko.Box([-1, 0], [1, 1])
+    left, right = (box.face("bottom").where(own) for own in (lambda x: x[..., 0] < 0.2, lambda x: x[..., 0] >= 0.2))
+
+    def exact(x):
+        z = x[..., 0] - 0.2 + 1j * x[..., 1]
+        return np.real(z * np.log(np.where(z == 0.0, 1.0, z)))
+
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.laplacian(u), on=box, data=0.0),
+        ko.Neumann(on=left, name="left", data=np.pi),
+        ko.Neumann(on=right, name="right", data=0.0),
+        ko.Dirichlet(on=box.face("left", "right", "top"), name="g"),
+    )
+    u = ko.learn(problem, method=ko.Partition(cells=2, degree=9))(g=exact)
+    x = np.array([[0.2, 0.0], [0.21, 0.001], [0.5, 0.5], [-0.5, 0.1]])
+    np.testing.assert_allclose(u(x), exact(x), atol=1e-5)

@@ -7,7 +7,7 @@ import numpy as np
 from kernop.basics.errors import ArgumentError, fail
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.cells.elliptic import equations_of, kind_of
-from kernop.collocation.cells.jumps import broken
+from kernop.collocation.cells.jumps import broken, fixed_jumps
 from kernop.collocation.cells.lasting import lasting_region, space_of, times_of, too_brief, without_parts
 from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.subdomains import Subdomains, occurring
@@ -66,8 +66,9 @@ def supported_pieces(problem: Problem) -> Pieces | str:
 
 
 def _jumped(problem: Problem) -> list[Region]:
-    """The regions at whose boundaries coefficients jump."""
+    """The regions at whose boundaries coefficients, or data that are fixed, jump."""
     functions = [own for c in problem.conditions for own in broken(c, problem.unknowns)]
+    functions += fixed_jumps(problem)
     regions = [*problem.cuts, *(region for function in functions for region in function.regions)]
     return list({id(region): region for region in regions}.values())
 

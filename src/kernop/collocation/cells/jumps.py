@@ -8,10 +8,12 @@ from kernop.basics.frozen import Kept
 from kernop.basics.precision import eagerly
 from kernop.collocation.ansatz import Tabulated
 from kernop.geometry import Points, Region
+from kernop.geometry.domain import Domain
 from kernop.language.coefficients import Coefficient
 from kernop.language.conditions import Condition
 from kernop.language.ops import SCALAR, differentiated, itself, linear_forms
 from kernop.language.piecewise import Piecewise
+from kernop.language.problem import Problem
 from kernop.language.unknowns import Operator, Unknowns
 
 #: A point of a region, by which a message says that an operator is not linear.
@@ -26,6 +28,12 @@ def jumps(condition: Condition, unknowns: Unknowns = SCALAR) -> tuple[Piecewise,
 def broken(condition: Condition, unknowns: Unknowns = SCALAR) -> tuple[Piecewise, ...]:
     """All `Piecewise` coefficients of a condition, each once: where one jumps, so does a derivative of u."""
     return _among(condition, unknowns, _coefficients)
+
+
+def fixed_jumps(problem: Problem) -> list[Piecewise]:
+    """Data of a problem that are fixed and jump between domains of space, where parts can follow them."""
+    data = [c.data for c in problem.conditions if isinstance(c.data, Piecewise) and not problem.timed]
+    return [own for own in data if all(isinstance(region, Domain) for region in own.regions)]
 
 
 def _among(

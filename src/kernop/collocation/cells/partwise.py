@@ -8,17 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
-from kernop.collocation.sampling import rule
-from kernop.geometry import Points
+from kernop.collocation.cells.pieces import Pieces
+from kernop.collocation.sampling import QUADRATURE
+from kernop.geometry import Points, Region
 from kernop.geometry.cells import Cells
+from kernop.geometry.composite import composite
+from kernop.geometry.domain import Domain
 from kernop.language.problem import Problem
 
 
 class PartwisePoints:
     """Points of conditions, part after part."""
 
-    def __init__(self, problem: Problem, cells: Cells, count: int) -> None:
-        self._problem, self._cells, self._count = problem, cells, count
+    def __init__(self, problem: Problem, pieces: Pieces, cells: Cells, count: int) -> None:
+        self._problem, self._pieces, self._cells, self._count = problem, pieces, cells, count
         self._found: dict[str, tuple[NDArray[np.intp], FloatArray, FloatArray | None]] = {}
 
     def add(
@@ -54,7 +57,7 @@ class PartwisePoints:
         for condition in self._problem.conditions:
             name, own = condition.name, self._found.get(condition.name)
             if condition.integral:
-                points[name] = rule(condition, self._cells)
+                points[name] = self._rule(condition.on)
                 continue
             if condition.across:
                 continue
@@ -64,3 +67,10 @@ class PartwisePoints:
             points[name] = Points(x, normal, self._problem.timed)
             starts[name] = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=self._count))])
         return points, starts
+
+    def _rule(self, region: Region) -> Points:
+        """Points with weights for an integral: u is smooth in each part."""
+        parts = () if self._pieces.parts is None else self._pieces.parts.domains
+        cuts = [own for own in parts if isinstance(own, Domain)]
+        n = QUADRATURE[min(region.intrinsic_dim, 3) - 1]
+        return composite(region, cuts, self._cells.low, self._cells.high, n)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from kernop.basics.errors import BoolArray, FloatArray
+from kernop.basics.errors import BoolArray, FloatArray, IntArray
 from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.cells.crossings import EVEN, exponent_at, sectors_around
 from kernop.collocation.cells.lasting import lasting
@@ -79,22 +79,23 @@ def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, Float
     """Places at which u is singular in the plane, (k, 2), where it is like r to some power, (k,).
 
     At a corner of angle ω that is π/ω, or π/(2ω) where values of u are given on one side and something else on the
-    other: Δu = 0 has solutions r^(π/ω) sin(π θ/ω).
+    other: Δu = 0 has solutions r^(π/ω) sin(π θ/ω). Where slopes jump on a straight side, u is like r log r.
     """
     domain = pieces.whole
     if domain.dim != 2:
         return np.empty((0, domain.dim)), np.empty(0)
     kinds = _Kinds(problem, domain)
     mixed = np.array([kinds.mixed_at(x) for x in domain.corners.x], dtype=bool)
-    changes = kinds.changes()
-    places = [domain.corners.x, changes]
-    exponents = [np.where(mixed, 0.5, 1.0) * np.pi / domain.corners.angle, np.full(len(changes), 0.5)]
+    changes, others = kinds.changes(), kinds.slopes_change()
+    places = [domain.corners.x, changes, others]
+    powers = np.where(mixed, 0.5, 1.0) * np.pi / domain.corners.angle
+    exponents = [powers, np.full(len(changes), 0.5), np.ones(len(others))]
     corners = [region.corners.x for region in jumping(pieces)]
-    x = np.concatenate([np.empty((0, 2)), *corners])
+    x = np.concatenate([np.empty((0, 2)), *corners, *(kinds.crossed_by(region) for region in jumping(pieces))])
     x = x[np.unique(np.round(x, 12), axis=0, return_index=True)[1]]
     x = x[domain.contains(x)] if len(x) else x
-    others = np.concatenate([*places, x])
-    found = np.array([exponent_at(problem, pieces, place, others) for place in x])
+    known = np.concatenate([*places, x])
+    found = np.array([exponent_at(problem, pieces, place, known) for place in x])
     # Where a line of jumps meets a straight side at a right angle u is r near it on either side, and then r² log r.
     return np.concatenate([*places, x]), np.concatenate([*exponents, np.where(np.abs(found - 1.0) < EVEN, 2.0, found)])
 
@@ -125,12 +126,14 @@ class _Kinds:
         self._extent = float(np.max(np.subtract(*domain.bounds[::-1])))
 
     def _values_given(self, line: Line, t: FloatArray) -> BoolArray:
-        x, found = lasting(self._problem, line.at(t)[0]), np.zeros(len(t), dtype=bool)
-        free = np.ones(len(t), dtype=bool)
-        for condition in self._around:
-            here = free & condition.on.contains(x)
-            found |= here & (condition.op is itself)
-            free &= ~here
+        values = np.array([*(condition.op is itself for condition in self._around), False])
+        return values[self._first(line, t)]
+
+    def _first(self, line: Line, t: FloatArray) -> IntArray:
+        """The number of the first condition that holds at places of a line; −1 for none: (n,)."""
+        x, found = lasting(self._problem, line.at(t)[0]), np.full(len(t), -1)
+        for k, condition in enumerate(self._around):
+            found[(found < 0) & condition.on.contains(x)] = k
         return found
 
     def mixed_at(self, x: FloatArray) -> bool:
@@ -155,9 +158,28 @@ class _Kinds:
 
     def changes(self) -> FloatArray:
         """Places within smooth lines at which the kind of condition changes, (k, 2)."""
+        return self._ends(self._values_given)
+
+    def slopes_change(self) -> FloatArray:
+        """Places within smooth lines at which one condition on something else than values follows another, (k, 2)."""
         found: list[FloatArray] = []
         for line in self._lines:
-            for a, b in intervals(lambda t, line=line: self._values_given(line, t)):
+            for k, condition in enumerate(self._around):
+                if condition.op is not itself:
+                    begins = [a for a, _ in intervals(lambda t, line=line, k=k: self._first(line, t) == k) if a > END]
+                    after = [t for t in begins if not self._values_given(line, np.array([t - END]))[0]]
+                    found += [line.at(np.array([t]))[0][0] for t in after]
+        return np.array(found).reshape(-1, 2)
+
+    def crossed_by(self, region: Domain) -> FloatArray:
+        """Places within smooth lines at which the boundary of a region crosses them, (k, 2)."""
+        return self._ends(lambda line, t: region.height(line.at(t)[0]) < 0.0)
+
+    def _ends(self, holds: Callable[[Line, FloatArray], BoolArray]) -> FloatArray:
+        """Places within smooth lines at which something begins or ends to hold, (k, 2)."""
+        found: list[FloatArray] = []
+        for line in self._lines:
+            for a, b in intervals(lambda t, line=line: holds(line, t)):
                 found += [line.at(np.array([t]))[0][0] for t in (a, b) if END < t < 1.0 - END]
         return np.array(found).reshape(-1, 2)
 

@@ -91,7 +91,7 @@ def _mosaic(layout: Layout) -> Mosaic:
     """Parts with their boxes, seams with nodes, and points of every condition."""
     dim, sides, sewing = layout.problem.dim, _sides(layout), Sewing(layout)
     low, high = _boxes(layout, sides, sewing.lines)
-    rows = PartwisePoints(layout.problem, layout.cells, len(layout.owners))
+    rows = PartwisePoints(layout.problem, layout.pieces, layout.cells, len(layout.owners))
     rows.add(list(enumerate(layout.inner)), None, None, dim)
     around = [(part, *own) for part, all_ in enumerate(sides) for own in all_]
     none = np.empty((0, low.shape[1]))

@@ -11,7 +11,7 @@ import numpy as np
 from kernop.basics.errors import JumpError, OperatorError
 from kernop.basics.progress import Stages
 from kernop.collocation.cells.divisible import pieces_of, supported_pieces
-from kernop.collocation.cells.jumps import broken, jumps
+from kernop.collocation.cells.jumps import broken, fixed_jumps, jumps
 from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.cells.singularities import singular_places
 from kernop.collocation.squeezed import squeezed
@@ -72,6 +72,8 @@ def _between(problem: Problem) -> str | None:
     with_interface, cut = (_regions(problem, own) for own in (jumps, broken))
     if not cut <= with_interface:
         return "a coefficient that nothing differentiates jumps"
+    if fixed_jumps(problem):
+        return "data that are fixed jump"
     whole = with_interfaces(problem)
     if open_jumps(whole):  # equations of several unknowns do not tell which flux is continuous; that of parts is
         return "coefficients jump"

@@ -35,8 +35,9 @@ from kernop.trust.estimates.partwise import errors_by_parts
 
 #: Points inside at which solutions of two levels are compared, and by which their sizes are seen.
 INSIDE, FEW = 600, 200
-#: Constant data of which more than this is left by balance alone contradict each other, and are not followed.
-CONTRADICT = 1e-2
+#: Constant data of which more than this is left by balance alone contradict each other, and are not followed; nor are,
+#: beside such, those of which more than this part of it is left: small parts take what is left for little.
+CONTRADICT, BESIDE_THESE = 1e-2, 1e-3
 #: What grading leaves of an error, as a part of what it aims at; what a part leaves of the balance of its fluxes, in
 #: units of what its coefficients make of u: on a line, where faces are points, measured for layers with contrasts of
 #: 10² to 10¹², and elsewhere for a disk in a uniform field with contrasts of 10³ and 10⁶.
@@ -120,7 +121,9 @@ class Followed:
             return self.names
         answers = operator.answers([self._plain[name] for name in self.names])
         h = np.hstack([u.data for u in answers if u.data is not None])
-        fit = tuple(name for name, part in zip(self.names, found.imbalance(h), strict=True) if part < CONTRADICT)
+        left = found.imbalance(h)
+        least = CONTRADICT if np.max(left) < CONTRADICT else min(CONTRADICT, BESIDE_THESE * float(np.max(left)))
+        fit = tuple(name for name, part in zip(self.names, left, strict=True) if part < least)
         return self.names if self._jumps and not fit else fit
 
     def _wrong(self, operator: SolutionOperator, h: FloatArray) -> tuple[FloatArray, FloatArray]:

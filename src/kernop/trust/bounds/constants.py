@@ -156,7 +156,9 @@ def _sampled(kernel: Kernel, order: int, dim: int, x: FloatArray | None) -> Floa
 
 
 def _covering(problem: Problem, points: Mapping[str, Points]) -> Functionals:
-    places = {c.name: held_out(c, COVERING, 0) if c.integral else c.on.sample(COVERING) for c in problem.conditions}
+    places = {
+        c.name: held_out(problem, c, COVERING, 0) if c.integral else c.on.sample(COVERING) for c in problem.conditions
+    }
     for name, more in points.items():
         places[name] = concatenate([places[name], more])
     return fitted(problem, places, frame_of(problem))[1]
