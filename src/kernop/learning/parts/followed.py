@@ -47,16 +47,18 @@ def space_on_parts(operator: SolutionOperator) -> PartsSpace:
     return space
 
 
-@dataclass(kw_only=True, frozen=True)
+@dataclass(frozen=True)
 class Seen:
-    """What is seen of an operator: how wrong it is on known solutions, and others inside, (n, B); and on each part,
-    (P,), with the decay of the solution that is most wrong there, (P,).
+    """What is seen of an operator: how wrong it is on known solutions, and others inside, (n, B), with the size of each
+    unknown of each solution there, (n, B); and on each part, (P,), with the decay of the solution that is most wrong
+    there, (P,).
     """
 
     error: float
     measured: str
     misfit: float
     values: FloatArray
+    sizes: FloatArray
     wrong: FloatArray
     slope: FloatArray
 
@@ -82,12 +84,12 @@ class Followed:
         if self._fresh:
             self.names, self._fresh = self._without_contradictions(operator), False
         answers = operator.answers(self._known or [self._plain[name] for name in self.names])
-        values = np.column_stack([_flat(u(self._x)) for u in answers] or [np.empty((0, 0))])
+        values, sizes = np.dstack([_flat(u(self._x)) for u in answers] or [np.empty((2, 0, 0))])
         misfit = max((float(np.max(u.misfits)) for u in answers if u.misfits is not None), default=0.0)
         if self._known is not None or self._jumps:
             columns = np.hstack([u.data for u in answers if u.data is not None])
             wrong, slope = self._wrong(operator, columns)
-            return Seen(error=0.0, measured="", misfit=misfit, values=values, wrong=wrong, slope=slope)
+            return Seen(0.0, "", misfit, values, sizes, wrong, slope)
         task = self._task
         probes = OnProbes(task.problem, task.frame, task.seed, operator.ansatz, operator.collocated)
         data = probes.data(operator)
@@ -97,7 +99,9 @@ class Followed:
             operator, data, answer, np.append(np.zeros(data.shape[1] - len(left_out), bool), left_out)
         )
         error = probes.judged(answer).error
-        return Seen(error=error, measured=probes.known, misfit=misfit, values=values, wrong=wrong, slope=slope)
+        return Seen(
+            error=error, measured=probes.known, misfit=misfit, values=values, sizes=sizes, wrong=wrong, slope=slope
+        )
 
     def graded(self, plan: Plan, method: Partition) -> float:
         """What grading leaves of errors, about, where its depth is limited: from level to level it does not change."""
@@ -162,7 +166,7 @@ def _relative_by_parts(
 
 
 def _flat(values: Any) -> FloatArray:
-    """The values of all unknowns at all places, in one column; each unknown in units of its largest value."""
-    fields = values if isinstance(values, tuple) else (values,)
-    sizes = [float(np.max(np.abs(field))) or 1.0 for field in fields]
-    return np.concatenate([np.ravel(field) / size for field, size in zip(fields, sizes, strict=True)])
+    """The values of all unknowns at all places, in one column, and the largest value of each unknown, (2, n, 1)."""
+    fields = [np.ravel(field) for field in (values if isinstance(values, tuple) else (values,))]
+    sizes = [np.full(len(field), float(np.max(np.abs(field))) or 1.0) for field in fields]
+    return np.stack([np.concatenate(fields), np.concatenate(sizes)])[:, :, None]

@@ -152,7 +152,7 @@ def _refined(
     plan = _planned(task, method, pieces, cells, tol).within(most, task.problem, pieces, method.levels)
     first = replace(plan, target=min(1.0, SHALLOW * plan.target), degrees=_coarse(task, method, plan, tol))
     known: Known = {}
-    levels, values = list[Level](), list[FloatArray]()
+    levels = list[Level]()
     status: Status = "budget"
     operator, seen, estimates = None, None, list[float]()
     for step in range(STEPS):
@@ -163,9 +163,8 @@ def _refined(
             if step < 2:
                 raise
             break
-        seen = follow(operator)
-        values.append(seen.values)
-        changes = _changes(values[-1], values[-2]) if step else None
+        before, seen = seen, follow(operator)
+        changes = None if before is None else changes_from(seen, before.values)
         graded, fluxes = follow.graded(plan, method), follow.fluxes
         grown = len(operator.factorisation.expansion) / levels[-1].centers if step else np.inf
         told = errors_from_changes(levels, changes, grown)
@@ -176,14 +175,17 @@ def _refined(
             other = _otherwise(method, plan, follow.slanted)
             if other is not None and np.any(space_on_parts(operator).mosaic.singular):
                 other = follow(_learned(task, other[0], pieces, other[1], stage, known)).values
-                estimates = list(np.maximum(estimates, SAFETY * np.array(_changes(other, seen.values))).tolist())
+                estimates = list(np.maximum(estimates, SAFETY * np.array(changes_from(seen, other))).tolist())
             status = "met" if max(estimates, default=0.0) <= tol else "stagnated"
             break
         if step and (graded > tol or (not asked and _numbers(operator) > ENOUGH)):
             break
         finer = _finer(plan, operator, seen, tol, step)
-        same = method.levels is not None and replace(finer, target=plan.target) == plan  # no change would tell of u
-        if step and finer.number(task.problem, pieces, method.levels) > most:
+        number = finer.number(task.problem, pieces, method.levels)
+        same = not plan.varied and number == plan.number(
+            task.problem, pieces, method.levels
+        )  # no change would tell of u
+        if step and number > most:
             finer = replace(finer, target=plan.target, halved=plan.halved)
             same = not plan.varied or not finer.richer(space_on_parts(operator))
         if step and same:
@@ -294,10 +296,10 @@ def _told(operator: SolutionOperator) -> str:
     return f"{len(sides)} parts of {space.told_degrees}, halved up to {depth} times"
 
 
-def _changes(now_: FloatArray, before: FloatArray) -> tuple[float, ...]:
-    """How far solutions are from those before, relative, in L2 or L∞."""
-    apart, now_ = np.abs(now_ - before), np.abs(now_)
-    pairs = [(norms(apart), norms(now_)), (np.max(apart, axis=0, initial=0.0), np.max(now_, axis=0, initial=0.0))]
+def changes_from(seen: Seen, others: FloatArray) -> tuple[float, ...]:
+    """How far solutions are from others (n, B), relative, in L2 or L∞; each unknown in units of its largest value."""
+    apart, size = np.abs((seen.values - others) / seen.sizes), np.abs(seen.values / seen.sizes)
+    pairs = [(norms(apart), norms(size)), (np.max(apart, axis=0, initial=0.0), np.max(size, axis=0, initial=0.0))]
     found = np.max([a / np.where(b > 0.0, b, 1.0) for a, b in pairs], axis=0)
     return tuple(map(float, found))
 
