@@ -21,6 +21,7 @@ import numpy as np
 from kernop.basics.errors import BoolArray, FloatArray
 from kernop.basics.frozen import Beside, Kept, frozen
 from kernop.collocation.ansatz import collocate
+from kernop.collocation.cells.kinks import kinks
 from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.probes import FIELDS, applied, resolving
 from kernop.collocation.subdomains import holes_of
@@ -29,7 +30,7 @@ from kernop.methods import Combination, Factorisation, Setting, Subspace
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.weights import repeated
 from kernop.trust.estimates.concentration import Concentrated, concentrated, tails, where_concentrated
-from kernop.trust.estimates.finer import FinerParts, finer_parts
+from kernop.trust.estimates.finer import DEEPER, FinerParts, finer_parts
 from kernop.trust.estimates.learned import (
     SCALES,
     SEED,
@@ -283,6 +284,8 @@ class FreshParts(ErrorsFromResiduals):
         self.constants = np.full((2, len(operator.problem.unknowns.names)), SHARE)
         self._before = operator.factorisation
         slowest = SINGULAR if operator.problem.unknowns.total == 1 else FORCES
+        roughest = float(np.min(kinks(operator.problem).powers, initial=np.inf))
+        slowest = max(slowest, 2.0 ** (-DEEPER * roughest))
         self._slowest = slowest if np.any(finer.mosaic.singular) else 0.0
         middles = 0.5 * (finer.mosaic.boxes[0] + finer.mosaic.boxes[1])
         own = (finer.mosaic.locate(middles) == np.arange(len(middles))) & operator.problem.contains(middles)
