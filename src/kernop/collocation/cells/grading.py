@@ -204,13 +204,20 @@ def _levels_at(edges: EdgesOnGrid, target: float, depth: int | None) -> list[NDA
 
 
 def deepened(
-    problem: Problem, pieces: Pieces, cells: Cells, singular: NDArray[np.intp], more: int
+    problem: Problem,
+    pieces: Pieces,
+    cells: Cells,
+    singular: NDArray[np.intp],
+    more: int,
+    halved: Sequence[int] = (),
 ) -> tuple[Cells, FloatArray]:
     """Cells that are halved so often more where u is singular; and these places.
 
     Arguments:
         singular: the numbers of the cells that touch such places.
+        halved: the numbers of others that are halved as often.
     """
+    whole = [Cell(cells.low[k], cells.high[k]) for k in halved]
     times, dim = times_of(problem), pieces.whole.dim
     cells = cells if times is None else cells.without_time()
     around = singularities(problem, pieces)
@@ -224,7 +231,8 @@ def deepened(
     places = places[np.array(near, dtype=bool)]
 
     def rule(a: FloatArray, b: FloatArray, depth: int) -> bool:
-        return depth < more and any(map(Cell(a, b).touches, places))
+        within = any(np.all(own.low <= a) and np.all(b <= own.high) for own in whole)
+        return depth < more and (within or any(map(Cell(a, b).touches, places)))
 
     root = regrown(cells.root, _inside_of(pieces.whole), rule, centres)
     return _at_all_times(Cells.of(root), places, times)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, fail
 from kernop.collocation.cells.contacts import held_by
 from kernop.collocation.cells.crossings import strength
 from kernop.collocation.cells.grading import least_error
@@ -29,7 +29,7 @@ from kernop.methods.parts.glued import PartsFactorisation
 from kernop.methods.parts.partition import Partition
 from kernop.methods.parts.space import PartsSpace
 from kernop.operators.operator import SolutionOperator
-from kernop.trust.estimates.partwise import errors_by_parts
+from kernop.trust.estimates.partwise import bending, errors_by_parts
 
 #: Points inside at which solutions of two levels are compared, and by which their sizes are seen.
 INSIDE, FEW = 600, 200
@@ -51,7 +51,7 @@ def space_on_parts(operator: SolutionOperator) -> PartsSpace:
 class Seen:
     """What is seen of an operator: how wrong it is on known solutions, and others inside, (n, B), with the size of each
     unknown of each solution there, (n, B); and on each part, (P,), with the decay of the solution that is most wrong
-    there, (P,).
+    there, and whether coefficients are not smooth there, (P,).
     """
 
     error: float
@@ -61,6 +61,7 @@ class Seen:
     sizes: FloatArray
     wrong: FloatArray
     slope: FloatArray
+    bent: BoolArray
 
 
 class Followed:
@@ -89,7 +90,7 @@ class Followed:
         if self._known is not None or self._jumps:
             columns = np.hstack([u.data for u in answers if u.data is not None])
             wrong, slope = self._wrong(operator, columns)
-            return Seen(0.0, "", misfit, values, sizes, wrong, slope)
+            return Seen(0.0, "", misfit, values, sizes, wrong, slope, self._bent(operator))
         task = self._task
         probes = OnProbes(task.problem, task.frame, task.seed, operator.ansatz, operator.collocated)
         data = probes.data(operator)
@@ -99,9 +100,7 @@ class Followed:
             operator, data, answer, np.append(np.zeros(data.shape[1] - len(left_out), bool), left_out)
         )
         error = probes.judged(answer).error
-        return Seen(
-            error=error, measured=probes.known, misfit=misfit, values=values, sizes=sizes, wrong=wrong, slope=slope
-        )
+        return Seen(error, probes.known, misfit, values, sizes, wrong, slope, self._bent(operator))
 
     def graded(self, plan: Plan, method: Partition) -> float:
         """What grading leaves of errors, about, where its depth is limited: from level to level it does not change."""
@@ -118,6 +117,13 @@ class Followed:
         h = np.hstack([u.data for u in answers if u.data is not None])
         fit = tuple(name for name, part in zip(self.names, found.imbalance(h), strict=True) if part < CONTRADICT)
         return self.names if self._jumps and not fit else fit
+
+    @staticmethod
+    def _bent(operator: SolutionOperator) -> BoolArray:
+        """Parts in the plane in which coefficients are not smooth, (P,); on a line cells are cut there."""
+        found, plane = operator.factorisation, operator.problem.dim == 2 and not operator.problem.timed
+        assert isinstance(found, PartsFactorisation)
+        return bending(found, operator.collocated) if plane else np.zeros(len(found.locals), dtype=bool)
 
     def _wrong(self, operator: SolutionOperator, h: FloatArray) -> tuple[FloatArray, FloatArray]:
         return _relative_by_parts(operator, h, operator.factorisation.answer(h))

@@ -58,6 +58,8 @@ GOAL, ENOUGH = 1e-9, 3e7
 #: The estimated error is the change from the level before times the rate at which changes fall, at least so much: a
 #: lucky one says nothing of other data; and this. From a change of more than the last part of u no rate is seen …
 RATE, SAFETY, UNSEEN = 0.1, 2.0, 0.1
+#: Where coefficients are not smooth in parts errors fall like the size of these, or slower.
+SLOW = 0.5
 #: … nor from a step to fewer than so many times the functions: u changes little there because little is refined.
 STEP = 1.05
 
@@ -154,7 +156,7 @@ def _refined(
     known: Known = {}
     levels = list[Level]()
     status: Status = "budget"
-    operator, seen, estimates = None, None, list[float]()
+    operator, seen, estimates, asked_all = None, None, list[float](), False
     for step in range(STEPS):
         started = time.perf_counter()
         try:
@@ -167,11 +169,18 @@ def _refined(
         changes = None if before is None else changes_from(seen, before.values)
         graded, fluxes = follow.graded(plan, method), follow.fluxes
         grown = len(operator.factorisation.expansion) / levels[-1].centers if step else np.inf
-        told = errors_from_changes(levels, changes, grown)
+        told = errors_from_changes(levels, changes, grown, SLOW if np.any(seen.bent) else RATE)
         estimates = [max(graded, fluxes, estimate) for estimate in told]
         levels.append(_level(operator, seen, estimates, changes, time.perf_counter() - started))
         stage.say(str(levels[-1]))
-        if step and max(seen.error, *told, seen.wrong.max() / COARSE_MARK) <= tol:
+        good = step and max(seen.error, *told, seen.wrong.max() / COARSE_MARK) <= tol
+        if good and np.any(seen.bent) and not asked_all:
+            plan, asked_all = plan.halving(space_on_parts(operator).mosaic, seen.bent), True
+            if plan.number(task.problem, pieces, method.levels) > most:
+                break
+            continue
+        asked_all = False
+        if good:
             other = _otherwise(method, plan, follow.slanted)
             if other is not None and np.any(space_on_parts(operator).mosaic.singular):
                 other = follow(_learned(task, other[0], pieces, other[1], stage, known)).values
@@ -304,17 +313,20 @@ def changes_from(seen: Seen, others: FloatArray) -> tuple[float, ...]:
     return tuple(map(float, found))
 
 
-def errors_from_changes(levels: Sequence[Level], changes: tuple[float, ...] | None, grown: float) -> list[float]:
+def errors_from_changes(
+    levels: Sequence[Level], changes: tuple[float, ...] | None, grown: float, least: float = RATE
+) -> list[float]:
     """The error of each solution, estimated: its change from the level before, times the rate at which changes fall.
 
     Arguments:
         grown: how many times the functions of the level before there are.
+        least: the rate is at least this.
     """
     if changes is None:
         return []
     before = levels[-1].changes if levels and grown >= STEP else None
     rates = [
-        1.0 if before is None or b > UNSEEN else min(1.0, max(RATE, a / b if b > 0.0 else 0.0))
+        1.0 if before is None or b > UNSEEN else min(1.0, max(least, a / b if b > 0.0 else 0.0))
         for a, b in zip(changes, before or changes, strict=True)
     ]
     return [SAFETY * change * rate for change, rate in zip(changes, rates, strict=True)]
