@@ -51,7 +51,7 @@ def space_on_parts(operator: SolutionOperator) -> PartsSpace:
 class Seen:
     """What is seen of an operator: how wrong it is on known solutions, and others inside, (n, B), with the size of each
     unknown of each solution there, (n, B); and on each part, (P,), with the decay of the solution that is most wrong
-    there, and whether coefficients are not smooth there, (P,).
+    there, (P,).
     """
 
     error: float
@@ -61,7 +61,6 @@ class Seen:
     sizes: FloatArray
     wrong: FloatArray
     slope: FloatArray
-    bent: BoolArray
 
 
 class Followed:
@@ -90,7 +89,7 @@ class Followed:
         if self._known is not None or self._jumps:
             columns = np.hstack([u.data for u in answers if u.data is not None])
             wrong, slope = self._wrong(operator, columns)
-            return Seen(0.0, "", misfit, values, sizes, wrong, slope, self._bent(operator))
+            return Seen(0.0, "", misfit, values, sizes, wrong, slope)
         task = self._task
         probes = OnProbes(task.problem, task.frame, task.seed, operator.ansatz, operator.collocated)
         data = probes.data(operator)
@@ -100,7 +99,7 @@ class Followed:
             operator, data, answer, np.append(np.zeros(data.shape[1] - len(left_out), bool), left_out)
         )
         error = probes.judged(answer).error
-        return Seen(error, probes.known, misfit, values, sizes, wrong, slope, self._bent(operator))
+        return Seen(error, probes.known, misfit, values, sizes, wrong, slope)
 
     def graded(self, plan: Plan, method: Partition) -> float:
         """What grading leaves of errors, about, where its depth is limited: from level to level it does not change."""
@@ -118,15 +117,15 @@ class Followed:
         fit = tuple(name for name, part in zip(self.names, found.imbalance(h), strict=True) if part < CONTRADICT)
         return self.names if self._jumps and not fit else fit
 
-    @staticmethod
-    def _bent(operator: SolutionOperator) -> BoolArray:
-        """Parts in the plane in which coefficients are not smooth, (P,); on a line cells are cut there."""
-        found, plane = operator.factorisation, operator.problem.dim == 2 and not operator.problem.timed
-        assert isinstance(found, PartsFactorisation)
-        return bending(found, operator.collocated) if plane else np.zeros(len(found.locals), dtype=bool)
-
     def _wrong(self, operator: SolutionOperator, h: FloatArray) -> tuple[FloatArray, FloatArray]:
         return _relative_by_parts(operator, h, operator.factorisation.answer(h))
+
+
+def bent_parts(operator: SolutionOperator) -> BoolArray:
+    """Parts in the plane in which coefficients are not smooth, (P,); on a line cells are cut there."""
+    found, plane = operator.factorisation, operator.problem.dim == 2 and not operator.problem.timed
+    assert isinstance(found, PartsFactorisation)
+    return bending(found, operator.collocated) if plane else np.zeros(len(found.locals), dtype=bool)
 
 
 def flux_error(problem: Problem, pieces: Pieces, x: FloatArray) -> float:

@@ -24,7 +24,7 @@ from kernop.collocation.scales import fitted
 from kernop.geometry.edges import reentrant
 from kernop.language.problem import Problem
 from kernop.learning.parts.degrees import DegreeRule, expected, largest_cell, same_degree
-from kernop.learning.parts.followed import Followed, Seen, space_on_parts
+from kernop.learning.parts.followed import Followed, Seen, bent_parts, space_on_parts
 from kernop.learning.parts.plan import CARRIED, LEAST, LOWER, SHALLOW, Plan
 from kernop.learning.task import Task
 from kernop.methods.parts.glued import PartsFactorisation
@@ -169,17 +169,18 @@ def _refined(
         changes = None if before is None else changes_from(seen, before.values)
         graded, fluxes = follow.graded(plan, method), follow.fluxes
         grown = len(operator.factorisation.expansion) / levels[-1].centers if step else np.inf
-        told = errors_from_changes(levels, changes, grown, SLOW if np.any(seen.bent) else RATE)
+        told = errors_from_changes(levels, changes, grown, SLOW if asked_all else RATE)
         estimates = [max(graded, fluxes, estimate) for estimate in told]
         levels.append(_level(operator, seen, estimates, changes, time.perf_counter() - started))
         stage.say(str(levels[-1]))
         good = step and max(seen.error, *told, seen.wrong.max() / COARSE_MARK) <= tol
-        if good and np.any(seen.bent) and not asked_all:
-            plan, asked_all = plan.halving(space_on_parts(operator).mosaic, seen.bent), True
+        bent = bent_parts(operator) if good and not asked_all else None
+        asked_all = bent is not None and bool(np.any(bent))
+        if bent is not None and asked_all:
+            plan = plan.halving(space_on_parts(operator).mosaic, bent)
             if plan.number(task.problem, pieces, method.levels) > most:
                 break
             continue
-        asked_all = False
         if good:
             other = _otherwise(method, plan, follow.slanted)
             if other is not None and np.any(space_on_parts(operator).mosaic.singular):
@@ -190,11 +191,9 @@ def _refined(
         if step and (graded > tol or (not asked and _numbers(operator) > ENOUGH)):
             break
         finer = _finer(plan, operator, seen, tol, step)
-        number = finer.number(task.problem, pieces, method.levels)
-        same = not plan.varied and number == plan.number(
-            task.problem, pieces, method.levels
-        )  # no change would tell of u
-        if step and number > most:
+        now, then = (own.number(task.problem, pieces, method.levels) for own in (plan, finer))
+        same = not plan.varied and now == then  # no change would tell of u
+        if step and then > most:
             finer = replace(finer, target=plan.target, halved=plan.halved)
             same = not plan.varied or not finer.richer(space_on_parts(operator))
         if step and same:

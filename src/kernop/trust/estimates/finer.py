@@ -39,7 +39,7 @@ class FinerParts:
     mosaic: Mosaic
     rows: Functionals
     factorisation: PartsFactorisation
-    bent: bool
+    bent: bool = False
 
 
 _kept: Kept[Factorisation, FinerParts | None] = Kept()

@@ -22,6 +22,8 @@ SHARE = 0.3
 #: A coefficient is not smooth in a part if the finer polynomials leave more than this part of what the coarser ones
 #: leave, and more than this part of it.
 SLOW, SMOOTH = 0.2, 1e-8
+#: Polynomials of this degree are enough to see it. What varies by less than this part of the largest does not matter.
+HALF, EVEN = 6, 1e-3
 
 
 def errors_by_parts(
@@ -62,8 +64,8 @@ def errors_by_parts(
 
 
 def bending(found: PartsFactorisation, rows: Functionals) -> BoolArray:
-    """In which parts coefficients of the equations are not smooth, (P,): polynomials of half the degree of a part do
-    not miss far less of them than those of a quarter.
+    """In which parts coefficients of the equations are not smooth, (P,): polynomials of half the degree of a part, at
+    most `HALF`, do not miss far less of them than those of half of that.
 
     Arguments:
         rows: the conditions at the points.
@@ -80,7 +82,9 @@ def bending(found: PartsFactorisation, rows: Functionals) -> BoolArray:
             if block.starts is not None or block.order < highest or not np.any(np.ptp(values, axis=0)):
                 continue
             values = values / np.prod(half ** np.array(block.alphas), axis=1)
-            degree = int(space.of_parts[k]) // 2
+            if np.max(np.ptp(values, axis=0)) < EVEN * np.max(np.abs(values)):
+                continue
+            degree = min(int(space.of_parts[k]) // 2, HALF)
             coarse, fine = (
                 _missed(values, (block.x[part] - low[k]) / half - 1.0, own) for own in (degree // 2, degree)
             )
