@@ -52,3 +52,11 @@ def test_what_is_smooth_and_what_is_told_has_none(a):
 def test_between_jumps_that_are_told():
     a = ko.Piecewise({ko.Interval(0, 0.3): 1.0}, otherwise=lambda x: 2.0 + jnp.abs(x[..., 0] - 0.6))
     assert found(a).places == pytest.approx([0.6], abs=1e-12)
+
+
+def test_rounding_of_coordinates_is_no_kink():
+    """A short interval far from 0: coordinates are known to 1e-10 of its length, and nine places were found."""
+    line = ko.Interval(1000.0, 1000.001)
+    a = lambda x: 1.0 + 1e3 * jnp.abs(x[..., 0] - 1000.00037)
+    own = kinks(ko.Problem(ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=line), ko.Dirichlet(on=line.boundary)))
+    assert own.places == pytest.approx([1000.00037], abs=1e-12)

@@ -32,7 +32,7 @@ NODES, DEGREE = 12, 7
 #: So many values are computed at once: for each number JAX compiles a function anew.
 AT_ONCE = 2048
 #: Values count as at least this part of the largest, and are known to this part.
-FLOOR, ROUNDING = 1e-3, 1e-15
+FLOOR, ROUNDING, EPS = 1e-3, 1e-15, float(np.finfo(np.float64).eps)
 #: Places nearer to each other, or to an end, than this part of the interval are one. More than so many are those of a
 #: rough function.
 SAME, MOST = 1e-7, 40
@@ -114,6 +114,8 @@ class _Line:
 
     def __init__(self, coefficient: Coefficient, limits: FloatArray) -> None:
         self._of, self._limits = coefficient, limits
+        far = float(np.max(np.abs(limits)) / (limits[-1] - limits[0]))
+        self._noise = MISSED + 32.0 * EPS * far  # of coordinates, too
         self._least = FLOOR * float(np.max(np.abs(self._values(np.linspace(limits[0], limits[-1], FIRST)[1:-1]))))
 
     def _values(self, x: FloatArray) -> FloatArray:
@@ -136,7 +138,7 @@ class _Line:
         for cut in range(MOST):
             first, last = self._cut(low, high, SEGMENTS if cut else FIRST)
             part, size = self._missed(first.ravel(), last.ravel()).reshape(2, *first.shape)
-            missed = part > MISSED * size
+            missed = part > self._noise * size
             done = ~np.any(missed, axis=1) | (high - low < 2.0**-46 * np.abs(high))
             if cut >= CUTS:
                 found += zip(low[done].tolist(), high[done].tolist(), strict=True)
@@ -178,5 +180,5 @@ class _Line:
             (long, size), (short, _) = (self._missed(*own) for own in beside)
             least = ROUNDING * size + 1e-300
             power = np.log(np.maximum(short, least) / np.maximum(long, least)) / np.log(BESIDE)
-            found.append(np.where((power < SMOOTH) & (long > MISSED * size), power, np.inf))
+            found.append(np.where((power < SMOOTH) & (long > self._noise * size), power, np.inf))
         return np.min(found, axis=0)
