@@ -193,6 +193,6 @@ def test_the_rate_at_which_changes_fall_is_seen_from_small_changes_alone(before,
 def test_a_solution_that_is_wrong_by_a_factor_changes():
     """Solutions were compared in units of their own sizes, in which 2 u and u are the same."""
     u, none = np.linspace(1.0, 2.0, 5)[:, None], np.zeros(0)
-    seen = Seen(0.0, "", 0.0, u, np.full_like(u, 2.0), none, none)
+    seen = Seen(error=0.0, measured="", misfit=0.0, values=u, sizes=np.full_like(u, 2.0), wrong=none, slope=none)
     assert changes_from(seen, 2.0 * u) == pytest.approx((1.0,))
     assert changes_from(seen, 1.01 * u) == pytest.approx((0.01,))

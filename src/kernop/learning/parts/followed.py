@@ -47,7 +47,7 @@ def space_on_parts(operator: SolutionOperator) -> PartsSpace:
     return space
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class Seen:
     """What is seen of an operator: how wrong it is on known solutions, and others inside, (n, B), with the size of each
     unknown of each solution there, (n, B); and on each part, (P,), with the decay of the solution that is most wrong
@@ -89,7 +89,7 @@ class Followed:
         if self._known is not None or self._jumps:
             columns = np.hstack([u.data for u in answers if u.data is not None])
             wrong, slope = self._wrong(operator, columns)
-            return Seen(0.0, "", misfit, values, sizes, wrong, slope)
+            return Seen(error=0.0, measured="", misfit=misfit, values=values, sizes=sizes, wrong=wrong, slope=slope)
         task = self._task
         probes = OnProbes(task.problem, task.frame, task.seed, operator.ansatz, operator.collocated)
         data = probes.data(operator)
@@ -99,7 +99,8 @@ class Followed:
             operator, data, answer, np.append(np.zeros(data.shape[1] - len(left_out), bool), left_out)
         )
         error = probes.judged(answer).error
-        return Seen(error, probes.known, misfit, values, sizes, wrong, slope)
+        known = probes.known
+        return Seen(error=error, measured=known, misfit=misfit, values=values, sizes=sizes, wrong=wrong, slope=slope)
 
     def graded(self, plan: Plan, method: Partition) -> float:
         """What grading leaves of errors, about, where its depth is limited: from level to level it does not change."""
