@@ -30,7 +30,7 @@ HIGHER, DEEPER = (2, 2, 1), 2
 STABLE = 20
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class FinerParts:
     """Cells, the conditions at their points, and the map from data to u; and are there cells in which coefficients are
     not smooth?
@@ -81,7 +81,7 @@ def _made(problem: Problem, space: PartsSpace, bent: Sequence[int], ansatz: Ansa
         rows = collocate(problem, placed.points, ansatz)
         own = degrees[placed.owners[:, 0]]
         better = glued_operator(problem, placed, own, Partition(), rows, ansatz)
-        return FinerParts(placed, rows, better, len(bent) > 0)
+        return FinerParts(mosaic=placed, rows=rows, factorisation=better, bent=len(bent) > 0)
     except (ArgumentError, SingularGramError):
         return None
 
