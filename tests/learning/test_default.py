@@ -161,3 +161,12 @@ class TestLearned:
     )
     def test_nothing_is_tried_where_the_functions_are_given(self, setting):
         assert ko.learn(POISSON, points=120, **setting).report is None
+
+
+def test_an_equation_that_is_not_resolved_at_all_is_told():
+    """Waves of ω = 60 on a disk, and 250 functions: the report had an error of 1, and nothing was said."""
+    disk = ko.Ball([0, 0], 1)
+    equation = ko.Equation(lambda u: -ko.laplacian(u) - 3600.0 * u, on=disk)
+    with pytest.warns(ko.AccuracyWarning, match="known solutions are missed altogether") as told:
+        ko.learn(ko.Problem(equation, ko.Dirichlet(on=disk.boundary)), budget=250)
+    assert len(told) == 1

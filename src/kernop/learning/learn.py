@@ -49,6 +49,8 @@ from kernop.trust.resolution import between_functions, open_jumps, unlike_sides,
 FEW = 200
 #: A solution that is followed, and has an estimated error above this, is warned of where no tolerance is asked for.
 COARSE = 1e-3
+#: A known solution that is missed by more than this, of whose data more than this is left, is warned of, too.
+HOPELESS, LEFT = 0.5, 0.1
 #: What smooth functions do not follow of a coefficient, as a part of u, for which solutions are looked at.
 #: On a line they make three times as much of it, in the plane a tenth.
 FELT = (5e-4, 5e-3)
@@ -225,7 +227,8 @@ def _warn(found: Diagnosis, report: Report | None, level: int, prior: bool) -> N
 
     What the conditions do not see is no news where sensors were stated, and a prior, whose band tells it.
     """
-    if found.stability is not None and found.stability.ill_posed and not prior:
+    ill_posed = found.stability is not None and found.stability.ill_posed and not prior
+    if ill_posed:
         warnings.warn(str(found.stability), IllPosedWarning, stacklevel=level)
     if found.roughness is not None and found.roughness.unresolved:
         text = f"{found.roughness}; give more points and centres, or smooth it"
@@ -237,6 +240,18 @@ def _warn(found: Diagnosis, report: Report | None, level: int, prior: bool) -> N
         missed = ", ".join(f"{name} by about {e:.0e}" for name, e in poor.items())
         text = f"solutions are missed: {missed}, relative; give tol=…, and a larger budget= if that is not met"
         warnings.warn(text, AccuracyWarning, stacklevel=level)
+    if report is not None and not ill_posed and _hopeless(report):
+        text = (
+            f"known solutions are missed altogether, and leave up to {100 * report.best.misfit:.0f} % of their data "
+            f"({report.measured}): the space does not resolve the waves, or the layers, of the equation; give tol=…, "
+            "and a larger budget= if that is not met"
+        )
+        warnings.warn(text, AccuracyWarning, stacklevel=level)
+
+
+def _hopeless(report: Report) -> bool:
+    """Does an operator that was learned without a tolerance miss a known solution, and leave much of its data?"""
+    return not report.asked and report.measured != "" and report.error > HOPELESS and report.best.misfit > LEFT
 
 
 def _warn_of_jumps(problem: Problem) -> None:

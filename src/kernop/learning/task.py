@@ -231,6 +231,8 @@ def diagnosed(task: Task, operator: SolutionOperator) -> Diagnosis:
     rough = known.found.roughness
     if rough is None or not rough.unresolved:
         return known.found
+    if task.problem.dim == 1:  # where points crowd, too, all neighbours are looked at
+        return Diagnosis(known.found.stability, task.roughness(operator.points))
     rough = task.roughness(sample(task.problem, min(operator.n_points, MANY), task.sampling, task.seed))
     return Diagnosis(known.found.stability, rough)
 

@@ -10,8 +10,8 @@ import pytest
 import kernop as ko
 from kernop.basics.progress import Stages
 from kernop.collocation.cells.divisible import pieces_of
-from kernop.learning.parts.followed import bent, flux_error
-from kernop.learning.parts.partitioned import errors_from_changes
+from kernop.learning.parts.followed import Seen, bent, flux_error
+from kernop.learning.parts.partitioned import changes_from, errors_from_changes
 from kernop.methods.parts.glued import PartsFactorisation
 from kernop.operators.report import Level
 
@@ -223,3 +223,11 @@ def test_the_rate_at_which_changes_fall_is_seen_from_small_changes_alone(before,
     level = Level(centers=1, points=1, error=1.0, seconds=0.0, changes=(before,))
     assert errors_from_changes([level], (2e-6,), 2.0) == pytest.approx([2.0 * 2e-6 * rate])
     assert errors_from_changes([level], (2e-6,), 1.02) == [2.0 * 2e-6]  # too little was refined to see a rate
+
+
+def test_a_solution_that_is_wrong_by_a_factor_changes():
+    """Solutions were compared in units of their own sizes, in which 2 u and u are the same."""
+    u, none = np.linspace(1.0, 2.0, 5)[:, None], np.zeros(0)
+    seen = Seen(error=0.0, measured="", misfit=0.0, values=u, sizes=np.full_like(u, 2.0), wrong=none, slope=none)
+    assert changes_from(seen, 2.0 * u) == pytest.approx((1.0,))
+    assert changes_from(seen, 1.01 * u) == pytest.approx((0.01,))

@@ -8,10 +8,11 @@ from kernop.basics.errors import ArgumentError, fail
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.cells.elliptic import equations_of, kind_of
 from kernop.collocation.cells.jumps import broken, fixed_jumps
+from kernop.collocation.cells.kinks import kinks
 from kernop.collocation.cells.lasting import lasting_region, space_of, times_of, too_brief, without_parts
 from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.subdomains import Subdomains, occurring
-from kernop.geometry import Region
+from kernop.geometry import Interval, Region
 from kernop.geometry.domain import Domain
 from kernop.language.problem import Problem
 
@@ -73,9 +74,17 @@ def _jumped(problem: Problem) -> list[Region]:
     return list({id(region): region for region in regions}.values())
 
 
+def _bent(problem: Problem) -> list[Region]:
+    """Intervals at whose inner ends coefficients are not smooth on a line."""
+    if problem.dim > 1:
+        return []
+    low = float(equations_of(problem)[0].on.bounds[0][0])
+    return [Interval(low, place) for place in kinks(problem).places.tolist()]
+
+
 def jump_parts(problem: Problem) -> Subdomains | None:
-    """The pieces between which coefficients jump, as far as the problem tells."""
-    regions = _jumped(problem)
+    """The pieces between which coefficients jump, as far as the problem tells; on a line also where they bend."""
+    regions = [*_jumped(problem), *_bent(problem)]
     if not regions:
         return None
     times = times_of(problem)

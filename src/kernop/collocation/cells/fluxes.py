@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, NumberArray, OperatorError, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, NumberArray, OperatorError, fail
 from kernop.basics.frozen import Kept
 from kernop.basics.precision import eagerly
 from kernop.collocation.ansatz import Ansatz
@@ -29,6 +29,7 @@ from kernop.collocation.cells.elliptic import (
     kind_of,
     tables_of,
 )
+from kernop.collocation.cells.kinks import kinks
 from kernop.collocation.cells.mosaic import STAR, Mosaic
 from kernop.collocation.functionals import Block
 from kernop.geometry import Points
@@ -166,9 +167,20 @@ def _fluxes(problem: Problem, found: Mosaic, kind: Kind, nodes: _Nodes) -> list[
     aside = [
         _aside(found, nodes.x, sign * nodes.normal, own) for sign, own in ((-1.0, nodes.below), (1.0, nodes.above))
     ]
-    sides = [_limit(problem, kind, nodes, step) for step in aside]
-    _check_told(problem, kind, points_at(nodes.x[:1], problem.timed, nodes.normal[:1]), sides)
-    return sides
+    limits = [_limit(problem, kind, nodes, step) for step in aside]
+    _check_told(problem, kind, points_at(nodes.x[:1], problem.timed, nodes.normal[:1]), limits)
+    if problem.dim > 1:
+        return limits
+    # Where a coefficient is like a root, or cells are small, its limits are far off; where it bends, it is continuous.
+    one, other = (found.owners[own, 1] for own in (nodes.below, nodes.above))
+    smooth = (one == other) | np.isin(nodes.x[:, 0], kinks(problem).places)
+    plain = _divergences(problem, kind, points_at(nodes.x, problem.timed, nodes.normal), True)
+    return [[_either(smooth, *own) for own in zip(plain, side, strict=True)] for side in limits]
+
+
+def _either(first: BoolArray, one: Table, other: Table) -> Table:
+    """At each node what stands in one of two tables."""
+    return {term: np.where(first, one.get(term, 0.0), other.get(term, 0.0)) for term in {**one, **other}}
 
 
 def _aside(found: Mosaic, x: FloatArray, direction: FloatArray, parts: NDArray[np.intp]) -> FloatArray:

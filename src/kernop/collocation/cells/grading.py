@@ -37,6 +37,10 @@ BESIDE = 0.5
 DEEP = 5
 #: Cells are not halved more often than this: deeper, rounding of coordinates is seen.
 DEEPEST = 44
+#: On a line u over their size, as a flux, is felt everywhere, and with it rounding: so often where u is like r.
+DEEPEST_ON_A_LINE = 40
+#: What is then left of the error, as a part of this power of the size: measured for √|x − c| + 0.1, with some room.
+LEFT_ON_A_LINE = 0.1
 #: What cells of size 1 leave of errors at convex edges of a body in space, where u is like r² log r, and at re-entrant
 #: ones, where it is like r^(2/3); and the powers of the size of cells there with which these fall.
 UNGRADED, RATES = (2.0**-8, 2.0**-5), (4.0, 4.0 / 3.0)
@@ -104,7 +108,8 @@ def _graded(
     levels = np.log2(1.0 / target) / rates - begun if depth is None else depth * (min(rates, default=1.0) / rates)
     if times is not None:
         levels = np.where(exponents < ROUGH, levels if depth is not None else np.minimum(levels, FINEST / rates), 0.0)
-    levels = np.minimum(np.ceil(levels), DEEPEST if depth is not None else np.floor(DEEPEST - begun))
+    deepest = _deepest(around, domain.dim)
+    levels = np.minimum(np.ceil(levels), deepest if depth is not None else np.floor(deepest - begun))
     stars = np.array([own is not None for own in around.sectors], dtype=bool) & (levels > 0.0)
     exponents = np.where(stars, 0.0, exponents)
     marks = [np.array([a, b]) for a, b in zip(low, high, strict=True)]
@@ -199,13 +204,20 @@ def _levels_at(edges: EdgesOnGrid, target: float, depth: int | None) -> list[NDA
 
 
 def deepened(
-    problem: Problem, pieces: Pieces, cells: Cells, singular: NDArray[np.intp], more: int
+    problem: Problem,
+    pieces: Pieces,
+    cells: Cells,
+    singular: NDArray[np.intp],
+    more: int,
+    halved: Sequence[int] = (),
 ) -> tuple[Cells, FloatArray]:
     """Cells that are halved so often more where u is singular; and these places.
 
     Arguments:
         singular: the numbers of the cells that touch such places.
+        halved: the numbers of others that are halved as often.
     """
+    whole = [Cell(cells.low[k], cells.high[k]) for k in halved]
     times, dim = times_of(problem), pieces.whole.dim
     cells = cells if times is None else cells.without_time()
     around = singularities(problem, pieces)
@@ -219,7 +231,8 @@ def deepened(
     places = places[np.array(near, dtype=bool)]
 
     def rule(a: FloatArray, b: FloatArray, depth: int) -> bool:
-        return depth < more and any(map(Cell(a, b).touches, places))
+        within = any(np.all(own.low <= a) and np.all(b <= own.high) for own in whole)
+        return depth < more and (within or any(map(Cell(a, b).touches, places)))
 
     root = regrown(cells.root, _inside_of(pieces.whole), rule, centres)
     return _at_all_times(Cells.of(root), places, times)
@@ -304,8 +317,14 @@ def _telling(marks: FloatArray, exponents: FloatArray, close: float) -> NDArray[
 
 def least_error(problem: Problem, pieces: Pieces) -> float:
     """What the deepest grading leaves of the error, about; relative, where u is as rough as it may be."""
-    rates = singularities(problem, pieces).rates
-    return float(2.0 ** (-DEEPEST * np.min(rates, initial=np.inf)))
+    around = singularities(problem, pieces)
+    left = 2.0 ** (-_deepest(around, pieces.dim) * around.rates)
+    return float(np.max((LEFT_ON_A_LINE if pieces.dim == 1 else 1.0) * left, initial=0.0))
+
+
+def _deepest(around: Singularities, dim: int) -> FloatArray:
+    """How often cells may be halved at each place, (k,)."""
+    return np.where(dim == 1, np.floor(DEEPEST_ON_A_LINE / around.exponents), DEEPEST)
 
 
 #: The coordinates of the corners of a cell, lower before upper.

@@ -62,10 +62,10 @@ class Sewing:
                 else SeamLine(sheet.below, sheet.above, placed_on(face, face.low, face.high))
                 for sheet, cut in layout.cut.on_face(face)
             ]
-        aside = ASIDE * min(layout.size[face.below], layout.size[face.above])
-        step = aside * np.eye(layout.problem.dim)[face.axis]
+        step = min(layout.size[face.below], layout.size[face.above]) * np.eye(layout.problem.dim)[face.axis]
         if not layout.plane:
-            return [self._in_space(face, middle[0], step)]
+            return [self._in_space(face, middle[0], 0.5 * step)]
+        step = ASIDE * step
         if len(pieces) > 1 or not deep:
             return self._between_pieces(face, step)
         one, other = pieces.which(middle - step), pieces.which(middle + step)

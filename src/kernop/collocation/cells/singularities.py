@@ -11,6 +11,7 @@ import numpy as np
 from kernop.basics.errors import BoolArray, FloatArray, IntArray
 from kernop.basics.frozen import Kept, frozen
 from kernop.collocation.cells.crossings import EVEN, exponent_at, sectors_around
+from kernop.collocation.cells.kinks import kinks
 from kernop.collocation.cells.lasting import lasting
 from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.cells.stars import Sectors, Star
@@ -67,6 +68,8 @@ def singularities(problem: Problem, pieces: Pieces) -> Singularities:
 
 def _with_rates(problem: Problem, pieces: Pieces) -> Singularities:
     places, exponents = singular_places(problem, pieces)
+    if problem.dim == 1:  # by so much fluxes on both sides of a cell do not balance, if a is like r^p there
+        return frozen(Singularities(places, exponents, exponents - 1.0, (None,) * len(places)))
     rates = np.where(_data_meet(problem, pieces, places), 1.0, 2.0) * exponents
     lined = all(len(np.unique(np.round(own, 12))) <= LINES for own in places.T)
     sectors = sectors_around(problem, pieces, places) if lined else [None] * len(places)
@@ -82,6 +85,10 @@ def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, Float
     other: Δu = 0 has solutions r^(π/ω) sin(π θ/ω). Where slopes jump on a straight side, u is like r log r.
     """
     domain = pieces.whole
+    if problem.dim == 1:
+        found = kinks(problem)
+        rough = np.isfinite(found.powers)
+        return found.places[rough, None], 1.0 + found.powers[rough]
     if domain.dim != 2:
         return np.empty((0, domain.dim)), np.empty(0)
     kinds = _Kinds(problem, domain)

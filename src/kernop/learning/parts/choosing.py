@@ -142,7 +142,7 @@ def singular(problem: Problem, below: float, jumps: bool = True) -> str | None:
     if pieces.dim == 3:  # by itself only on bodies made of boxes: elsewhere edges are not known
         return _at_edges(pieces, below) if pieces.boxed else None
     if jumps and pieces.parts is not None:
-        return "coefficients jump"
+        return "coefficients jump" if problem.dim > 1 else "coefficients jump or bend"
     places, exponents = singular_places(problem, pieces)
     if not np.any(exponents < below):
         return None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernop.basics.errors import ArgumentError, FloatArray, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, fail
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.cells.contacts import held_by
 from kernop.collocation.cells.crossings import strength
@@ -31,7 +31,7 @@ from kernop.methods.parts.glued import PartsFactorisation
 from kernop.methods.parts.partition import Partition
 from kernop.methods.parts.space import PartsSpace
 from kernop.operators.operator import SolutionOperator
-from kernop.trust.estimates.partwise import errors_by_parts
+from kernop.trust.estimates.partwise import bending, errors_by_parts
 
 #: Points inside at which solutions of two levels are compared, and by which their sizes are seen.
 INSIDE, FEW = 600, 200
@@ -57,14 +57,16 @@ def space_on_parts(operator: SolutionOperator) -> PartsSpace:
 
 @dataclass(kw_only=True, frozen=True)
 class Seen:
-    """What is seen of an operator: how wrong it is on known solutions, and others inside, (n, B); and on each part,
-    (P,), with the decay of the solution that is most wrong there, (P,).
+    """What is seen of an operator: how wrong it is on known solutions, and others inside, (n, B), with the size of each
+    unknown of each solution there, (n, B); and on each part, (P,), with the decay of the solution that is most wrong
+    there, (P,).
     """
 
     error: float
     measured: str
     misfit: float
     values: FloatArray
+    sizes: FloatArray
     wrong: FloatArray
     slope: FloatArray
 
@@ -91,12 +93,12 @@ class Followed:
             self.names, self._fresh = self._without_contradictions(operator), False
         answers = operator.answers(self._known or [self._plain[name] for name in self.names])
         scales = _scales(operator.ansatz)
-        values = np.column_stack([flat(u(self._x), scales) for u in answers] or [np.empty((0, 0))])
+        values, sizes = np.dstack([flat(u(self._x), scales) for u in answers] or [np.empty((2, 0, 0))])
         misfit = max((float(np.max(u.misfits)) for u in answers if u.misfits is not None), default=0.0)
         if self._known is not None or self._jumps:
             columns = np.hstack([u.data for u in answers if u.data is not None])
             wrong, slope = self._wrong(operator, columns)
-            return Seen(error=0.0, measured="", misfit=misfit, values=values, wrong=wrong, slope=slope)
+            return Seen(error=0.0, measured="", misfit=misfit, values=values, sizes=sizes, wrong=wrong, slope=slope)
         task = self._task
         probes = OnProbes(task.problem, task.frame, task.seed, operator.ansatz, operator.collocated)
         data = probes.data(operator)
@@ -106,7 +108,8 @@ class Followed:
             operator, data, answer, np.append(np.zeros(data.shape[1] - len(left_out), bool), left_out)
         )
         error = probes.judged(answer).error
-        return Seen(error=error, measured=probes.known, misfit=misfit, values=values, wrong=wrong, slope=slope)
+        known = probes.known
+        return Seen(error=error, measured=known, misfit=misfit, values=values, sizes=sizes, wrong=wrong, slope=slope)
 
     def graded(self, plan: Plan, method: Partition) -> float:
         """What grading leaves of errors, about, where its depth is limited: from level to level it does not change."""
@@ -128,6 +131,13 @@ class Followed:
 
     def _wrong(self, operator: SolutionOperator, h: FloatArray) -> tuple[FloatArray, FloatArray]:
         return _relative_by_parts(operator, h, operator.factorisation.answer(h))
+
+
+def bent_parts(operator: SolutionOperator) -> BoolArray:
+    """Parts in the plane in which coefficients are not smooth, (P,); on a line cells are cut there."""
+    found, plane = operator.factorisation, operator.problem.dim == 2 and not operator.problem.timed
+    assert isinstance(found, PartsFactorisation)
+    return bending(found, operator.collocated) if plane else np.zeros(len(found.locals), dtype=bool)
 
 
 def flux_error(problem: Problem, pieces: Pieces, x: FloatArray) -> float:
@@ -182,16 +192,17 @@ def _relative_by_parts(
 
 
 def flat(values: Any, scales: Sequence[float]) -> FloatArray:
-    """The values of all unknowns at all places, in one column; each unknown in units of its largest value.
+    """The values of all unknowns at all places, in one column, and the unit of each: its largest value, (2, n, 1).
 
     Where one vanishes, as the pressure of a uniform flow, rounding would be all of it: the unit is no less than a part
     of what is natural beside the others, whose scales are these.
     """
-    fields = values if isinstance(values, tuple) else (values,)
+    fields = [np.ravel(field) for field in (values if isinstance(values, tuple) else (values,))]
     sizes = np.array([np.max(np.abs(field)) for field in fields])
     natural = np.max(sizes / scales) * np.asarray(scales)
     units = np.maximum(sizes, VANISHING * natural)
-    return np.concatenate([np.ravel(field) / (unit or 1.0) for field, unit in zip(fields, units, strict=True)])
+    each = [np.full(len(field), unit or 1.0) for field, unit in zip(fields, units, strict=True)]
+    return np.stack([np.concatenate(fields), np.concatenate(each)])[:, :, None]
 
 
 def _scales(ansatz: Ansatz) -> list[float]:

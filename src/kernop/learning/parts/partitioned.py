@@ -24,7 +24,7 @@ from kernop.collocation.scales import fitted
 from kernop.geometry.edges import reentrant
 from kernop.language.problem import Problem
 from kernop.learning.parts.degrees import DegreeRule, expected, largest_cell, same_degree
-from kernop.learning.parts.followed import Followed, Seen, space_on_parts
+from kernop.learning.parts.followed import Followed, Seen, bent_parts, space_on_parts
 from kernop.learning.parts.plan import CARRIED, LEAST, LOWER, SHALLOW, Plan
 from kernop.learning.task import Task
 from kernop.methods.parts.glued import PartsFactorisation
@@ -58,6 +58,8 @@ GOAL, ENOUGH = 1e-9, 3e7
 #: The estimated error is the change from the level before times the rate at which changes fall, at least so much: a
 #: lucky one says nothing of other data; and this. From a change of more than the last part of u no rate is seen …
 RATE, SAFETY, UNSEEN = 0.1, 2.0, 0.1
+#: Where coefficients are not smooth in parts errors fall like the size of these, or slower.
+SLOW = 0.5
 #: … nor from a step to fewer than so many times the functions: u changes little there because little is refined.
 STEP = 1.05
 
@@ -152,9 +154,9 @@ def _refined(
     plan = _planned(task, method, pieces, cells, tol).within(most, task.problem, pieces, method.levels)
     first = replace(plan, target=min(1.0, SHALLOW * plan.target), degrees=_coarse(task, method, plan, tol))
     known: Known = {}
-    levels, values = list[Level](), list[FloatArray]()
+    levels = list[Level]()
     status: Status = "budget"
-    operator, seen, estimates = None, None, list[float]()
+    operator, seen, estimates, asked_all = None, None, list[float](), False
     for step in range(STEPS):
         started = time.perf_counter()
         try:
@@ -163,27 +165,35 @@ def _refined(
             if step < 2:
                 raise
             break
-        seen = follow(operator)
-        values.append(seen.values)
-        changes = _changes(values[-1], values[-2]) if step else None
+        before, seen = seen, follow(operator)
+        changes = None if before is None else changes_from(seen, before.values)
         graded, fluxes = follow.graded(plan, method), follow.fluxes
         grown = len(operator.factorisation.expansion) / levels[-1].centers if step else np.inf
-        told = errors_from_changes(levels, changes, grown)
+        told = errors_from_changes(levels, changes, grown, SLOW if asked_all else RATE)
         estimates = [max(graded, fluxes, estimate) for estimate in told]
         levels.append(_level(operator, seen, estimates, changes, time.perf_counter() - started))
         stage.say(str(levels[-1]))
-        if step and max(seen.error, *told, seen.wrong.max() / COARSE_MARK) <= tol:
+        good = step and max(seen.error, *told, seen.wrong.max() / COARSE_MARK) <= tol
+        bent = bent_parts(operator) if good and not asked_all else None
+        asked_all = bent is not None and bool(np.any(bent))
+        if bent is not None and asked_all:
+            plan = plan.halving(space_on_parts(operator).mosaic, bent)
+            if plan.number(task.problem, pieces, method.levels) > most:
+                break
+            continue
+        if good:
             other = _otherwise(method, plan, follow.slanted)
             if other is not None and np.any(space_on_parts(operator).mosaic.singular):
                 values = _resolved(task, *other, pieces, tol, stage, known, follow).values
-                estimates = list(np.maximum(estimates, SAFETY * np.array(_changes(values, seen.values))).tolist())
+                estimates = list(np.maximum(estimates, SAFETY * np.array(changes_from(seen, values))).tolist())
             status = "met" if max(estimates, default=0.0) <= tol else "stagnated"
             break
         if step and (graded > tol or (not asked and _numbers(operator) > ENOUGH)):
             break
         finer = _finer(plan, operator, seen, tol, step)
-        same = method.levels is not None and replace(finer, target=plan.target) == plan  # no change would tell of u
-        if step and finer.number(task.problem, pieces, method.levels) > most:
+        now, then = (own.number(task.problem, pieces, method.levels) for own in (plan, finer))
+        same = not plan.varied and now == then  # no change would tell of u
+        if step and then > most:
             finer = replace(finer, target=plan.target, halved=plan.halved)
             same = not plan.varied or not finer.richer(space_on_parts(operator))
         if step and same:
@@ -307,25 +317,28 @@ def _told(operator: SolutionOperator) -> str:
     return f"{len(sides)} parts of {space.told_degrees}, halved up to {depth} times"
 
 
-def _changes(now_: FloatArray, before: FloatArray) -> tuple[float, ...]:
-    """How far solutions are from those before, relative, in L2 or L∞."""
-    apart, now_ = np.abs(now_ - before), np.abs(now_)
-    pairs = [(norms(apart), norms(now_)), (np.max(apart, axis=0, initial=0.0), np.max(now_, axis=0, initial=0.0))]
+def changes_from(seen: Seen, others: FloatArray) -> tuple[float, ...]:
+    """How far solutions are from others (n, B), relative, in L2 or L∞; each unknown in units of its largest value."""
+    apart, size = np.abs((seen.values - others) / seen.sizes), np.abs(seen.values / seen.sizes)
+    pairs = [(norms(apart), norms(size)), (np.max(apart, axis=0, initial=0.0), np.max(size, axis=0, initial=0.0))]
     found = np.max([a / np.where(b > 0.0, b, 1.0) for a, b in pairs], axis=0)
     return tuple(map(float, found))
 
 
-def errors_from_changes(levels: Sequence[Level], changes: tuple[float, ...] | None, grown: float) -> list[float]:
+def errors_from_changes(
+    levels: Sequence[Level], changes: tuple[float, ...] | None, grown: float, least: float = RATE
+) -> list[float]:
     """The error of each solution, estimated: its change from the level before, times the rate at which changes fall.
 
     Arguments:
         grown: how many times the functions of the level before there are.
+        least: the rate is at least this.
     """
     if changes is None:
         return []
     before = levels[-1].changes if levels and grown >= STEP else None
     rates = [
-        1.0 if before is None or b > UNSEEN else min(1.0, max(RATE, a / b if b > 0.0 else 0.0))
+        1.0 if before is None or b > UNSEEN else min(1.0, max(least, a / b if b > 0.0 else 0.0))
         for a, b in zip(changes, before or changes, strict=True)
     ]
     return [SAFETY * change * rate for change, rate in zip(changes, rates, strict=True)]

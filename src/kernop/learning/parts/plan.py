@@ -83,12 +83,12 @@ class Plan:
             deeper = REENTRANT_SHALLOW if reentrant(mosaic.pieces.whole) else SHALLOW
             return replace(self, target=max(LEAST, self.target / deeper)) if step else self
         if step == 0:
-            return self if not np.any(wrong) else self._halving(mosaic, wrong)
+            return self if not np.any(wrong) else self.halving(mosaic, wrong)
         if np.any(wrong):
-            return self._halving(mosaic, wrong)
+            return self.halving(mosaic, wrong)
         if np.any(mosaic.singular):
             return replace(self, target=max(LEAST, self.target / SHALLOW**2))
-        return self._halving(mosaic, np.ones(len(mosaic.owners), dtype=bool))
+        return self.halving(mosaic, np.ones(len(mosaic.owners), dtype=bool))
 
     def resolved(self, space: PartsSpace, wrong: FloatArray, slope: FloatArray, allowed: float, step: int) -> Plan:
         """With higher degrees on parts that are more wrong than allowed, or with their cells halved, which costs less.
@@ -112,13 +112,13 @@ class Plan:
             self, degrees=Chosen(cells=mosaic.cells, same=same, finer=smaller, tips=tips > 0, otherwise=self.degrees)
         )
         if np.any(halve):
-            return plan._halving(mosaic, halve)
+            return plan.halving(mosaic, halve)
         if step == 0 or not good:
             return plan
         if np.any(tips):
             return replace(plan, target=max(LEAST, self.target / SHALLOW))
         full = np.all(space.of_parts == HIGHEST)
-        return plan._halving(mosaic, np.ones(len(mosaic.owners), dtype=bool)) if full else plan
+        return plan.halving(mosaic, np.ones(len(mosaic.owners), dtype=bool)) if full else plan
 
     def richer(self, space: PartsSpace) -> bool:
         """Is a degree higher, in cells that stay, than in a space?"""
@@ -127,7 +127,8 @@ class Plan:
         higher = self.degrees(mosaic.cells, singular) > mosaic.in_cells(space.of_parts)
         return bool(np.any(higher & (singular == 0)))
 
-    def _halving(self, mosaic: Mosaic, wrong: NDArray[np.bool_]) -> Plan:
+    def halving(self, mosaic: Mosaic, wrong: NDArray[np.bool_]) -> Plan:
+        """With cells halved whose parts are wrong, (P,)."""
         low, high = mosaic.cells.low, mosaic.cells.high
         cells = np.unique(mosaic.owners[wrong, 0])
         return replace(self, halved=self.halved | {corners_of(low[cell], high[cell]) for cell in cells.tolist()})

@@ -198,7 +198,8 @@ class Leaves:
             star = self._space.mosaic.star_of.get(k)
             key = (kinds, tuple(map(len, traces)), self._degrees[k], singular, None if star is None else star.key)
             alike = known.setdefault(key, Alike())
-            near = EQUAL + 32.0 * EPS * float(self._placing.far[k])
+            # On a line what a short part takes for u at both ends counts as a flux, u over its length.
+            near = EQUAL + (32.0 * EPS * float(self._placing.far[k]) if self._space.dim > 1 else 0.0)
             number, seen = alike.find(np.concatenate(numbers), near)
             if not seen:
                 waiting[k] = alike, self._leaf(k, pieces, traces)

@@ -145,7 +145,8 @@ def _made(operator: Learned, pieces: Pieces) -> GradedParts | None:
     rows = collocate(problem, mosaic.points, ansatz)
     found = glued_operator(problem, mosaic, degrees[mosaic.owners[:, 0]], Partition(), rows, ansatz)
     x, roots = _places(pieces.whole, mosaic)
-    made = GradedParts(mosaic, rows, found, places=ansatz.evaluations(x), roots=roots, constant=1.0)
+    seen = ansatz.evaluations(x)
+    made = GradedParts(mosaic=mosaic, rows=rows, factorisation=found, places=seen, roots=roots, constant=1.0)
     return replace(made, constant=_constant(operator, made))
 
 

@@ -123,7 +123,7 @@ class Learned:
         if not can_be_fresh(self.problem):
             remedy = "leave them out: u.error_estimate() then uses the points of T, one left out at a time"
             raise fail(ArgumentError, "test_points", "a domain known only by its points, which has no others", remedy)
-        finer = finer_parts(self.problem, self.factorisation, self.ansatz, SEED)
+        finer = finer_parts(self.problem, self.factorisation, lambda: self.collocated, self.ansatz, SEED)
         if finer is not None:
             return dict(finer.mosaic.points)
         most = max(layout.parts for layout in self.layouts)  # rows at a point

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import comb
 
 import numpy as np
 
-from kernop.basics.errors import FloatArray, IntArray
+from kernop.basics.errors import BoolArray, FloatArray, IntArray
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.functionals import Functionals
 from kernop.methods import Combination, Factorisation
 from kernop.methods.parts.glued import PartsFactorisation
 from kernop.methods.parts.leaves import unit_of
 from kernop.methods.parts.space import PartsSpace
+from kernop.methods.spaces.polynomials import legendre, total_degree
 
 #: −Δe = 1 on [−1, 1]² with e = 0 on the boundary is 0.29 at its largest: so much of a residual, in units of a part, is
 #: error.
 SHARE = 0.3
+#: A coefficient is not smooth in a part if the finer polynomials leave more than this part of what the coarser ones
+#: leave, and more than this part of it.
+SLOW, SMOOTH = 0.2, 1e-8
+#: Polynomials of this degree are enough to see it. What varies by less than this part of the largest does not matter.
+HALF, EVEN = 6, 1e-3
 
 
 def errors_by_parts(
@@ -54,6 +61,43 @@ def errors_by_parts(
     for side in (0, 1):
         np.maximum.at(worst, mosaic.sewn.sides[:, side], jumps)
     return worst
+
+
+def bending(found: PartsFactorisation, rows: Functionals) -> BoolArray:
+    """In which parts coefficients of the equations are not smooth, (P,): polynomials of half the degree of a part, at
+    most `HALF`, do not miss far less of them than those of half of that.
+
+    Arguments:
+        rows: the conditions at the points.
+    """
+    space, highest = found.expansion, max(block.order for block in rows.blocks)
+    assert isinstance(space, PartsSpace)
+    low, high = space.boxes
+    flagged = np.zeros(len(low), dtype=bool)
+    for k, places in enumerate(found.part_rows):
+        half = 0.5 * (high[k] - low[k])
+        for number, part in () if space.mosaic.singular[k] else _slices(places.numbers, rows):
+            block = rows.blocks[number]
+            values = block.coefficients[part]
+            if block.starts is not None or block.order < highest or not np.any(np.ptp(values, axis=0)):
+                continue
+            values = values / np.prod(half ** np.array(block.alphas), axis=1)
+            if np.max(np.ptp(values, axis=0)) < EVEN * np.max(np.abs(values)):
+                continue
+            degree = min(int(space.of_parts[k]) // 2, HALF)
+            coarse, fine = (
+                _missed(values, (block.x[part] - low[k]) / half - 1.0, own) for own in (degree // 2, degree)
+            )
+            flagged[k] |= fine > max(SLOW * coarse, SMOOTH * float(np.max(np.abs(values))))
+    return flagged
+
+
+def _missed(values: FloatArray, z: FloatArray, degree: int) -> float:
+    """The most that polynomials up to a total degree miss of functions with values (n, k) at places in [−1, 1]^d."""
+    powers = total_degree(z.shape[1], comb(degree + z.shape[1], z.shape[1]))
+    tables = [legendre(own, degree, 0)[0] for own in z.T]
+    q, _ = np.linalg.qr(np.prod([table[nu] for table, nu in zip(tables, powers.T, strict=True)], axis=0).T)
+    return float(np.max(np.abs(values - q @ (q.T @ values))))
 
 
 def errors_of_unknowns(found: Factorisation, rows: Functionals, u: Combination, h: FloatArray) -> FloatArray | None:

@@ -21,6 +21,7 @@ import numpy as np
 from kernop.basics.errors import BoolArray, FloatArray
 from kernop.basics.frozen import Beside, Kept, frozen
 from kernop.collocation.ansatz import collocate
+from kernop.collocation.cells.kinks import kinks
 from kernop.collocation.functionals import Block, Functionals
 from kernop.collocation.probes import FIELDS, applied, resolving
 from kernop.collocation.subdomains import holes_of
@@ -29,7 +30,7 @@ from kernop.methods import Combination, Factorisation, Setting, Subspace
 from kernop.methods.parts.space import PartsSpace
 from kernop.methods.weights import repeated
 from kernop.trust.estimates.concentration import Concentrated, concentrated, tails, where_concentrated
-from kernop.trust.estimates.finer import FinerParts, finer_parts
+from kernop.trust.estimates.finer import DEEPER, FinerParts, finer_parts
 from kernop.trust.estimates.learned import (
     SCALES,
     SEED,
@@ -57,11 +58,15 @@ COARSER = 0.25
 FALLS = 5.0
 #: T' resolves u, however slowly residuals of û fall, if the error of T'h is at most this part of ‖T'h − û‖.
 RESOLVED = 1e-3
+#: What is at most this part of a solution is next to rounding.
+NEGLIGIBLE = 1e-8
 #: Near corners an error may be so many times the largest at places inside: ê on the boundary tells how many.
 NEAR_CORNERS = 3.0
 #: Cells at a singularity r^α are halved twice more, which leaves 2^(−4α) of its error: so much for α = ½. Of several
 #: components it leaves 2^(−2α): stresses at a corner that is free do not balance, and a force is felt everywhere.
 SINGULAR, FORCES = 0.25, 0.5
+#: Where coefficients are not smooth in cells, these are halved, and errors fall like their size, or slower.
+BENT = 0.6
 #: The part of the probes whose ratio of error and residual is at most the constant.
 QUANTILE = 0.9
 #: Without a richer operator: the part of the probes, those with the most similar residuals, that rules.
@@ -101,12 +106,14 @@ class Errors:
 def least(every: Sequence[Errors]) -> Errors:
     """Of several estimates of the same errors, that which says least in L2, for each unknown and input.
 
-    After the first only those count whose v is nearer to u than to û: two that are both wrong may agree.
+    After the first only those count whose v is nearer to u than to û: two that are both wrong may agree. Where v is
+    resolved to nearly rounding they count, too: û may be nearer to u than v is.
     """
     found = every[0]
     for other in every[1:]:
         less = (other.guess + other.rest)[0] < (found.guess + found.rest)[0]
-        found = where(less & (other.rest <= other.guess)[0], other, found)
+        nearer = other.rest <= np.maximum(other.guess, NEGLIGIBLE * other.solution)
+        found = where(less & nearer[0], other, found)
     return found
 
 
@@ -283,7 +290,9 @@ class FreshParts(ErrorsFromResiduals):
         self.constants = np.full((2, len(operator.problem.unknowns.names)), SHARE)
         self._before = operator.factorisation
         slowest = SINGULAR if operator.problem.unknowns.total == 1 else FORCES
-        self._slowest = slowest if np.any(finer.mosaic.singular) else 0.0
+        roughest = float(np.min(kinks(operator.problem).powers, initial=np.inf))
+        slowest = max(slowest, 2.0 ** (-DEEPER * roughest))
+        self._slowest = max(slowest if np.any(finer.mosaic.singular) else 0.0, BENT if finer.bent else 0.0)
         middles = 0.5 * (finer.mosaic.boxes[0] + finer.mosaic.boxes[1])
         own = (finer.mosaic.locate(middles) == np.arange(len(middles))) & operator.problem.contains(middles)
         self._middles = replace(self.places, functionals=operator.ansatz.evaluations(middles[own]))
@@ -367,7 +376,9 @@ def from_fresh_points(operator: Learned) -> ErrorsFromResiduals:
     """What an operator knows about errors from fresh residuals; learned when it is first asked for."""
 
     def make() -> ErrorsFromResiduals:
-        finer = finer_parts(operator.problem, operator.factorisation, operator.ansatz, SEED)
+        finer = finer_parts(
+            operator.problem, operator.factorisation, lambda: operator.collocated, operator.ansatz, SEED
+        )
         return Fresh(operator) if finer is None else FreshParts(operator, finer)
 
     return _fresh.of(operator.factorisation, make)
