@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 
 import kernop as ko
-from kernop.basics.linalg.threads import _threads, one_thread
 
 THREADS, ROUNDS = 8, 2  # most of the work, and all of the caches, are in the first round
 SQUARE = ko.Box([0, 0], [1, 1])
@@ -110,55 +108,3 @@ def arrays_in(value: Any, name: str = "factorisation") -> list[tuple[str, np.nda
     if type(value).__module__.startswith("kernop.") and hasattr(value, "__dict__") and not users:
         return [pair for key, part in vars(value).items() for pair in arrays_in(part, f"{name}.{key}")]
     return []
-
-
-def test_limits_of_blas_from_many_threads() -> None:
-    def number() -> list[int]:
-        return [pool["num_threads"] for pool in _threads().info() if pool["user_api"] == "blas"]
-
-    before, start = number(), threading.Barrier(THREADS)
-
-    def run(k: int) -> None:
-        start.wait()
-        for _ in range(20):
-            with one_thread():
-                assert set(number()) == {1}, k
-
-    with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(run, range(THREADS)))
-    assert number() == before
-
-
-def blas_threads() -> list[int]:
-    return [library.num_threads for library in _threads().lib_controllers]
-
-
-def test_blas_gets_its_threads_back_whoever_leaves_last() -> None:
-    before, inside, leave = blas_threads(), threading.Event(), threading.Event()
-
-    def stay() -> None:
-        with one_thread():
-            inside.set()
-            leave.wait()
-
-    other = threading.Thread(target=stay)
-    with one_thread():
-        other.start()
-        inside.wait()
-    assert blas_threads() == [1] * len(before)  # the other one is still in it
-    leave.set()
-    other.join()
-    assert blas_threads() == before
-    assert not [thread for thread in threading.enumerate() if thread.name == "kernop-blas"]
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
-def test_a_fork_within_the_limit_does_not_wait_for_ever() -> None:
-    with one_thread():
-        child = os.fork()
-        if child == 0:
-            with one_thread():
-                os._exit(0)
-        _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0

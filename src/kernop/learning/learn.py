@@ -19,6 +19,7 @@ from kernop.basics.errors import (
     describe,
     fail,
 )
+from kernop.basics.linalg import one_thread
 from kernop.basics.progress import Stages
 from kernop.collocation.data import Input, inputs_in_advance
 from kernop.collocation.sampling import sample
@@ -113,7 +114,7 @@ def learn(
     check_kind("problem", problem, Problem, "give a Problem(Equation(...), Dirichlet(...), ...)")
     check_kind("method", method, Method | None, "give a method, such as ko.Full()")
     check_unknowns(problem.unknowns)
-    with reading_once(), Stages(progress) as stage:
+    with one_thread, reading_once(), Stages(progress) as stage:
         stated_as, problem = problem, with_interfaces(problem)
         chosen = method or (Subspace(penalty="rkhs") if states_noise(problem) else Subspace())
         task = _task(problem, chosen, kernel, regularization, weights, noise, sampling, seed)

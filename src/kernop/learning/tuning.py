@@ -12,6 +12,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 from kernop.basics.checks import check_array, check_choice, check_flag, check_integer, check_kind
 from kernop.basics.errors import ArgumentError, FloatArray, SingularGramError, fail
+from kernop.basics.linalg import one_thread
 from kernop.basics.progress import Stages, Tick
 from kernop.collocation import assembly
 from kernop.collocation.data import all_values, concrete, named_inputs, real_columns
@@ -295,7 +296,7 @@ def tune(
         check_kind("data", data, Mapping, "give a dictionary with data for " + ", ".join(map(repr, problem.inputs)))
         columns = all_values(problem, named_inputs(problem, (), data, "data"), placed, functionals.layouts)
         h = real_columns(concrete("data", columns))
-    with Stages(progress) as stage, stage("tune") as tick:
+    with one_thread, Stages(progress) as stage, stage("tune") as tick:
         search = Search(
             kernel=kernel,
             functionals=functionals,

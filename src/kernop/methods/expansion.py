@@ -13,7 +13,7 @@ import numpy as np
 from kernop.basics.errors import ArgumentError, FloatArray, IntArray, KernopError, NonFiniteError, fail
 from kernop.basics.fitting import REMEDY
 from kernop.basics.frozen import frozen
-from kernop.basics.linalg import EPS, Cholesky, right_solve_upper, solve_upper
+from kernop.basics.linalg import EPS, Cholesky, one_thread, product, right_solve_upper, solve_upper
 from kernop.collocation.ansatz import Ansatz
 from kernop.collocation.functionals import Block, Functionals
 from kernop.kernels import Kernel
@@ -67,7 +67,7 @@ class Expansion(ABC):
 
     def apply(self, left: Functionals, c: FloatArray) -> FloatArray:
         """E c without holding E; c is (L, B)."""
-        return np.concatenate([self.matrix(left.take(rows)) @ c for rows in pieces(len(left))])
+        return np.concatenate([product(self.matrix(left.take(rows)), c) for rows in pieces(len(left))])
 
     def gaps(self, c: FloatArray) -> FloatArray:
         """Jumps of Σ c_j φ_j that its functions, and no equation, make, in the mean and at most: (2, B), c (L, B)."""
@@ -138,6 +138,7 @@ class Combination:
         """Jumps of each function between parts, which no equation makes, in the mean and at most: (2, B)."""
         return self.expansion.gaps(self.y) if self.upper is None else np.zeros((2, self.width))
 
+    @one_thread
     def apply(self, left: Functionals) -> FloatArray:
         """P_i u for functionals that were collocated with the ansatz: (M, B)."""
         if self.upper is None:
@@ -149,7 +150,7 @@ class Combination:
         if np.all(np.max(rounding, axis=0) <= HARMLESS * np.max(np.abs(values), axis=0)):
             return values if len(sample) == len(left) else self.expansion.apply(left, c)
         parts = (ordered(self.expansion.matrix(left.take(rows)), self.order) for rows in pieces(len(left)))
-        return np.concatenate([right_solve_upper(self.upper, part) @ self.y for part in parts])
+        return np.concatenate([product(right_solve_upper(self.upper, part), self.y) for part in parts])
 
 
 def pieces(n: int) -> Iterator[IntArray]:

@@ -94,7 +94,7 @@ class LowRank(Method):
             order=np.argsort(pivots),
         )
 
-    @one_thread()
+    @one_thread
     def grow(
         self, kernel: Kernel, functionals: Functionals, f: FloatArray, left: FloatArray
     ) -> tuple[FloatArray, Permutation, FloatArray]:

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from kernop.basics.errors import AccuracyWarning, NumberArray
+from kernop.basics.linalg import one_thread
 from kernop.collocation.batches import StreamPoints
 from kernop.collocation.data import Input, InputValue, all_values, concrete, listed_inputs, named_inputs
 from kernop.collocation.rows import StreamedRows
@@ -91,9 +92,10 @@ class Answering(Learned):
 
     def _warned(self, inputs: Sequence[Input]) -> tuple[Solution, ...]:
         """The solutions of several inputs by name, for a user who may ask for many more."""
-        found = self.answers(inputs, again=True)
-        for u in found:
-            self._warn_of(u, stacklevel=4)
+        with one_thread:
+            found = self.answers(inputs, again=True)
+            for u in found:
+                self._warn_of(u, stacklevel=4)
         return found
 
     def march(self, steps: int, *values: InputValue, **named: InputValue) -> MarchedSolution:
@@ -103,14 +105,16 @@ class Answering(Learned):
         Other inputs are functions of x with the time of all slabs, t0 … t0 + steps · (t1 − t0); numbers; or arrays of
         values for each slab at ``T.points[name].x``, (steps, n) or (steps, n, B). Coefficients must not depend on time.
         """
-        u = march(self, steps, named_inputs(self.problem, values, named))
-        self._warn_of(u)
+        with one_thread:
+            u = march(self, steps, named_inputs(self.problem, values, named))
+            self._warn_of(u)
         return u
 
     def answer(self, given: Input) -> Solution:
         """The solution for inputs by name, whatever it leaves of the data."""
         return self.answers([given])[0]
 
+    @one_thread
     def answers(self, inputs: Sequence[Input], *, again: bool = False) -> tuple[Solution, ...]:
         """The solutions of several inputs by name, whatever they leave of their data.
 

@@ -20,6 +20,7 @@ from kernop.basics.errors import (
     fail,
 )
 from kernop.basics.frozen import frozen
+from kernop.basics.linalg import one_thread
 from kernop.basics.progress import Stages
 from kernop.collocation.data import Input, InputValue, known_everywhere, some_places
 from kernop.collocation.rows import Columns
@@ -272,9 +273,9 @@ class MarchedSolution(Evaluated):
             got = "slabs of so many parts that the map from one to the next was not written down as a matrix"
             remedy = "ask each, u.slabs[k].error_estimate(), or compare with T of a higher degree"
             raise fail(ArgumentError, "error_estimate", got, remedy)
-        known, kind = self._known(values, named), {"single": self.single, "paired": self.paired}
-        parts = (self.learned, self.slab, self.repetition, self.function, known)
-        with Stages(None) as stage, stage("estimate"):
+        kind = {"single": self.single, "paired": self.paired}
+        with one_thread, Stages(None) as stage, stage("estimate"):
+            parts = (self.learned, self.slab, self.repetition, self.function, self._known(values, named))
             return chain_estimate(*parts, **kind, search=sought)
 
     def report(self) -> str:

@@ -24,6 +24,7 @@ from kernop.basics.errors import (
 )
 from kernop.basics.fitting import REMEDY
 from kernop.basics.frozen import Kept, frozen
+from kernop.basics.linalg import one_thread
 from kernop.basics.progress import Stages
 from kernop.basics.stored import same, stored
 from kernop.basics.versions import now, versions
@@ -141,6 +142,7 @@ class SolutionOperator(Answering):
             )
         return G
 
+    @one_thread
     def std(self, x: PointsLike, op: Operator | None = None) -> UserValues:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,).
 
@@ -155,6 +157,7 @@ class SolutionOperator(Answering):
         found = deviations(self.factorisation.variance(left), left.layouts[0])
         return by_unknown(found, self.problem.unknowns) if op is None else found
 
+    @one_thread
     def covariance(self, x: PointsLike, y: PointsLike | None = None, op: Operator | None = None) -> FloatArray:
         """The posterior covariance of ``op(u)`` at x with that at y, (M, M'); without y at x with itself, (M, M).
 
@@ -183,6 +186,7 @@ class SolutionOperator(Answering):
         found = self(*values, **named).draws(left, self.factorisation.posterior(left), number, seed)
         return by_unknown(found, self.problem.unknowns) if op is None else found
 
+    @one_thread
     def evidence(self, *values: InputValue, **named: InputValue) -> Evidence:
         """The marginal likelihood of these inputs, and the scale of the prior at which it is largest."""
         h = self._columns(named_inputs(self.problem, values, named))
@@ -250,6 +254,7 @@ class SolutionOperator(Answering):
             check_smoothness(self.kernel, self.method.derivatives_needed(own.order), condition.name)
         return len(functionals)
 
+    @one_thread
     def update(self, points: Mapping[str, PointsLike]) -> SolutionOperator:
         """The operator learned from more points: a new one, at a fraction of the cost of learning again.
 
@@ -266,6 +271,7 @@ class SolutionOperator(Answering):
         together, new = added(self.problem, self.points, self.layouts, points)
         return self._changed(together, lambda functionals: self.factorisation.extended(functionals, new))
 
+    @one_thread
     def remove(self, points: Mapping[str, ArrayLike]) -> SolutionOperator:
         """The operator learned without some of the points, as when a sensor dies: a new one.
 
@@ -300,6 +306,7 @@ class SolutionOperator(Answering):
         """The same operator, whose passes run on the workers of a Dask client; in this process if it is None."""
         return replace(self, factorisation=self.factorisation.with_client(client))
 
+    @one_thread
     def materialize(self, path: str | os.PathLike[str] | None = None) -> SolutionOperator:
         """The same operator, which passes over its points no more; T itself if it does not.
 

@@ -11,6 +11,7 @@ import numpy as np
 from kernop.basics.checks import check_integer, check_memory
 from kernop.basics.errors import ArgumentError, ArgumentTypeError, FloatArray, NumberArray, ShapeError, describe, fail
 from kernop.basics.frozen import frozen
+from kernop.basics.linalg import one_thread
 from kernop.basics.progress import Stages
 from kernop.collocation.ansatz import condition_functionals, functionals_of
 from kernop.collocation.data import (
@@ -121,6 +122,7 @@ class Solution(Evaluated):
         points = places(self.problem, x, outside)
         return [Segment(self.function, points, points)]
 
+    @one_thread
     def std(self, x: PointsLike, op: Operator | None = None) -> UserValues:
         """The posterior standard deviation of ``op(u)`` at x (M, d): (M,), or (M, B). The 95 % band is ± 1.96 of it.
 
@@ -143,6 +145,7 @@ class Solution(Evaluated):
         found = self.draws(left, factorisation.posterior(left), number, seed, scale)
         return reshaped(by_unknown(found, self.problem.unknowns) if op is None else found, shape)
 
+    @one_thread
     def draws(
         self, left: Functionals, posterior: Posterior, number: int, seed: int, scale: FloatArray | float = 1.0
     ) -> NumberArray:
@@ -198,11 +201,12 @@ class Solution(Evaluated):
         check_memory("covering", 3 * (number or 0) * self.problem.dim, f"{describe(number)} points", "ask for fewer")
         sought = None if search is None else check_integer("search", search, least=16)
         check_memory("search", 16 * (sought or 0) * self.problem.dim, f"{describe(sought)} values", "ask for fewer")
-        known = self._known(values, named)
         kind = {"single": self.single, "paired": self.paired}
-        with Stages(None) as stage, stage("estimate") as tick:
+        with one_thread, Stages(None) as stage, stage("estimate") as tick:
+            known = self._known(values, named)
             return error_estimate(learned, self.function, known, **kind, covering=number, search=sought, tick=tick)
 
+    @one_thread
     def correction(self) -> Solution:
         """ê, an estimate of the error u − û as a function, with which `error_estimate` begins; û + ê is nearer to u."""
         known = self._known((), {})

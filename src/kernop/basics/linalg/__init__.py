@@ -1,10 +1,19 @@
 """Dense linear algebra on the CPU: LAPACK and BLAS through SciPy, in place. The only folder that knows them."""
 
 from kernop.basics.linalg.householder import Orthogonal, blocked, orthogonal, orthonormal, qr_seconds
-from kernop.basics.linalg.products import EPS, add_square, left_over, norms, subtract_product, syrk, weighted_norms
+from kernop.basics.linalg.products import (
+    EPS,
+    add_square,
+    left_over,
+    norms,
+    product,
+    subtract_product,
+    syrk,
+    weighted_norms,
+)
 from kernop.basics.linalg.squares import orthonormal_by_squares
 from kernop.basics.linalg.symmetric import Cholesky, cholesky, eigenpairs, pivoted_cholesky
-from kernop.basics.linalg.threads import in_threads, one_thread
+from kernop.basics.linalg.threads import in_threads, one_thread, threads_for
 from kernop.basics.linalg.triangles import (
     Rotation,
     add_rows,
@@ -39,6 +48,7 @@ __all__ = [
     "orthonormal_by_squares",
     "packed",
     "pivoted_cholesky",
+    "product",
     "product_of_upper",
     "qr_seconds",
     "right_solve_lower",
@@ -47,6 +57,7 @@ __all__ = [
     "solve_upper",
     "subtract_product",
     "syrk",
+    "threads_for",
     "transpose_solve_upper",
     "unpack",
     "weighted_norms",

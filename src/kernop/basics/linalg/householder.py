@@ -12,7 +12,8 @@ from scipy.linalg import lapack
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import check_shape
 from kernop.basics.frozen import frozen
-from kernop.basics.linalg.products import EPS
+from kernop.basics.linalg.products import EPS, product
+from kernop.basics.linalg.threads import threads_for
 from kernop.basics.stored import stored
 
 #: Reflectors that are applied together.
@@ -74,9 +75,9 @@ class Orthogonal:
         c[: len(b)] = b
         for columns, triangle, t in self._panels if transposed else reversed(self._panels):
             top, below, tail = c[columns], c[columns.stop :], self.packed[columns.stop :, columns]
-            w = (t.T if transposed else t) @ (triangle.T @ top + tail.T @ below)
+            w = (t.T if transposed else t) @ (triangle.T @ top + product(tail.T, below))
             top -= triangle @ w
-            below -= tail @ w
+            below -= product(tail, w)
         return c
 
     @cached_property
@@ -94,7 +95,8 @@ class Orthogonal:
         """The first n rows of Q, (n, L): an orthonormal basis of the column space, if n = m."""
         size, count = self.t.shape
         tau = self.t[np.arange(count) % size, np.arange(count)]
-        q, _, _ = lapack.dorgqr(self.packed, tau, lwork=64 * count)  # works on a copy
+        with threads_for(_operations(*self.packed.shape)):
+            q, _, _ = lapack.dorgqr(self.packed, tau, lwork=64 * count)  # works on a copy
         return q[:n]
 
 
@@ -104,7 +106,8 @@ def orthogonal(a: FloatArray, *, overwrite: bool = False) -> Orthogonal:
     ``a`` stays as it is, unless it may be overwritten and is in Fortran order.
     """
     own = a if overwrite else np.array(a, order="F")
-    packed, t, _ = lapack.dgeqrt(min(BLOCK, a.shape[1]), own, overwrite_a=1)
+    with threads_for(_operations(*a.shape)):
+        packed, t, _ = lapack.dgeqrt(min(BLOCK, a.shape[1]), own, overwrite_a=1)
     return Orthogonal(packed, t)
 
 
@@ -148,7 +151,8 @@ def blocked(packed: FloatArray, tau: FloatArray) -> Orthogonal:
 def orthonormal(a: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Q (m, L) and R (L, L) with A = Q R, for A (m, L) in Fortran order, m ≥ L, which is lost; other threads run on."""
     count = a.shape[1]
-    packed, tau, _, _ = lapack.dgeqrf(a, lwork=BLOCK * count, overwrite_a=1)
-    upper = np.triu(packed[:count])
-    q, _, _ = lapack.dorgqr(packed, tau, lwork=BLOCK * count, overwrite_a=1)
+    with threads_for(_operations(*a.shape)):
+        packed, tau, _, _ = lapack.dgeqrf(a, lwork=BLOCK * count, overwrite_a=1)
+        upper = np.triu(packed[:count])
+        q, _, _ = lapack.dorgqr(packed, tau, lwork=BLOCK * count, overwrite_a=1)
     return q, upper

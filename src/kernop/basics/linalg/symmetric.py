@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import blas, eigh, lapack
 
 from kernop.basics.errors import BoolArray, FloatArray, IntArray
+from kernop.basics.linalg.threads import threads_for
 from kernop.basics.linalg.triangles import PANEL, add_rows, right_solve_lower
 from kernop.basics.stored import Lower, stored
 
@@ -21,17 +22,20 @@ class Cholesky:
 
     def solve(self, b: FloatArray) -> FloatArray:
         """A⁻¹ b for b of shape (N,) or (N, B)."""
-        x, _ = lapack.dpotrs(self.lower, np.asfortranarray(b), lower=1)
+        with threads_for(2.0 * b.size * len(b)):
+            x, _ = lapack.dpotrs(self.lower, np.asfortranarray(b), lower=1)
         return x
 
     def half_solve(self, b: FloatArray) -> FloatArray:
         """L⁻¹ b for b of shape (N, B)."""
-        x, _ = lapack.dtrtrs(self.lower, np.asfortranarray(b), lower=1)
+        with threads_for(float(b.size) * len(b)):
+            x, _ = lapack.dtrtrs(self.lower, np.asfortranarray(b), lower=1)
         return x
 
     def half_solve_transposed(self, b: FloatArray) -> FloatArray:
         """L⁻ᵀ b for b of shape (N, B)."""
-        x, _ = lapack.dtrtrs(self.lower, np.asfortranarray(b), lower=1, trans=1)
+        with threads_for(float(b.size) * len(b)):
+            x, _ = lapack.dtrtrs(self.lower, np.asfortranarray(b), lower=1, trans=1)
         return x
 
     @property
@@ -94,17 +98,20 @@ def _add_columns(lower: FloatArray, beside: FloatArray) -> None:
 
 def cholesky(a: FloatArray) -> tuple[Cholesky, int]:
     """Factorise the lower triangle of ``a`` (Fortran order) in place; the second value is 0, or the failing row + 1."""
-    lower, info = lapack.dpotrf(a, lower=1, overwrite_a=1, clean=0)
+    with threads_for(len(a) ** 3 / 3.0):
+        lower, info = lapack.dpotrf(a, lower=1, overwrite_a=1, clean=0)
     return Cholesky(lower), int(info)
 
 
 def pivoted_cholesky(a: FloatArray, smallest: float) -> tuple[IntArray, FloatArray]:
     """Rows k of a symmetric A, and lower triangular L with A[k][:, k] = L Lᵀ, as far as pivots exceed ``smallest``."""
-    packed, order, rank, _ = lapack.dpstrf(np.asfortranarray(a), tol=smallest, lower=1)
+    with threads_for(len(a) ** 3 / 3.0):
+        packed, order, rank, _ = lapack.dpstrf(np.asfortranarray(a), tol=smallest, lower=1)
     kept = np.asarray(order[:rank] - 1, dtype=np.intp)
     return kept, np.tril(packed[:rank, :rank])
 
 
 def eigenpairs(a: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues (N,) and eigenvectors (N, N) of the symmetric matrix whose lower triangle is in ``a``, in place."""
-    return eigh(a, lower=True, driver="evd", overwrite_a=True, check_finite=False)
+    with threads_for(9.0 * len(a) ** 3):
+        return eigh(a, lower=True, driver="evd", overwrite_a=True, check_finite=False)

@@ -9,6 +9,8 @@ from scipy.linalg import blas, lapack
 
 from kernop.basics.errors import ArgumentError, FloatArray, fail
 from kernop.basics.fitting import check_shape
+from kernop.basics.linalg.products import by_columns
+from kernop.basics.linalg.threads import threads_for
 from kernop.basics.stored import stored
 
 #: Columns that dtpqrt eliminates at a time.
@@ -53,38 +55,44 @@ def add_rows(upper: FloatArray, rows: FloatArray) -> Rotation:
     """
     # A panel that is higher than the rows would mostly keep zeros; a few columns are faster than one.
     panel = min(PANEL, upper.shape[0], max(8, rows.shape[0]))
-    _, reflectors, t, _ = lapack.dtpqrt(0, panel, upper, rows, overwrite_a=1, overwrite_b=1)
+    with threads_for(2.0 * rows.size * len(upper)):
+        _, reflectors, t, _ = lapack.dtpqrt(0, panel, upper, rows, overwrite_a=1, overwrite_b=1)
     return Rotation(reflectors, t)
 
 
 def add_triangle(upper: FloatArray, other: FloatArray) -> None:
     """R becomes R' with R'ᵀR' = RᵀR + SᵀS for two upper triangles in Fortran order, in place; S is lost."""
     n = upper.shape[0]
-    lapack.dtpqrt(n, min(PANEL, n), upper, other, overwrite_a=1, overwrite_b=1)
+    with threads_for(0.5 * n**3):
+        lapack.dtpqrt(n, min(PANEL, n), upper, other, overwrite_a=1, overwrite_b=1)
 
 
 def solve_lower(lower: FloatArray, b: FloatArray) -> FloatArray:
     """L⁻¹ b for a lower triangular L (r, r) and b (r, B)."""
-    x, _ = lapack.dtrtrs(np.asfortranarray(lower), np.asfortranarray(b), lower=1)
+    with threads_for(float(lower.size) * b.shape[1]):
+        x, _ = lapack.dtrtrs(np.asfortranarray(lower), np.asfortranarray(b), lower=1)
     return x
 
 
 def right_solve_lower(lower: FloatArray, b: FloatArray, *, transposed: bool = True) -> FloatArray:
     """b L⁻ᵀ, or b L⁻¹, for a lower triangular L (r, r) and b (n, r)."""
-    return blas.dtrsm(1.0, np.asfortranarray(lower), np.asfortranarray(b), side=1, lower=1, trans_a=int(transposed))
+    with threads_for(float(lower.size) * len(b)):
+        return blas.dtrsm(1.0, np.asfortranarray(lower), np.asfortranarray(b), side=1, lower=1, trans_a=int(transposed))
 
 
 def solve_upper(upper: FloatArray, b: FloatArray) -> FloatArray:
     """R⁻¹ b for an upper triangular R (r, r) and b (r, B)."""
-    triangle, lower = _by_columns(upper)
-    x, _ = lapack.dtrtrs(triangle, np.asfortranarray(b), lower=lower, trans=lower)
+    triangle, lower = by_columns(upper)
+    with threads_for(float(upper.size) * b.shape[1]):
+        x, _ = lapack.dtrtrs(triangle, np.asfortranarray(b), lower=lower, trans=lower)
     return x
 
 
 def transpose_solve_upper(upper: FloatArray, b: FloatArray) -> FloatArray:
     """R⁻ᵀ b for an upper triangular R (r, r) and b (r, B)."""
-    triangle, lower = _by_columns(upper)
-    x, _ = lapack.dtrtrs(triangle, np.asfortranarray(b), lower=lower, trans=1 - lower)
+    triangle, lower = by_columns(upper)
+    with threads_for(float(upper.size) * b.shape[1]):
+        x, _ = lapack.dtrtrs(triangle, np.asfortranarray(b), lower=lower, trans=1 - lower)
     return x
 
 
@@ -98,13 +106,6 @@ def product_of_upper(one: FloatArray, other: FloatArray) -> FloatArray:
     found[half:, half:] = product_of_upper(one[half:, half:], other[half:, half:])
     np.matmul(one[:half], other[:, half:], out=found[:half, half:])
     return found
-
-
-def _by_columns(upper: FloatArray) -> tuple[FloatArray, int]:
-    """R in Fortran order and 0, or its transpose, which is lower triangular, and 1: whichever needs no copy."""
-    if upper.flags.c_contiguous and not upper.flags.f_contiguous:
-        return upper.T, 1
-    return np.asfortranarray(upper), 0
 
 
 #: `right_solve_upper` solves multiples of so many rows. OpenBLAS has kernels of 4, 8, 12 and 24 columns: with 24 the
@@ -123,10 +124,11 @@ def right_solve_upper(upper: FloatArray, b: FloatArray) -> FloatArray:
     n, r = b.shape
     solved = np.zeros((-(-n // ROWS) * ROWS, r))
     solved[:n] = b
-    triangle, lower = _by_columns(upper)
-    for start in range(0, n, TOGETHER):
-        block = solved[start : start + TOGETHER]
-        block[:] = blas.dtrsm(1.0, triangle, block.T, side=0, lower=lower, trans_a=1 - lower).T
+    triangle, lower = by_columns(upper)
+    with threads_for(float(upper.size) * min(n, TOGETHER)):
+        for start in range(0, n, TOGETHER):
+            block = solved[start : start + TOGETHER]
+            block[:] = blas.dtrsm(1.0, triangle, block.T, side=0, lower=lower, trans_a=1 - lower).T
     return solved[:n]
 
 

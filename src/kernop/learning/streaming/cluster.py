@@ -255,7 +255,7 @@ def _cluster_errors(client: Any) -> Generator[None]:
 def _accumulated(regression: Regression, batches: range) -> Accumulator:
     """What is kept of a chunk."""
     # A worker runs as many tasks at a time as it has threads: each of them has one.
-    with one_thread():
+    with one_thread:
         accumulator = regression.accumulator()
         for k in batches:
             batch = regression.rows.stream[k]
@@ -270,13 +270,13 @@ def _seen(regression: Regression, batches: range) -> tuple[int, int]:
 
 def _moments(work: tuple[Regression, FloatArray | None], batches: range) -> FloatArray:
     regression, c = work
-    with one_thread():
+    with one_thread:
         return regression.moments(c, batches)
 
 
 def _evaluated(work: tuple[Solution, Operator], points: Points) -> FloatArray:
     u, op = work
-    with one_thread():
+    with one_thread:
         return u.apply(op, points, outside="extrapolate")
 
 
@@ -298,11 +298,11 @@ class OnWorkers:
         self._client, self._workers = check_client(client), Workers(client)
 
     def __call__(
-        self, job: Callable[[Any], Iterator[Any]], items: Sequence[Any], shelf: Shelf | None = None, /
+        self, job: Callable[[Any], Iterator[Any]], items: Sequence[Any], numbers: float, shelf: Shelf | None, /
     ) -> list[list[Any]]:
         """What it yields for each item, in their order."""
         if len(items) < LEAST:
-            return threads(job, items, shelf)
+            return threads(job, items, numbers, shelf)
         with self._workers.connected():
             theirs = _shelves(self._client.nthreads(), shelf)
             there = self._workers.send((job, {worker: own.address for worker, own in theirs.items()}))
@@ -327,5 +327,5 @@ def _shelves(workers: Iterable[str], shelf: Shelf | None) -> dict[str, Shelf]:
 def _done(work: tuple[Callable[[Any], Iterator[Any]], Mapping[str, Address]], item: bytes) -> list[Any]:
     job, shelves = work
     mine = shelves.get(import_module("distributed").get_worker().address)
-    with one_thread():
+    with one_thread:
         return [put_there(mine, own) for own in job(pickle.loads(item))]

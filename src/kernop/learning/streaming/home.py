@@ -45,7 +45,7 @@ def chunks_of(regression: Regression) -> list[range]:
 
 def merged(one: Accumulator, other: Accumulator) -> Accumulator:
     """What is kept of the rows of both, which stay as they are."""
-    with one_thread():
+    with one_thread:
         return one.merged(other)
 
 

@@ -13,19 +13,20 @@ class Crew(Protocol):
     """Does a job for each of many items."""
 
     def __call__(
-        self, job: Callable[[Any], Iterator[Any]], items: Sequence[Any], shelf: Shelf | None = None, /
+        self, job: Callable[[Any], Iterator[Any]], items: Sequence[Any], numbers: float, shelf: Shelf | None, /
     ) -> list[list[Any]]:
         """What the job yields for each item, in their order; with a shelf arrays stand there, and are mapped.
 
-        Each value is put there as it comes, while it is still in the caches of its processor.
+        Each value, of about so many numbers, is put there as it comes, while it is still in the caches of its
+        processor.
         """
         ...
 
 
 def threads(
-    job: Callable[[Any], Iterator[Any]], items: Sequence[Any], shelf: Shelf | None = None, /
+    job: Callable[[Any], Iterator[Any]], items: Sequence[Any], numbers: float, shelf: Shelf | None, /
 ) -> list[list[Any]]:
     """The crew of this process."""
     if shelf is None:
-        return in_threads(lambda item: list(job(item)), items)
-    return opened([shelf], in_threads(lambda item: list(map(shelf.put, job(item))), items))
+        return in_threads(lambda item: list(job(item)), items, numbers)
+    return opened([shelf], in_threads(lambda item: list(map(shelf.put, job(item))), items, numbers))

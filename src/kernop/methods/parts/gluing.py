@@ -28,6 +28,7 @@ from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
 from kernop.basics.checks import check_memory
 from kernop.basics.errors import ArgumentError, FloatArray, SingularGramError, fail
+from kernop.basics.linalg import product, threads_for
 from kernop.basics.stored import stored
 from kernop.geometry.cells import Cell
 
@@ -90,9 +91,10 @@ class Group:
             return solve_triangular(upper, q.T @ (scale[:, None] * r), check_finite=False)
         assert self.factor is not None
         lu, pivots, scale = self.factor
-        if transposed:
-            return scale[:, None] * dgetrs(lu, pivots, r, trans=1)[0]
-        return dgetrs(lu, pivots, scale[:, None] * r, overwrite_b=1)[0]
+        with threads_for(2.0 * lu.size * r.shape[1]):
+            if transposed:
+                return scale[:, None] * dgetrs(lu, pivots, r, trans=1)[0]
+            return dgetrs(lu, pivots, scale[:, None] * r, overwrite_b=1)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,11 +296,12 @@ class Merging:
         scale = 1.0 / np.maximum(sizes, 1e-300)
         scaled = np.multiply(scale[:, None], whole[:n, :n], order="F")
         size = float(np.max(np.sum(np.abs(scaled), axis=0)))
-        lu, pivots, _ = dgetrf(scaled, overwrite_a=1)
+        with threads_for(2.0 / 3.0 * n**3):
+            lu, pivots, _ = dgetrf(scaled, overwrite_a=1)
         self._note(lu, size)
         group = replace(group, factor=(lu, pivots.astype(np.intp), scale))
         down, up = group.solve_inner(whole[:n, n:]), whole[n:, :n].copy()
-        return replace(group, down=down, up=up), whole[n:, n:] - up @ down
+        return replace(group, down=down, up=up), whole[n:, n:] - product(up, down)
 
     def _note(self, lu: FloatArray, size: float) -> None:
         """Estimate a condition number from LU factors and the norm of what they are of; raise if it is hopeless."""

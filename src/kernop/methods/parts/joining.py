@@ -101,7 +101,7 @@ def watched(crew: Crew, tick: Tick) -> Crew:
     begun, lock = 0.0, Lock()
 
     def work(
-        job: Callable[[Any], Iterator[Any]], items: Sequence[Any], shelf: Shelf | None = None, /
+        job: Callable[[Any], Iterator[Any]], items: Sequence[Any], numbers: float, shelf: Shelf | None, /
     ) -> list[list[Any]]:
         nonlocal begun
         done = 0
@@ -113,7 +113,7 @@ def watched(crew: Crew, tick: Tick) -> Crew:
                 done += 1
                 tick(begun + 0.5 * (1.0 - begun) * done / len(items), f"{done} of {len(items)}")
 
-        found = crew(told, items, shelf)
+        found = crew(told, items, numbers, shelf)
         begun += 0.5 * (1.0 - begun)
         return found
 

@@ -150,7 +150,8 @@ class Subtrees:
             Package(tuple(leaves[k] for k in own), strengths[own], subtrees[i] if i < len(subtrees) else None)
             for i, own in enumerate(cut)
         ]
-        done = crew(Package.done, packages, shelf)
+        numbers = sum(leaf.numbers for leaf in leaves.values()) / max(1, len(leaves))
+        done = crew(Package.done, packages, numbers, shelf)
         self._merged(cells, [found.pop() for found in done[: len(cells)]])
         pairs = zip(chain(*cut), chain(*done), strict=True)
         return {k: (own.with_arrays_of(leaves[k].skeleton), weights) for k, (own, weights) in pairs}
@@ -161,7 +162,8 @@ class Subtrees:
         subtrees = [Subtree.of(cell, self._parts, self._glue) for cell in cells]
         items = [(own, [maps(k) for k in own.numbers.tolist()]) for own in subtrees]
         if items:
-            self._merged(cells, [group for (group,) in crew(_merged, items, shelf)])
+            numbers = sum(own.size for _, some in items for own in some) / len(items)
+            self._merged(cells, [group for (group,) in crew(_merged, items, numbers, shelf)])
         if not self._solvable:
             raise unglued()
 
