@@ -193,11 +193,34 @@ def test_plain_data():
     """1 for one condition and 0 for the others, and a wave likewise, which is not constant on the boundary."""
     square = ko.Box([0, 0], [2, 1])
     problem = ko.Problem(ko.Equation(lambda u: -ko.laplacian(u), on=square), ko.Dirichlet(on=square.boundary))
-    found = plain_data(problem, frame(problem), waves=True)
+    found = plain_data(problem, frame(problem), jumps=True)
     assert list(found) == ["f = 1", "g = 1", "f = a wave", "g = a wave"]
     assert found["g = 1"] == {"f": 0.0, "g": 1.0}
     assert found["g = a wave"]["f"] == 0.0
     values = found["g = a wave"]["g"](square.boundary.sample(100).x)
     assert values.shape == (100,)
     assert np.ptp(values) > 1.5
-    assert list(plain_data(problem, frame(problem), waves=False)) == ["f = 1", "g = 1"]
+    assert list(plain_data(problem, frame(problem), jumps=False)) == ["f = 1", "g = 1"]
+
+
+def test_plain_data_of_equations_with_fixed_data():
+    """u = 1 solves −Δu = 0, u = 1: only data that vary tell of corners. Vectors have a wave for each component."""
+    square = ko.Box([0, 0], [2, 1])
+    fixed = ko.Equation(lambda u: -ko.laplacian(u), on=square, name="f", data=0.0)
+    problem = ko.Problem(fixed, ko.Dirichlet(on=square.boundary, name="g"))
+    assert list(plain_data(problem, frame(problem), jumps=False)) == ["g = 1", "g = a wave"]
+    elastic = ko.Problem(fixed, ko.Dirichlet(on=square.boundary, name="g"), unknowns={"u": 2})
+    found = plain_data(elastic, frame(elastic), jumps=False)
+    values = found["g = a wave"]["g"](square.boundary.sample(100).x)
+    assert values.shape == (100, 2)
+    assert np.linalg.matrix_rank(np.column_stack([values, np.ones(100)])) == 3
+    for own in (problem, elastic):  # one space is measured by the same
+        measure, T = on_probes(own), ko.learn(own, method=ko.Subspace(60))
+        data = measure.data(T)
+        count = len(measure.unknown)
+        assert measure.unknown == ("g = 1", "g = a wave")
+        assert count == 2
+        of_wave = plain_data(own, frame(own), jumps=False)["g = a wave"]["g"](T.points["g"].x)
+        rows = T.collocated.slices[1]
+        np.testing.assert_allclose(data[rows, -1], np.asarray(of_wave).T.ravel())
+        assert not np.any(data[T.collocated.slices[0], -2:])

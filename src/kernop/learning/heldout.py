@@ -10,7 +10,7 @@ import numpy as np
 
 from kernop.basics.errors import FloatArray
 from kernop.basics.linalg import norms
-from kernop.collocation.ansatz import PLAIN, Ansatz, collocate
+from kernop.collocation.ansatz import PLAIN, Ansatz, collocate, condition_layouts
 from kernop.collocation.cells.lasting import at_time
 from kernop.collocation.data import Input, InputValue, all_values, concrete, inputs_in_advance, real_columns
 from kernop.collocation.functionals import Functionals, Layout
@@ -30,7 +30,7 @@ PERIODS, WIDTHS = (5.0, 3.0, 1.5, 0.75), (0.05, 0.1, 0.2, 0.35)
 #: Local probes.
 BUMPS = 3
 #: The wave that is data where no solution is known: its phase over the domain, less along every further axis.
-PHASE = 4.0
+PHASE, WAVE = 4.0, "a wave"
 #: Errors below this do not count.
 ROUNDING = 1e-13
 
@@ -65,8 +65,8 @@ class OnProbes:
     The probes are smooth random fields of several length scales, waves with a few periods over the shortest side along
     each axis and in all directions, local bumps, and the free waves of the equation (all times the envelope, if the
     method has one). None of them has corner singularities or boundary layers, so the plain data that people try first
-    are solved as well: each condition in turn has data 1, and all others 0. Their truth is not known, but what they
-    change from one operator to a richer one is.
+    are solved as well: each condition in turn has data 1, and a wave where these tell too little (`waves_tell_more`);
+    all others have 0. Their truth is not known, but what they change from one operator to a richer one is.
 
     Arguments:
         rows: the conditions at some points, of which the free waves are sought; None collocates them.
@@ -86,7 +86,9 @@ class OnProbes:
             f"smooth solutions, up to {PERIODS[level]:g} periods over the shortest side, "
             f"bumps down to {WIDTHS[level]:g} of it"
         )
-        self.unknown = tuple(f"{name} = 1" for name in problem.inputs)
+        self._wavy = _wavy(problem) if waves_tell_more(problem) else ()
+        self._frame = frame
+        self.unknown = (*(f"{name} = 1" for name in problem.inputs), *(f"{name} = {WAVE}" for name in self._wavy))
         inside = interior(problem, HELD_OUT // 2, seed + 1)
         rims = [c.on for c in problem.conditions if c.on.intrinsic_dim < top_dimension(problem) and not c.integral]
         around = [between(rim, HELD_OUT // 8, seed + 1).x for rim in rims]
@@ -108,6 +110,10 @@ class OnProbes:
         plain = np.zeros((len(rows), len(self.unknown)))
         for k, name in enumerate(self._problem.inputs):
             plain[rows.slices[self._problem.names.index(name)], k] = 1.0
+        for k, name in enumerate(self._wavy, start=len(self._problem.inputs)):
+            number = self._problem.names.index(name)
+            x, parts = operator.points[name].x, rows.layouts[number].parts
+            plain[rows.slices[number], k] = wave(x, self._frame, parts).T.ravel()
         return np.hstack([self._all(rows), plain])
 
     def __call__(self, operator: SolutionOperator) -> Findings:
@@ -186,34 +192,53 @@ class OnBoth:
 Measure = OnProbes | OnInputs | OnBoth
 
 
-def plain_data(problem: Problem, frame: Frame, *, waves: bool) -> dict[str, dict[str, InputValue]]:
-    """Inputs by name: 1 for one condition and 0 for all others, in turn; and so a wave instead of 1, if asked for.
+def waves_tell_more(problem: Problem) -> bool:
+    """Do equations have no data but fixed ones? Then 1 around the domain may have the solution 1, or another that is
+    smooth, which tells nothing of corners. (On a line it does not matter.)
+    """
+    equations = [c for c in problem.conditions if c.on.intrinsic_dim == top_dimension(problem) and not c.integral]
+    return problem.dim > 1 and not problem.timed and all(c.data is not None for c in equations)
 
-    Where coefficients jump, u = 1 for g = 1 tells nothing of them. The wave is for conditions on one number
-    at each point.
+
+def wave(x: FloatArray, frame: Frame, parts: int) -> FloatArray:
+    """A wave for each of some parts of a value, at points x (n, d): (n, parts)."""
+    phase = PHASE / (1.0 + np.arange(len(frame.low))) / (frame.high - frame.low)
+    return np.cos(((np.asarray(x) - frame.low) @ phase)[:, None] + np.arange(parts))
+
+
+def _wavy(problem: Problem) -> tuple[str, ...]:
+    """The inputs whose data differ from point to point."""
+    return tuple(name for name in problem.inputs if not problem[name].integral)
+
+
+def plain_data(problem: Problem, frame: Frame, *, jumps: bool) -> dict[str, dict[str, InputValue]]:
+    """Inputs by name: 1 for one condition and 0 for all others, in turn; and so a wave instead of 1, where that tells
+    more.
+
+    It does where coefficients jump, too, if they are those of one unknown: u = 1 for g = 1 tells nothing of them.
 
     In space and time each is multiplied by s⁴, s from 0 to 1 as time goes by, and all begins with 0: data that do not
     fit each other at the first time have solutions that no polynomial follows.
     """
-    phase = PHASE / (1.0 + np.arange(problem.dim)) / (frame.high - frame.low)
+    kinds = dict(zip(problem.names, condition_layouts(problem, Ansatz(problem.unknowns)), strict=True))
 
-    def wave(x: FloatArray) -> FloatArray:
-        return np.cos((np.asarray(x) - frame.low) @ phase)
+    def waves_for(name: str, x: FloatArray) -> FloatArray:
+        found = wave(x, frame, kinds[name].components or 1)
+        return found[:, 0] if kinds[name].components is None else found
 
     def after_rest(value: InputValue, x: FloatArray) -> FloatArray:
         s = (np.asarray(x)[..., -1] - frame.low[-1]) / (frame.high[-1] - frame.low[-1])
         return s**4 * (value(x) if callable(value) else value)
 
-    shapes: list[tuple[str, InputValue]] = [("1", 1.0)]
-    shapes += [("a wave", wave)] if waves and problem.unknowns.total == 1 else []
     followed = [name for name in problem.inputs if name not in at_time(problem, 0)]
+    shapes: list[tuple[str, str, InputValue]] = [(name, "1", 1.0) for name in followed]
+    if waves_tell_more(problem) or (jumps and problem.unknowns.total == 1):
+        shapes += [(name, WAVE, partial(waves_for, name)) for name in _wavy(problem) if name in followed]
     if problem.timed:
-        shapes = [(f"{word} after rest", partial(after_rest, value)) for word, value in shapes]
+        shapes = [(name, f"{word} after rest", partial(after_rest, value)) for name, word, value in shapes]
     return {
         f"{own} = {word}": {name: value if name == own else 0.0 for name in problem.inputs}
-        for word, value in shapes
-        for own in followed
-        if not (callable(value) and problem[own].integral)
+        for own, word, value in shapes
     }
 
 

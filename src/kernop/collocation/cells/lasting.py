@@ -7,7 +7,7 @@ import numpy as np
 from kernop.basics.errors import ArgumentError, FloatArray, describe, fail
 from kernop.collocation.ansatz import Tabulated
 from kernop.collocation.cells.elliptic import equations_of
-from kernop.geometry import Region, SpaceTime
+from kernop.geometry import Points, Region, SpaceTime
 from kernop.geometry.domain import Domain
 from kernop.language.problem import Problem
 
@@ -31,6 +31,12 @@ def lasting(problem: Problem, x: FloatArray) -> FloatArray:
     """Places (n, d) of space as places of a problem: at a middle time, if it is one in space and time."""
     times = times_of(problem)
     return x if times is None else np.hstack([x, np.full((len(x), 1), 0.5 * sum(times))])
+
+
+def lasting_points(problem: Problem, x: FloatArray, normal: FloatArray) -> Points:
+    """The same with normals (n, d) of space."""
+    places = lasting(problem, x)
+    return Points(places, np.hstack([normal, np.zeros((len(x), places.shape[1] - x.shape[1]))]), problem.timed)
 
 
 def too_brief(region: Region, times: tuple[float, float]) -> str | None:

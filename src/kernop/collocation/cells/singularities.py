@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,14 +15,18 @@ from kernop.collocation.cells.kinks import kinks
 from kernop.collocation.cells.lasting import lasting
 from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.cells.stars import Sectors, Star
+from kernop.collocation.cells.wedges import Tip, powers
 from kernop.geometry.cells import Cells
 from kernop.geometry.clipping import Line, intervals
+from kernop.geometry.corners import PlaneCorners
 from kernop.geometry.domain import Domain
 from kernop.language.ops import itself
 from kernop.language.problem import Problem
 
 #: Nearer to the end of a line, conditions of its neighbour are seen.
 END = 1e-7
+#: Conditions beside a place within a line are looked at so far from it, as a part of the way to the end of the line.
+BESIDE = 1e-3
 
 #: Grid lines go through places if these have at most so many different coordinates along an axis; only then are stars
 #: taken.
@@ -81,8 +85,9 @@ def _with_rates(problem: Problem, pieces: Pieces) -> Singularities:
 def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, FloatArray]:
     """Places at which u is singular in the plane, (k, 2), where it is like r to some power, (k,).
 
-    At a corner of angle ω that is π/ω, or π/(2ω) where values of u are given on one side and something else on the
-    other: Δu = 0 has solutions r^(π/ω) sin(π θ/ω). Where slopes jump on a straight side, u is like r log r.
+    At a corner of angle ω that is π/ω for Laplace's equation, which has solutions r^(π/ω) sin(πθ/ω), or π/(2ω) where
+    values of u are given on one side and its slope on the other; see `wedges` for other equations and conditions. Where
+    slopes jump on a straight side, u is like r log r.
     """
     domain = pieces.whole
     if problem.dim == 1:
@@ -92,19 +97,17 @@ def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, Float
     if domain.dim != 2:
         return np.empty((0, domain.dim)), np.empty(0)
     kinds = _Kinds(problem, domain)
-    mixed = np.array([kinds.mixed_at(x) for x in domain.corners.x], dtype=bool)
-    changes, others = kinds.changes(), kinds.slopes_change()
-    places = [domain.corners.x, changes, others]
-    powers = np.where(mixed, 0.5, 1.0) * np.pi / domain.corners.angle
-    exponents = [powers, np.full(len(changes), 0.5), np.ones(len(others))]
+    tips = [*kinds.corners(domain.corners), *kinds.changes(), *kinds.slopes_change()]
+    on_boundary = np.array([tip.place for tip in tips]).reshape(-1, 2)
     corners = [region.corners.x for region in jumping(pieces)]
     x = np.concatenate([np.empty((0, 2)), *corners, *(kinds.crossed_by(region) for region in jumping(pieces))])
     x = x[np.unique(np.round(x, 12), axis=0, return_index=True)[1]]
     x = x[domain.contains(x)] if len(x) else x
-    known = np.concatenate([*places, x])
+    known = np.concatenate([on_boundary, x])
     found = np.array([exponent_at(problem, pieces, place, known) for place in x])
     # Where a line of jumps meets a straight side at a right angle u is r near it on either side, and then r² log r.
-    return np.concatenate([*places, x]), np.concatenate([*exponents, np.where(np.abs(found - 1.0) < EVEN, 2.0, found)])
+    exponents = powers(problem, tips)
+    return known, np.concatenate([exponents, np.where(np.abs(found - 1.0) < EVEN, 2.0, found)])
 
 
 def jumping(pieces: Pieces) -> list[Domain]:
@@ -143,9 +146,32 @@ class _Kinds:
             found[(found < 0) & condition.on.contains(x)] = k
         return found
 
-    def mixed_at(self, x: FloatArray) -> bool:
-        """Do conditions of two kinds meet at a corner?"""
-        return len({bool(self._values_given(line, t)[0]) for line, t in self._meeting(x)}) > 1
+    def corners(self, corners: PlaneCorners) -> list[Tip]:
+        """The corners of the domain."""
+        found: list[Tip] = []
+        for x, angle in zip(corners.x, corners.angle.tolist(), strict=True):
+            near = list(self._meeting(x))
+            mixed = len({bool(self._values_given(line, t)[0]) for line, t in near}) > 1
+            found.append(self._tip(x, near, (0.5 if mixed else 1.0) * np.pi / angle))
+        return found
+
+    def _tip(self, x: FloatArray, near: Sequence[tuple[Line, FloatArray]], otherwise: float) -> Tip:
+        """A place with some on lines beside it."""
+        at = [line.at(t) for line, t in near]
+        numbers = [int(self._first(line, t)[0]) for line, t in near]
+        return Tip(
+            place=x,
+            x=np.concatenate([np.empty((0, 2)), *(own for own, _ in at)]),
+            normal=np.concatenate([np.empty((0, 2)), *(own for _, own in at)]),
+            conditions=tuple(None if k < 0 else self._around[k] for k in numbers),
+            otherwise=otherwise,
+        )
+
+    def _within(self, line: Line, t: float, otherwise: float) -> Tip:
+        """A place within a line."""
+        step = BESIDE * min(t, 1.0 - t, 0.1) if t < 1.0 else BESIDE
+        near = [(line, np.array([t - step])), (line, np.array([t + step]))]
+        return self._tip(line.at(np.array([t]))[0][0], near, otherwise)
 
     def several_at(self, x: FloatArray) -> bool:
         """Do two conditions that give values of u meet at a corner?"""
@@ -163,32 +189,33 @@ class _Kinds:
                 if np.linalg.norm(end - x) < 1e-9 * self._extent:
                     yield line, np.array([t])
 
-    def changes(self) -> FloatArray:
-        """Places within smooth lines at which the kind of condition changes, (k, 2)."""
-        return self._ends(self._values_given)
+    def changes(self) -> list[Tip]:
+        """Places within smooth lines at which the kind of condition changes."""
+        return [self._within(line, t, 0.5) for line, t in self._ends(self._values_given)]
 
-    def slopes_change(self) -> FloatArray:
-        """Places within smooth lines at which one condition on something else than values follows another, (k, 2)."""
-        found: list[FloatArray] = []
+    def slopes_change(self) -> list[Tip]:
+        """Places within smooth lines at which one condition on something else than values follows another."""
+        found: list[Tip] = []
         for line in self._lines:
             for k, condition in enumerate(self._around):
                 if condition.op is not itself:
                     begins = [a for a, _ in intervals(lambda t, line=line, k=k: self._first(line, t) == k) if a > END]
                     after = [t for t in begins if not self._values_given(line, np.array([t - END]))[0]]
-                    found += [line.at(np.array([t]))[0][0] for t in after]
-        return np.array(found).reshape(-1, 2)
+                    found += [self._within(line, t, 1.0) for t in after]
+        return found
 
     def crossed_by(self, region: Domain) -> FloatArray:
         """Places within smooth lines at which the boundary of a region crosses them, (k, 2)."""
-        return self._ends(lambda line, t: region.height(line.at(t)[0]) < 0.0)
+        ends = self._ends(lambda line, t: region.height(line.at(t)[0]) < 0.0)
+        return np.array([line.at(np.array([t]))[0][0] for line, t in ends]).reshape(-1, 2)
 
-    def _ends(self, holds: Callable[[Line, FloatArray], BoolArray]) -> FloatArray:
-        """Places within smooth lines at which something begins or ends to hold, (k, 2)."""
-        found: list[FloatArray] = []
+    def _ends(self, holds: Callable[[Line, FloatArray], BoolArray]) -> list[tuple[Line, float]]:
+        """Places within smooth lines at which something begins or ends to hold: the line, and its parameter."""
+        found: list[tuple[Line, float]] = []
         for line in self._lines:
             for a, b in intervals(lambda t, line=line: holds(line, t)):
-                found += [line.at(np.array([t]))[0][0] for t in (a, b) if END < t < 1.0 - END]
-        return np.array(found).reshape(-1, 2)
+                found += [(line, t) for t in (a, b) if END < t < 1.0 - END]
+        return found
 
 
 def stars_among(problem: Problem, pieces: Pieces, cells: Cells) -> dict[int, Star]:

@@ -13,7 +13,7 @@ from kernop.basics.progress import Stages
 from kernop.collocation.cells.divisible import pieces_of, supported_pieces
 from kernop.collocation.cells.jumps import broken, fixed_jumps, jumps
 from kernop.collocation.cells.pieces import Pieces
-from kernop.collocation.cells.singularities import singular_places
+from kernop.collocation.cells.singularities import singularities
 from kernop.collocation.squeezed import squeezed
 from kernop.geometry.edges import reentrant
 from kernop.language.conditions import Condition
@@ -143,7 +143,8 @@ def singular(problem: Problem, below: float, jumps: bool = True) -> str | None:
         return _at_edges(pieces, below) if pieces.boxed else None
     if jumps and pieces.parts is not None:
         return "coefficients jump" if problem.dim > 1 else "coefficients jump or bend"
-    places, exponents = singular_places(problem, pieces)
+    around = singularities(problem, pieces)
+    places, exponents = around.places, around.exponents
     if not np.any(exponents < below):
         return None
     worst = int(np.argmin(exponents))

@@ -79,7 +79,7 @@ class Followed:
         self._known = inputs_in_advance(task.problem, inputs) if inputs is not None else None
         self._x = interior(task.problem, INSIDE, task.seed + 1).x
         count = len(self._known) if self._known is not None else 0
-        self._plain = plain_data(task.problem, task.frame, waves=self._jumps)
+        self._plain = plain_data(task.problem, task.frame, jumps=self._jumps)
         self.names = tuple(f"input {k}" for k in range(count)) or tuple(self._plain)
         if self._jumps and not self.names:
             got = "none, where nothing but the first time has data: 1 there does not fit the walls"

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from itertools import cycle
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -298,7 +299,12 @@ class OnWorkers:
         self._client, self._workers = check_client(client), Workers(client)
 
     def __call__(
-        self, job: Callable[[Any], Iterator[Any]], items: Sequence[Any], numbers: float, shelf: Shelf | None, /
+        self,
+        job: Callable[[Any], Iterator[Any]],
+        items: Sequence[Any],
+        numbers: float = inf,
+        shelf: Shelf | None = None,
+        /,
     ) -> list[list[Any]]:
         """What it yields for each item, in their order."""
         if len(items) < LEAST:

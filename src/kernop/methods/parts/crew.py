@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from typing import Any, Protocol
 
 from kernop.basics.linalg import in_threads
@@ -13,7 +14,12 @@ class Crew(Protocol):
     """Does a job for each of many items."""
 
     def __call__(
-        self, job: Callable[[Any], Iterator[Any]], items: Sequence[Any], numbers: float, shelf: Shelf | None, /
+        self,
+        job: Callable[[Any], Iterator[Any]],
+        items: Sequence[Any],
+        numbers: float = inf,
+        shelf: Shelf | None = None,
+        /,
     ) -> list[list[Any]]:
         """What the job yields for each item, in their order; with a shelf arrays stand there, and are mapped.
 
@@ -24,7 +30,7 @@ class Crew(Protocol):
 
 
 def threads(
-    job: Callable[[Any], Iterator[Any]], items: Sequence[Any], numbers: float, shelf: Shelf | None, /
+    job: Callable[[Any], Iterator[Any]], items: Sequence[Any], numbers: float = inf, shelf: Shelf | None = None, /
 ) -> list[list[Any]]:
     """The crew of this process."""
     if shelf is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from threading import Lock
 from typing import Any
 
@@ -101,7 +102,7 @@ def watched(crew: Crew, tick: Tick) -> Crew:
     begun, lock = 0.0, Lock()
 
     def work(
-        job: Callable[[Any], Iterator[Any]], items: Sequence[Any], numbers: float, shelf: Shelf | None, /
+        job: Callable[[Any], Iterator[Any]], items: Sequence[Any], numbers: float = inf, shelf: Shelf | None = None, /
     ) -> list[list[Any]]:
         nonlocal begun
         done = 0
