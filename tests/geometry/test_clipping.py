@@ -46,3 +46,13 @@ def test_intervals_of_a_predicate():
     np.testing.assert_allclose(np.array(found), [[0.0, 0.2], [1 / 3, 0.7]], atol=1e-12)
     assert intervals(lambda t: t > 2) == []
     assert intervals(lambda t: t > -1) == [(0.0, 1.0)]
+
+
+@pytest.mark.parametrize("y", [-0.07, -0.3, -0.011])
+def test_a_short_arc_in_a_large_box_is_seen(y):
+    """It goes from the side of the box to its top, near their corner and far from the middle of the box."""
+    (patch,) = ko.Ball([0, 0], 1).boundary.patches
+    line, top = Line.of(patch), y + 0.006
+    ((first, last),) = line.within(np.array([np.sqrt(1.0 - y**2), y - 0.06]), np.array([1.5, top]))
+    found = np.sort(line.at(np.array([first, last]))[0][:, 1])
+    np.testing.assert_allclose(found, [y, top], atol=1e-6)  # boxes have room for rounding

@@ -160,3 +160,17 @@ def test_what_lies_apart_has_functions_of_its_own(region, interfaces, pieces):
     found = with_interfaces(ko.Problem(equation, ko.Dirichlet(on=square.boundary)))
     assert len(found.cuts) == interfaces
     assert len(subdomains_of(found)) == pieces
+
+
+@pytest.mark.parametrize("other", [100j, -1j, 1e-9 + 2j])
+def test_a_coefficient_that_is_imaginary_on_one_side(other):
+    """Only real parts were compared: of a factor i before the flux nothing was seen but 0."""
+    D = ko.Box([-1, -1], [1, 1])
+    a = ko.Piecewise({ko.Box([-1, -1], [0.2, 1]): 1.0, ko.Box([0.2, -1], [1, 1]): other})
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=D, name="f"), ko.Dirichlet(on=D.boundary, name="g")
+    )
+    exact = lambda x: np.where(x[..., 0] < 0.2, x[..., 0] - 0.2, (x[..., 0] - 0.2) / other)
+    x = D.sample(100, "uniform", seed=5).x
+    u = ko.learn(problem, method=ko.Subspace(250))(0.0, exact)
+    np.testing.assert_allclose(u(x), exact(x), atol=1e-9 * np.max(np.abs(exact(x))))

@@ -113,7 +113,7 @@ class TestLearning:
         plain = ko.learn(problem, budget=700)
         x = SQUARE.sample(400, seed=3).x
         errors = [np.max(np.abs(operator(**inputs)(x) - stripes(x))) for operator in (T, plain)]
-        assert errors[0] < 1e-8 < 1e-2 < errors[1]
+        assert errors[0] < 1e-8 < 5e-3 < errors[1]
         assert str(T.report).startswith("learned by default with axes resolved 16")
         assert plain.report.space == ""
 

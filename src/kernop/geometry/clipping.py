@@ -16,6 +16,8 @@ from kernop.geometry.patch import Patch
 LOOKS: FloatArray = np.unique([*np.linspace(0.0, 1.0, 129), *0.5 ** np.arange(8, 20), *1.0 - 0.5 ** np.arange(8, 20)])
 #: How often it is looked more finely for the nearest point of a line, and steps around that.
 ZOOMS, CLOSER = 12, 0.5 ** np.arange(4, 50)
+#: Of places in a box those near to its middle count more, by so little beside what is outside of it.
+WITHIN = 1e-9
 #: Halvings that find where it leaves.
 HALVINGS = 60
 #: Places by which an interval is cut into sixteen.
@@ -74,7 +76,7 @@ class Line:
         """The intervals of t on which the line lies in a box; those of a segment to rounding."""
         room = SLACK * (high - low)
         if not self.straight:
-            near = self._nearest(0.5 * (low + high))
+            near = self._nearest(low, high)
             found = intervals(lambda t: self._in_box(t, low - room, high + room), near)
             return _joined(found) if self.closed else found
         found = _straight(self.ends[0], self.ends[1], low - room, high + room)
@@ -87,11 +89,16 @@ class Line:
         x = self.at(t)[0]
         return np.all((x >= low) & (x <= high), axis=1) & self.patch.kept(t[:, None])
 
-    def _nearest(self, x: FloatArray) -> float:
-        """The parameter of the point of the line that is nearest to x (2,), by ever finer looks."""
-        t = LOOKS
+    def _nearest(self, low: FloatArray, high: FloatArray) -> float:
+        """The parameter of the point of the line that is nearest to a box, and then to its middle, by ever finer looks.
+
+        A line that enters a large box at a corner is nearer to the middle before and after that.
+        """
+        t, middle = LOOKS, 0.5 * (low + high)
         for _ in range(ZOOMS):
-            best = int(np.argmin(np.sum(np.square(self.at(t)[0] - x), axis=1)))
+            x = self.at(t)[0]
+            outside = np.sum(np.square(x - np.clip(x, low, high)), axis=1)
+            best = int(np.argmin(outside + WITHIN * np.sum(np.square(x - middle), axis=1)))
             t = np.linspace(t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)], 33)
         return float(t[16])
 

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 
 from kernop.basics.checks import check_kind
-from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, OperatorError, describe, fail, naming
+from kernop.basics.errors import (
+    ArgumentError,
+    BoolArray,
+    FloatArray,
+    NumberArray,
+    OperatorError,
+    describe,
+    fail,
+    naming,
+)
 from kernop.basics.precision import eagerly
 from kernop.geometry import Points, Region, SetOperation, SpaceTime
 from kernop.geometry.extents import meet
@@ -193,26 +202,28 @@ def choices(op: Operator, points: Points, name: str) -> list[tuple[Operator, Boo
 def _check_factor(flux: Flux, surface: Region, name: str) -> None:
     """Raise if what multiplies the divergence jumps: a * laplacian(u) does not tell what is continuous."""
     points = surface.sample(FEW)
-    found: list[FloatArray] = []
+    found: list[NumberArray] = []
     for side in sides(surface, points, name):
-        factor = np.ones(len(points))
+        factor = np.ones(len(points), dtype=np.complex128)
         for equation, here in flux.beside(side.near[0], name):
             whole, inner = (_leading(op, side.near[0], name) for op in (equation, flux_of(equation)))
-            factor[here] = np.divide(whole, inner, out=np.ones_like(whole), where=inner != 0.0)[here]
+            here = here & (inner != 0.0)
+            factor[here] = whole[here] / inner[here]
         found.append(factor)
     apart = np.abs(found[0] - found[1]) > SAME * np.maximum(np.abs(found[0]), np.abs(found[1]))
     if np.any(apart):
         row = int(np.argmax(apart))
-        got = f"a factor before div or laplacian that jumps from {found[1][row]:.4g} to {found[0][row]:.4g}"
+        got = f"a factor before div or laplacian that jumps from {_plainly(found[1][row])} to {_plainly(found[0][row])}"
         remedy = "write -div(a * grad(u)), whose flux is a ∂u/∂n, or give flux="
         raise fail(OperatorError, name, got, remedy)
 
 
-def _leading(op: Operator, points: Points, name: str) -> FloatArray:
-    """What an operator of order m makes of (n·(x − x_i))^m / m! at the points, the coefficient along the normal: (n,).
+def _plainly(number: complex) -> str:
+    return f"{number.real:.4g}" if number.imag == 0.0 else f"{number:.4g}"
 
-    Only real parts are looked at.
-    """
+
+def _leading(op: Operator, points: Points, name: str) -> NumberArray:
+    """What an operator of order m makes of (n·(x − x_i))^m / m! at points, the coefficient along the normal: (n,)."""
     with eagerly():
         (form,), _ = linear_forms(op, points, name=name)
         for order in sorted({sum(alpha) for _, alpha in form.terms}, reverse=True):  # lower ones differentiate a
@@ -220,7 +231,7 @@ def _leading(op: Operator, points: Points, name: str) -> FloatArray:
             (table,) = coefficient_values((Unknown(form.dim, form.timed, terms),), points, name)
             if any(np.any(values) for values in table.values()):
                 powers = [np.prod(points.outward ** np.asarray(alpha), axis=1) for _, alpha in table]
-                return np.sum([np.real(own) * power for own, power in zip(table.values(), powers, strict=True)], axis=0)
+                return np.sum([own * power for own, power in zip(table.values(), powers, strict=True)], axis=0)
     return np.zeros(len(points))
 
 

@@ -36,6 +36,8 @@ TRIAL, FEW = 250, 200
 MOST_AXES = 4
 #: At least so many rows for each function, where the points are given or those of a cloud.
 FEWEST_ROWS = 1.8
+#: Residuals that are as large as the data tell nothing more: how large they are depends on rounding.
+UNRESOLVED = 1.0
 
 
 def grown(
@@ -179,7 +181,7 @@ class _Levels:
             self.frame = frame
             found = measure(self.fit(number, placed)).error
             self.stage.say(f"axes {np.round(frame.fineness, 2) if frame.fineness is not None else 1}: {found:.1e}")
-            return found
+            return min(found, UNRESOLVED)
 
         guess = as_data_vary(problem, self.inputs, start, self.task.seed)
         self.frame = followed(start, guess, residual, report.tol)

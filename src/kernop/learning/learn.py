@@ -33,7 +33,7 @@ from kernop.language.problem import Problem
 from kernop.learning.fewer import missed
 from kernop.learning.fixed_data import inputs_to_measure
 from kernop.learning.growing import grown
-from kernop.learning.parts.choosing import in_parts_at_once, in_parts_if_better
+from kernop.learning.parts.choosing import better, in_parts_at_once, in_parts_if_better, one_space_may_do
 from kernop.learning.parts.partitioned import partitioned
 from kernop.learning.refine import Report, ToleranceWarning
 from kernop.learning.streaming import OnWorkers, Passes, read_checkpoint
@@ -132,18 +132,22 @@ def learn(
         if isinstance(chosen, Partition):
             _check_alone(points, kernel, regularization, noise, weights)
             return _examined(partitioned(stated_task, chosen, tol, measured, budget, stage), task, stage)
-        found = in_parts_at_once(stated_task, tol, measured, budget, stage) if free else None
-        if found is not None:
-            return _examined(found, task, stage)
-        _warn_of_jumps(problem)
-        _warn_of_thin(problem)
+        parts = in_parts_at_once(stated_task, tol, measured, budget, stage) if free else None
+        if parts is not None and not one_space_may_do(parts):
+            return _examined(parts, task, stage)
+        if parts is None:
+            _warn_of_jumps(problem)
+            _warn_of_thin(problem)
         if tol is None and not task.open(chosen):
             known = () if inputs is None or passes is None else inputs_in_advance(problem, inputs)
             return _once(task, chosen, points, stage, known, passes)
-        found = grown(task, chosen, points, tol, measured, budget, stage, in_parts)
+        if parts is None:
+            found = grown(task, chosen, points, tol, measured, budget, stage, in_parts)
+        else:
+            found = better(parts, grown(task, chosen, points, tol, measured, budget, stage, lambda own, _: own))
         if not isinstance(found.method, Partition):
             _warn_between_functions(found, task.frame)
-        return _examined(found, task, stage)
+        return _examined(found, task, stage, by_default=free and not problem.timed)
 
 
 def _task(
@@ -173,14 +177,14 @@ def _task(
     )
 
 
-def _examined(operator: SolutionOperator, task: Task, stage: Stages) -> SolutionOperator:
+def _examined(operator: SolutionOperator, task: Task, stage: Stages, *, by_default: bool = False) -> SolutionOperator:
     """The operator with what is doubtful whatever the data, which is said to the caller of `learn`."""
     with stage("examine"):
         if isinstance(operator.method, Partition):
             found = diagnosed(task, operator)
         else:
             found = replace(operator.diagnosis, stability=task.stability(operator.collocated, operator.ansatz))
-    _warn(found, operator.report, level=4, prior=states_noise(task.problem))
+    _warn(found, operator.report, level=4, prior=states_noise(task.problem), by_default=by_default)
     return replace(operator, diagnosis=found)
 
 
@@ -223,10 +227,14 @@ def _passes(method: Method, checkpoint: Any, client: Any) -> Passes | None:
     return None
 
 
-def _warn(found: Diagnosis, report: Report | None, level: int, prior: bool) -> None:
+def _warn(found: Diagnosis, report: Report | None, level: int, prior: bool, by_default: bool = False) -> None:
     """Say what is doubtful, to the caller of `learn`, so many calls above this one.
 
     What the conditions do not see is no news where sensors were stated, and a prior, whose band tells it.
+
+    Arguments:
+        by_default: was it left to us how to meet a tolerance? Then it is said if constant data miss it. (In space and
+            time they do not fit each other at the first moment.)
     """
     ill_posed = found.stability is not None and found.stability.ill_posed and not prior
     if ill_posed:
@@ -236,6 +244,12 @@ def _warn(found: Diagnosis, report: Report | None, level: int, prior: bool) -> N
         warnings.warn(text, AccuracyWarning, stacklevel=level)
     if report is not None and report.asked and not report.met:
         warnings.warn(str(report), ToleranceWarning, stacklevel=level)
+    if report is not None and report.asked and report.met and report.missed and by_default:
+        text = (
+            f"{report}: data that are constant or a wave miss what smooth solutions meet, at corners, in layers or at "
+            "jumps"
+        )
+        warnings.warn(text, ToleranceWarning, stacklevel=level)
     poor = {} if report is None or report.asked else report.poorly(COARSE)
     if poor:
         missed = ", ".join(f"{name} by about {e:.0e}" for name, e in poor.items())

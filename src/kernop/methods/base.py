@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from kernop.basics.errors import ArgumentError, FloatArray, IntArray, KernopError, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, IntArray, KernopError, fail
 from kernop.basics.fitting import check_least, check_positive
 from kernop.basics.progress import Tick
 from kernop.collocation.ansatz import PLAIN, Ansatz
@@ -146,6 +146,10 @@ class Factorisation(ABC):
     @abstractmethod
     def factors(self, e: FloatArray) -> tuple[FloatArray, ...]:
         """e C for e of shape (M, L), as matrices whose product it is: (M, N), or (M, r) and (r, N)."""
+
+    def told_at(self, x: FloatArray) -> BoolArray:
+        """Places (n, d) at which what is left of equations tells of the solution: all, (n,)."""
+        return np.ones(len(x), dtype=bool)
 
     def leverages(self, rows: Functionals) -> FloatArray:
         """How much the solution at each point follows the datum there: the diagonal of S in P û = S h, (N,).

@@ -17,7 +17,7 @@ from kernop.collocation.data import Input, InputValue, all_values, concrete, lis
 from kernop.collocation.rows import StreamedRows
 from kernop.kernels import Kernel
 from kernop.methods import Answer, Method, Partition
-from kernop.operators.between import beyond_noise, left_between, left_of_terms
+from kernop.operators.between import beyond_noise, left_between, left_in_parts, left_of_terms
 from kernop.operators.march import MarchedSolution, march
 from kernop.operators.report import Report
 from kernop.operators.solution import Solution, answered, solution_of
@@ -29,6 +29,10 @@ PROMISE, PENALISED = 1e-3, 0.1
 BETWEEN = 0.05
 #: The part of their terms that equations in space and time may leave, where more than a part of the promise is left.
 UNBALANCED, LITTLE = 0.5, 0.1
+BETWEEN_POINTS = (
+    "{:.1e} of the data unsatisfied between the points of T, where it meets them at the points: the data vary faster "
+    "than the points are dense, or there are too few points for so many functions"
+)
 UNRESOLVED = (
     "{:.0%} of the terms of its equations between the points of T: u changes faster than the space resolves, as where "
     "the first time is forgotten within a small part of all; learn on a shorter time, for T.march"
@@ -162,18 +166,18 @@ class Answering(Learned):
                     "contradict each other"
                 )
         counts, parted = self.counts, isinstance(self.method, Partition)
-        if self.noise is not None or counts is None or parted or not isinstance(u, Solution):
+        if self.noise is not None or counts is None or not isinstance(u, Solution):
             return ""
+        if parted:
+            left = left_in_parts(self, u, max(BETWEEN, self.promise))
+            return BETWEEN_POINTS.format(left) if left else ""
         weights = {name: weight * counts[name] for name, weight in self.weights.items()}
         left = left_between(self, u, weights)
         if not left > max(BETWEEN, self.promise):
             exact = not self.factorisation.penalised
             left = left_of_terms(self, u, weights, LITTLE * self.promise) if exact else 0.0
             return "" if left <= UNBALANCED else UNRESOLVED.format(left)
-        return (
-            f"{left:.1e} of the data unsatisfied between the points of T, where it meets them at the points: the data "
-            "vary faster than the points are dense, or there are too few points for so many functions"
-        )
+        return BETWEEN_POINTS.format(left)
 
     @property
     def _noise_norm(self) -> float:

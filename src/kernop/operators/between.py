@@ -12,6 +12,7 @@ import numpy as np
 
 from kernop.basics.errors import FloatArray, KernopError
 from kernop.basics.frozen import Kept
+from kernop.basics.linalg import norms
 from kernop.collocation.ansatz import condition_functionals
 from kernop.collocation.data import concrete, real_columns, values_at
 from kernop.collocation.functionals import Block, Functionals
@@ -25,6 +26,8 @@ from kernop.trust.estimates import Learned
 MISSED, FEWEST = 3.0, 4
 #: Points of each condition, and the seed of those that no operator has.
 NUMBER, SEED = 120, 7919
+#: Points of an equation at which parts are asked: they have few functions each, and meet data at their own points.
+IN_PARTS = 3000
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +40,7 @@ class _Fresh:
 
 
 _kept: Kept[Factorisation, tuple[_Fresh, ...]] = Kept()
+_kept_in_parts: Kept[Factorisation, list[tuple[_Fresh, Functionals]]] = Kept()
 _kept_terms: Kept[Factorisation, Functionals] = Kept()
 
 
@@ -75,6 +79,50 @@ def left_of_terms(learned: Learned, u: Solution, weights: Mapping[str, float], l
     terms = u.function.apply(_kept_terms.of(learned.factorisation, lambda: _terms(equations)))
     size = np.sum(np.square(terms), axis=0)
     return float(np.max(np.where(told, np.sqrt(sum(missed) / np.where(size > 0.0, size, np.inf)), 0.0)))
+
+
+def left_in_parts(learned: Learned, u: Solution, enough: float) -> float:
+    """‖P u − h‖ of an equation, as a part of ‖h‖ and of ‖φ_α ∂^α u‖ over all its terms, at points that no part has.
+
+    The worst of several inputs, and of those equations whose data are functions; parts at singularities tell nothing.
+
+    Arguments:
+        enough: 0 stands for less than this.
+    """
+    given, worst = _given(learned, u), 0.0
+    if u.paired or learned.problem.timed or not any(callable(value) for value in given.values()):
+        return 0.0
+    for own, terms in _kept_in_parts.of(learned.factorisation, lambda: _fresh_in_parts(learned)):
+        value, (layout,) = given[own.condition.name], own.rows.layouts
+        try:
+            values = values_at(own.condition, value, own.points, layout) if callable(value) else None
+        except KernopError:  # a function that is not finite there
+            continue
+        if values is None:
+            continue
+        h = real_columns(layout.rows(concrete(own.condition.name, values)))
+        left, sizes = norms(u.function.apply(own.rows) - h), norms(h)
+        if np.any(left > enough * sizes):
+            sizes = np.maximum(sizes, norms(u.function.apply(terms)))
+            found = float(np.max(left / np.where(sizes > 0.0, sizes, np.inf)))
+            worst = max(worst, found if found > enough else 0.0)
+    return worst
+
+
+def _fresh_in_parts(learned: Learned) -> list[tuple[_Fresh, Functionals]]:
+    """The equations at fresh points, and their terms alone."""
+    found: list[tuple[_Fresh, Functionals]] = []
+    for condition in learned.problem.conditions:
+        if condition.on.intrinsic_dim < learned.problem.dim or condition.integral or not condition.on.known:
+            continue
+        try:
+            points = condition.on.sample(IN_PARTS, "halton", SEED)
+            points = points[learned.factorisation.told_at(points.x)]
+            own = _Fresh(condition, points, condition_functionals(condition, points, learned.ansatz))
+            found.append((own, _terms([own])))
+        except KernopError:
+            continue
+    return found
 
 
 def _given(learned: Learned, u: Solution) -> dict[str, object]:

@@ -1,9 +1,12 @@
 """Parts are chosen where no smooth space is good, and only there; what they miss is told."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import kernop as ko
+from kernop.collocation.cells.divisible import pieces_of
+from kernop.collocation.cells.singularities import singularities
 from kernop.learning.parts import partitioned
 from kernop.learning.parts.choosing import ROUGH, _between, singular
 from kernop.methods.parts.glued import PartsFactorisation
@@ -190,3 +193,59 @@ def test_an_oblique_condition_takes_parts_by_default():
     assert in_parts(T)
     assert "because u is like r^0.20 at x = [0. 0.]" in str(T.report)
     assert np.max(np.abs(T(g=exact)(x) - exact(x))) < 2e-5
+
+
+def test_lines_of_jumps_that_end_on_a_curve():
+    """A quadrant of conductivity 10 in a disk, r^0.73 exactly: parts failed, and one space was wrong by 5 %."""
+    corner, k, disk = np.array([0.13, 0.07]), 10.0, ko.Ball([0, 0], 1)
+    power = 0.7316917786997524  # of k sin(απ/4) cos(3απ/4) + cos(απ/4) sin(3απ/4) = 0
+    assert abs(k * np.tan(0.25 * power * np.pi) + np.tan(0.75 * power * np.pi)) < 1e-8
+    outside = np.cos(0.25 * power * np.pi) / np.cos(0.75 * power * np.pi)
+
+    def exact(x):
+        y = np.asarray(x) - corner
+        angle = np.abs(np.mod(np.arctan2(y[..., 1], y[..., 0]) - 0.25 * np.pi + np.pi, 2.0 * np.pi) - np.pi)
+        around = np.where(angle < 0.25 * np.pi, np.cos(power * angle), outside * np.cos(power * (np.pi - angle)))
+        return np.hypot(y[..., 0], y[..., 1]) ** power * around
+
+    x = disk.sample(300, "uniform", seed=5).x
+    for region in (ko.Box(corner, corner + 5.0), ko.Box(corner, corner + 5.0) & disk):
+        a = ko.Piecewise({region: k}, otherwise=1.0)
+        problem = ko.Problem(
+            ko.Equation(lambda u, a=a: -ko.div(a * ko.grad(u)), on=disk, name="f"),
+            ko.Dirichlet(on=disk.boundary, name="g"),
+        )
+        T = ko.learn(problem, tol=1e-4)
+        assert T.report.met
+        assert in_parts(T)
+        assert np.max(np.abs(T(0.0, exact)(x) - exact(x))) < 1e-5
+
+
+@pytest.mark.parametrize("left", [-0.1, -1.0 / 3.0])
+def test_strips_that_end_on_a_curve(left):
+    """Grid lines through places where a line of jumps meets a circle are on that line, to the bit."""
+    disk = ko.Ball([0, 0], 1)
+    a = ko.Piecewise({ko.Box([left, -5], [0.13, 5]): 10.0}, otherwise=1.0)
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=disk, name="f"), ko.Dirichlet(on=disk.boundary, name="g")
+    )
+    places = singularities(problem, pieces_of(problem)).places
+    assert set(places[:, 0].tolist()) == {left, 0.13}
+    T = ko.learn(problem, method=ko.Partition(cells=2, degree=9))
+    x = disk.sample(200, "uniform", seed=5).x
+    smooth = lambda x: jnp.sin(x[..., 1])  # a ∂u/∂x is 0, so u and its flux are continuous
+    f = lambda x: jnp.where((x[..., 0] > left) & (x[..., 0] < 0.13), 10.0, 1.0) * jnp.sin(x[..., 1])
+    assert np.max(np.abs(T(f, smooth)(x) - np.sin(x[:, 1]))) < 1e-6
+
+
+def test_a_tolerance_that_constant_data_miss_is_said(monkeypatch):
+    """Where one space meets a tolerance on smooth solutions, and parts cannot be made."""
+
+    def cannot(*_, **__):
+        raise ko.errors.ArgumentError("method: no parts")
+
+    monkeypatch.setattr("kernop.learning.parts.choosing.partitioned", cannot)
+    with pytest.warns(ko.ToleranceWarning, match="tolerance met.*constant data: f = 1"):
+        T = ko.learn(poisson(SQUARE), tol=1e-8)
+    assert T.report.met
+    assert T.report.missed

@@ -46,6 +46,9 @@ LEFT_ON_A_LINE = 0.1
 UNGRADED, RATES = (2.0**-8, 2.0**-5), (4.0, 4.0 / 3.0)
 #: Coordinates that differ by less than this part of the extent are the same.
 SAME = 1e-12
+#: Rows of cells between a curve's end and a line through a place that are narrower than this part of the extent are as
+#: wide as that one; places that are nearer to the end than the last of these are on it.
+NARROW, ROOM, NEXT = 2.0**-4, 0.25, 1e-9
 #: Where else cells are cut if a line, also after so many halvings, would be nearer to a curve than this part.
 CUTS, HALVINGS, CLEAR = (0.38, 0.62, 0.45, 0.55, 0.3, 0.7), 4, 0.05
 #: A place touches at most so many boxes of a grid; others may be outside of the domain.
@@ -118,7 +121,7 @@ def _graded(
     for j in range(domain.dim if len(places) else 0):
         through = places[_telling(places[:, j], exponents, ASIDE * float(high[j] - low[j])), j]
         if len(np.unique(np.round(through, 12))) <= LINES:
-            marks[j] = np.concatenate([marks[j], through])
+            marks[j] = _with_room(np.concatenate([marks[j], through]))
     kept = lines = grid_lines(marks)
     longest = max(float(own[-1] - own[0]) for own in lines) / number
     lines = [filled(own, longest) for own in lines]
@@ -155,6 +158,21 @@ def _graded(
     if domain.dim == 3:
         return cells, frozen(EdgesOnGrid.of(domain, lines).middles() if edged else places)
     return _at_all_times(cells, places[(levels >= DEEP) | stars], times)
+
+
+def _with_room(marks: FloatArray) -> FloatArray:
+    """Grid lines, the first two of which bound the domain, with these further out if the next ones are near them.
+
+    Between the end of a curve and a place beside it, as where a line of jumps meets a circle, cells would be thin.
+    """
+    (low, high), inner = marks[:2], marks[2:]
+    extent = high - low
+    beside = [own[own > NEXT * extent] for own in (inner - low, high - inner)]
+    if all(len(own) == len(inner) and len(own) for own in beside):
+        missing = [max(0.0, ROOM * extent - float(np.min(own))) for own in beside]
+        short = [gap if float(np.min(own)) < NARROW * extent else 0.0 for gap, own in zip(missing, beside, strict=True)]
+        return np.concatenate([[low - short[0], high + short[1]], inner])
+    return marks
 
 
 def _parted(lines: FloatArray, stars: FloatArray, deep: FloatArray) -> FloatArray:

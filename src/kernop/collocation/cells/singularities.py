@@ -16,6 +16,7 @@ from kernop.collocation.cells.lasting import lasting
 from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.cells.stars import Sectors, Star
 from kernop.collocation.cells.wedges import Tip, powers
+from kernop.geometry import Box
 from kernop.geometry.cells import Cells
 from kernop.geometry.clipping import Line, intervals
 from kernop.geometry.corners import PlaneCorners
@@ -27,6 +28,8 @@ from kernop.language.problem import Problem
 END = 1e-7
 #: Conditions beside a place within a line are looked at so far from it, as a part of the way to the end of the line.
 BESIDE = 1e-3
+#: Coordinates that differ by less than this part of the extent differ by rounding.
+ROUNDING = 1e-11
 
 #: Grid lines go through places if these have at most so many different coordinates along an axis; only then are stars
 #: taken.
@@ -101,6 +104,7 @@ def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, Float
     on_boundary = np.array([tip.place for tip in tips]).reshape(-1, 2)
     corners = [region.corners.x for region in jumping(pieces)]
     x = np.concatenate([np.empty((0, 2)), *corners, *(kinds.crossed_by(region) for region in jumping(pieces))])
+    x = _on_sides(x, pieces)
     x = x[np.unique(np.round(x, 12), axis=0, return_index=True)[1]]
     x = x[domain.contains(x)] if len(x) else x
     known = np.concatenate([on_boundary, x])
@@ -108,6 +112,18 @@ def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, Float
     # Where a line of jumps meets a straight side at a right angle u is r near it on either side, and then r² log r.
     exponents = powers(problem, tips)
     return known, np.concatenate([exponents, np.where(np.abs(found - 1.0) < EVEN, 2.0, found)])
+
+
+def _on_sides(x: FloatArray, pieces: Pieces) -> FloatArray:
+    """Places (k, 2) that are next to sides of boxes at which coefficients jump, on them: else grid lines through such a
+    place would leave a strip of rounding between themselves and the side.
+    """
+    extent = float(np.max(np.subtract(*pieces.whole.bounds[::-1])))
+    boxes = [leaf for region in (pieces.whole, *jumping(pieces)) for leaf in region.leaves if isinstance(leaf, Box)]
+    found = x.copy()
+    for side in (side for box in boxes for side in box.bounds):
+        found = np.where(np.abs(found - side) < ROUNDING * extent, side, found)
+    return found
 
 
 def jumping(pieces: Pieces) -> list[Domain]:
@@ -207,7 +223,12 @@ class _Kinds:
     def crossed_by(self, region: Domain) -> FloatArray:
         """Places within smooth lines at which the boundary of a region crosses them, (k, 2)."""
         ends = self._ends(lambda line, t: region.height(line.at(t)[0]) < 0.0)
-        return np.array([line.at(np.array([t]))[0][0] for line, t in ends]).reshape(-1, 2)
+        found: list[FloatArray] = []
+        for line, t in ends:
+            beside = region.height(line.at(np.array([max(0.0, t - BESIDE), t + BESIDE]))[0])
+            if np.min(np.abs(beside)) > ROUNDING * self._extent and beside[0] * beside[1] < 0.0:  # else it is along it
+                found.append(line.at(np.array([t]))[0][0])
+        return np.array(found).reshape(-1, 2)
 
     def _ends(self, holds: Callable[[Line, FloatArray], BoolArray]) -> list[tuple[Line, float]]:
         """Places within smooth lines at which something begins or ends to hold: the line, and its parameter."""

@@ -65,6 +65,21 @@ def in_parts_at_once(
     return replace(found, report=replace(found.report, space=f"{found.report.space}, because {reason}"))
 
 
+def one_space_may_do(parts: SolutionOperator) -> bool:
+    """Have parts missed a tolerance where coefficients jump, and u has no singular places? Then one space for each side
+    may do: a ring of a hundredth of its radius takes thousands of parts.
+    """
+    report, problem = parts.report, parts.problem
+    asked = report is not None and report.asked and not report.met and not problem.timed
+    return asked and problem.unknowns.total == 1 and singular(problem, ROUGH, jumps=False) is None
+
+
+def better(parts: SolutionOperator, other: SolutionOperator) -> SolutionOperator:
+    """Which of two has the smaller error, as it is measured or estimated."""
+    one, two = parts.report, other.report
+    return other if one is not None and two is not None and _worst(two) < _worst(one) else parts
+
+
 def _between(problem: Problem) -> str | None:
     """Why one space for each piece between jumps is not enough in the plane, in words; None if it is."""
     if problem.dim != 2 or problem.timed or isinstance(supported_pieces(problem), str):

@@ -18,7 +18,6 @@ from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.cells.singularities import jumping
 from kernop.collocation.data import inputs_in_advance
 from kernop.collocation.sampling import interior
-from kernop.geometry.domain import Domain
 from kernop.geometry.edges import made_of_boxes
 from kernop.language.ops import itself
 from kernop.language.problem import Problem
@@ -44,8 +43,6 @@ CONTRADICT, BESIDE_THESE = 1e-2, 1e-3
 GRADED, LEAK = 0.1, (1e-15, 1e-10)
 #: An unknown counts as zero if it is less than this part of what is natural beside others.
 VANISHING = 1e-3
-#: Corners that are nearer to each other, as a part of the extent, are the same.
-SAME = 1e-9
 
 
 def space_on_parts(operator: SolutionOperator) -> PartsSpace:
@@ -84,7 +81,7 @@ class Followed:
         if self._jumps and not self.names:
             got = "none, where nothing but the first time has data: 1 there does not fit the walls"
             raise fail(ArgumentError, "inputs", got, "give some that do, or Partition(cells=…) without tol")
-        self.slanted = pieces.dim == 2 and any(bent(own, pieces.whole) for own in jumping(pieces))
+        self.cut = pieces.dim == 2 and any(not made_of_boxes(own) for own in jumping(pieces))
         self._fresh = self._known is None
         self.fluxes = flux_error(task.problem, pieces, self._x)
 
@@ -158,15 +155,6 @@ def flux_error(problem: Problem, pieces: Pieces, x: FloatArray) -> float:
             grounded[pieces.which(condition.on.sample(INSIDE).x)] = True
     held = held_by(problem, pieces, grounded, float(np.min(a)))
     return LEAK[pieces.dim > 1] * float(np.max((a / held[which])[~grounded[which]], initial=0.0))
-
-
-def bent(region: Domain, whole: Domain) -> bool:
-    """Has a region that is not made of boxes corners that are none of the whole domain?"""
-    if made_of_boxes(region):
-        return False
-    apart = np.linalg.norm(region.corners.x[:, None] - whole.corners.x, axis=2)
-    extent = float(np.max(np.subtract(*whole.bounds[::-1])))
-    return bool(np.any(np.min(apart, axis=1, initial=np.inf) > SAME * extent))
 
 
 def _relative_by_parts(

@@ -58,6 +58,8 @@ GOAL, ENOUGH = 1e-9, 3e7
 #: The estimated error is the change from the level before times the rate at which changes fall, at least so much: a
 #: lucky one says nothing of other data; and this. From a change of more than the last part of u no rate is seen …
 RATE, SAFETY, UNSEEN = 0.1, 2.0, 0.1
+#: What is aimed at, as a part of what was, where operators of other cells do not agree.
+AGAIN = 0.03
 #: Where coefficients are not smooth in parts errors fall like the size of these, or slower.
 SLOW = 0.5
 #: … nor from a step to fewer than so many times the functions: u changes little there because little is refined.
@@ -147,8 +149,9 @@ def _refined(
     """With cells halved where they are wrong, until what is measured meets the tolerance.
 
     The first operator is coarser in every respect, so that the change to the second tells of degrees and of grading.
-    Where the depth of grading is given, a deeper one is asked in the end what it leaves. Where coefficients jump at
-    corners of lines that cut cells, one of other cells is: levels have the same cells there, and leave the same.
+    Where the depth of grading is given, a deeper one is asked in the end what it leaves. Where coefficients jump on
+    lines that cut cells, one of other cells is, since levels have the same cells there, and leave the same; if it does
+    not agree, a smaller tolerance is aimed at.
     """
     follow = Followed(task, pieces, inputs)
     plan = _planned(task, method, pieces, cells, tol).within(most, task.problem, pieces, method.levels)
@@ -156,7 +159,7 @@ def _refined(
     known: Known = {}
     levels = list[Level]()
     status: Status = "budget"
-    operator, seen, estimates, asked_all = None, None, list[float](), False
+    operator, seen, estimates, asked_all, aim = None, None, list[float](), False, tol
     for step in range(STEPS):
         started = time.perf_counter()
         try:
@@ -173,7 +176,7 @@ def _refined(
         estimates = [max(graded, fluxes, estimate) for estimate in told]
         levels.append(_level(operator, seen, estimates, changes, time.perf_counter() - started))
         stage.say(str(levels[-1]))
-        good = step and max(seen.error, *told, seen.wrong.max() / COARSE_MARK) <= tol
+        good = step and max(seen.error, *told, seen.wrong.max() / COARSE_MARK) <= aim
         bent = bent_parts(operator) if good and not asked_all else None
         asked_all = bent is not None and bool(np.any(bent))
         if bent is not None and asked_all:
@@ -182,15 +185,21 @@ def _refined(
                 break
             continue
         if good:
-            other = _otherwise(method, plan, follow.slanted)
-            if other is not None and np.any(space_on_parts(operator).mosaic.singular):
-                values = _resolved(task, *other, pieces, tol, stage, known, follow).values
-                estimates = list(np.maximum(estimates, SAFETY * np.array(changes_from(seen, values))).tolist())
+            other = _otherwise(method, plan, follow.cut)
+            if other is not None and (follow.cut or np.any(space_on_parts(operator).mosaic.singular)):
+                others = _resolved(task, *other, pieces, aim, stage, known, follow).values
+                estimates = np.maximum(estimates, SAFETY * np.array(changes_from(seen, others))).tolist()
+                levels[-1] = replace(levels[-1], error=max(levels[-1].error, *estimates))
+                finer = _finer(plan, operator, seen, AGAIN * aim, step)
+                fits = step + 1 < STEPS and finer.number(task.problem, pieces, method.levels) <= most
+                if max(estimates) > tol and method.levels is None and fits:
+                    plan, aim = finer, AGAIN * aim
+                    continue
             status = "met" if max(estimates, default=0.0) <= tol else "stagnated"
             break
         if step and (graded > tol or (not asked and _numbers(operator) > ENOUGH)):
             break
-        finer = _finer(plan, operator, seen, tol, step)
+        finer = _finer(plan, operator, seen, aim, step)
         now, then = (own.number(task.problem, pieces, method.levels) for own in (plan, finer))
         same = not plan.varied and now == then  # no change would tell of u
         if step and then > most:
@@ -228,11 +237,15 @@ def _numbers(operator: SolutionOperator) -> int:
     return sum(own.numbers for own in {id(own): own for own in found.locals}.values()) + sum(seen.values())
 
 
-def _otherwise(method: Partition, plan: Plan, slanted: bool) -> tuple[Partition, Plan] | None:
-    """What is asked in the end about errors that are the same on all levels; None if there are none."""
+def _otherwise(method: Partition, plan: Plan, cut: bool) -> tuple[Partition, Plan] | None:
+    """What is asked in the end about errors that are the same on all levels; None if there are none.
+
+    Arguments:
+        cut: do lines on which coefficients jump cut cells?
+    """
     if method.levels is not None:
         return replace(method, levels=method.levels + 1), plan
-    if slanted:
+    if cut:
         return method, replace(plan, cells=plan.cells + ceil(plan.cells / 2), halved=frozenset[Corners]())
     return None
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernop.basics.checks import check_memory
-from kernop.basics.errors import ArgumentError, FloatArray, KernopError, fail
+from kernop.basics.errors import ArgumentError, BoolArray, FloatArray, KernopError, fail
 from kernop.basics.linalg import norms, weighted_norms
 from kernop.collocation.functionals import Functionals
 from kernop.methods.base import Answer, Factorisation
@@ -241,6 +241,9 @@ class PartsFactorisation(Factorisation):
         first = len(self.locals[0].out)
         found[:, self.integrals] -= outgoing[0][first : first + len(self.integrals)].T
         return (found,)
+
+    def told_at(self, x: FloatArray) -> BoolArray:
+        return self._told[self._space.mosaic.locate(x)]
 
     def leverages(self, rows: Functionals) -> FloatArray:
         """The diagonal of S in P û = S h, (N,), with what comes in on seams held fixed: S itself is far too large."""
