@@ -143,7 +143,8 @@ def learned(a: Any, domain: Any = SQUARE, **options: Any) -> tuple[Any, float]:
 
 def row(name: str, T: Any, seconds: float, error: float, against: str) -> list[str]:
     met = "" if T.report is None or not T.report.asked else "met" if T.report.met else "not met"
-    return [name, str(len(T.factorisation.expansion.mosaic.owners)), f"{seconds:.1f}", f"{error:.1e}", against, met]
+    parts = getattr(getattr(T.factorisation.expansion, "mosaic", None), "owners", [0])
+    return [name, str(len(parts)), f"{seconds:.1f}", f"{error:.1e}", against, met]
 
 
 def exactly(name: str, a: Any, exact: Any, domain: Any, **options: Any) -> list[str]:
