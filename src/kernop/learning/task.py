@@ -15,6 +15,7 @@ from kernop.basics.progress import Stages
 from kernop.basics.versions import now
 from kernop.collocation.ansatz import Ansatz, coefficient_mark, collocate, condition_layouts, rows_mark
 from kernop.collocation.batches import StreamPoints, check_whole, stream
+from kernop.collocation.cells.elliptic import Kind, equations_of, kind_of
 from kernop.collocation.data import Input
 from kernop.collocation.functionals import Functionals
 from kernop.collocation.rows import StreamedRows
@@ -30,11 +31,13 @@ from kernop.learning.streaming import Passes
 from kernop.methods import Method, Setting, Subspace
 from kernop.methods.base import envelope_of
 from kernop.methods.parts.crew import Crew, threads
+from kernop.methods.parts.glued import PartsFactorisation
 from kernop.methods.weights import Noise, Weights
 from kernop.operators.operator import SolutionOperator
 from kernop.trust.coverage import open_boundary
 from kernop.trust.diagnosis import Diagnosis
 from kernop.trust.resolution import Roughness, roughness
+from kernop.trust.resonance import by_powers
 from kernop.trust.wellposed import Stability, stability
 
 #: Points of each condition at which it is seen whether its coefficients are the same as before.
@@ -224,7 +227,7 @@ def diagnosed(task: Task, operator: SolutionOperator) -> Diagnosis:
     if known is None or (known.rows != mark and known.mark != _mark(task.problem, known.few)):
         placed = sample(task.problem, None, task.sampling, task.seed)
         ansatz, rows = fitted(task.problem, placed, task.frame)
-        found = Diagnosis(roughness=task.roughness(placed), stability=task.stability(rows, ansatz))
+        found = Diagnosis(roughness=task.roughness(placed), stability=_stability(task, operator, rows, ansatz))
         few = {c.name: placed[c.name][:FEW] for c in task.problem.conditions if not (c.integral or c.across)}
         known = _Seen(few, _mark(task.problem, few), found)
     seen[key] = replace(known, rows=mark)
@@ -235,6 +238,19 @@ def diagnosed(task: Task, operator: SolutionOperator) -> Diagnosis:
         return Diagnosis(known.found.stability, task.roughness(operator.points))
     rough = task.roughness(sample(task.problem, min(operator.n_points, MANY), task.sampling, task.seed))
     return Diagnosis(known.found.stability, rough)
+
+
+def _stability(task: Task, operator: SolutionOperator, rows: Functionals, ansatz: Ansatz) -> Stability:
+    """By smooth functions, and by the operator itself, if it is graded to places at which u is singular."""
+    found, kind = task.stability(rows, ansatz), kind_of(task.problem)
+    equations = [k for k, c in enumerate(task.problem.conditions) if c in equations_of(task.problem)]
+    plain = isinstance(kind, Kind) and task.problem.unknowns.total == 1 and not task.problem.timed
+    tips = isinstance(operator.factorisation, PartsFactorisation) and operator.factorisation.graded
+    if found.ill_posed or not plain or not tips or len(equations) != 1 or operator.ansatz.complex:
+        return found
+    inside = interior(task.problem, INSIDE, task.seed).x
+    own = by_powers(operator.factorisation, operator.collocated, equations[0], inside, task.frame, operator.ansatz)
+    return own if own.ill_posed else found
 
 
 def _mark(problem: Problem, few: Mapping[str, Points]) -> bytes:

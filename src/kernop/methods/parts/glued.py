@@ -242,6 +242,11 @@ class PartsFactorisation(Factorisation):
         found[:, self.integrals] -= outgoing[0][first : first + len(self.integrals)].T
         return (found,)
 
+    @property
+    def graded(self) -> bool:
+        """Are there parts at places where u is singular, in one material?"""
+        return self._space.mosaic.pieces.parts is None and bool(np.any(self._space.mosaic.singular))
+
     def told_at(self, x: FloatArray) -> BoolArray:
         return self._told[self._space.mosaic.locate(x)]
 
