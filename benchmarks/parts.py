@@ -3,8 +3,9 @@
 The unit square, −∇·(a∇u) = f, u = g, with solutions sin(k·x + b) of 20 and of 100 rad per unit; a = exp(x + y), whose
 parts are all alike up to a factor, and a coefficient no two parts of which are. ``jaxhps``, ``fem``, ``growth``,
 ``million``, ``million_space``, ``leaves``, ``workers``, ``sent`` or ``disk`` on the command line run one of them,
-``jaxhps=0`` the first case of its table alone. Seconds are processor time (those of workers are not; with ``wall`` none are), and one thread is
-for all: set OPENBLAS_NUM_THREADS=1 and XLA_FLAGS="--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1".
+``jaxhps=0`` the first case of its table alone. Seconds are processor time (those of workers are not; with ``wall`` none
+are), and one thread is for all: set OPENBLAS_NUM_THREADS=1 and
+XLA_FLAGS="--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1".
 """
 
 from __future__ import annotations
