@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 import pytest
@@ -83,7 +84,9 @@ def test_many_threads_of_python_leave_in_any_order() -> None:
     assert set(numbers()) == {GIVEN}
 
 
-def test_whoever_leaves_last_gives_them_back() -> None:
+@contextmanager
+def another_at_work() -> Iterator[None]:
+    """A context in which another thread of Python asks for one thread of BLAS."""
     inside, leave = threading.Event(), threading.Event()
 
     def stay() -> None:
@@ -92,12 +95,20 @@ def test_whoever_leaves_last_gives_them_back() -> None:
             leave.wait()
 
     other = threading.Thread(target=stay)
-    with one_thread:
-        other.start()
-        inside.wait()
-    assert set(numbers()) == {1}  # the other one is still in it
-    leave.set()
-    other.join()
+    other.start()
+    inside.wait()
+    try:
+        yield
+    finally:
+        leave.set()
+        other.join()
+
+
+def test_whoever_leaves_last_gives_them_back() -> None:
+    with ExitStack() as stack:
+        with one_thread:
+            stack.enter_context(another_at_work())
+        assert set(numbers()) == {1}  # the other one is still in it
     assert set(numbers()) == {GIVEN}
 
 
@@ -126,19 +137,8 @@ def test_jobs_run_in_threads_if_they_are_large_and_nobody_else_works() -> None:
     assert set(in_threads(whose, items, 0.5 * WORTH)) == alone
     with one_thread:  # our own, as in `learn`
         assert {own for own, _ in in_threads(whose, items, 2 * WORTH)}.isdisjoint({here})
-    inside, leave = threading.Event(), threading.Event()
-
-    def stay() -> None:
-        with one_thread:
-            inside.set()
-            leave.wait()
-
-    other = threading.Thread(target=stay)
-    other.start()
-    inside.wait()
-    assert set(in_threads(whose, items, 2 * WORTH)) == alone
-    leave.set()
-    other.join()
+    with another_at_work():
+        assert set(in_threads(whose, items, 2 * WORTH)) == alone
 
 
 @pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])

@@ -246,10 +246,9 @@ def _warn(found: Diagnosis, report: Report | None, level: int, prior: bool, by_d
         warnings.warn(str(report), ToleranceWarning, stacklevel=level)
     if report is not None and report.asked and report.met and report.missed and by_default:
         text = (
-            f"{report}: data that are constant or a wave miss what smooth solutions meet, at corners, in layers or at "
-            "jumps"
+            "data that are constant, or a wave, miss what smooth solutions meet, as at corners, in layers or at jumps"
         )
-        warnings.warn(text, ToleranceWarning, stacklevel=level)
+        warnings.warn(f"{text}: {report}", ToleranceWarning, stacklevel=level)
     poor = {} if report is None or report.asked else report.poorly(COARSE)
     if poor:
         missed = ", ".join(f"{name} by about {e:.0e}" for name, e in poor.items())

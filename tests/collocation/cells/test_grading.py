@@ -127,3 +127,19 @@ class TestManyCorners:
         u = T(1.0, 0.0)
         assert T.report.met
         assert np.max(np.abs(u(x) - u(turned))) < 1e-3 * np.max(u(x))
+
+
+def test_rows_between_the_end_of_a_curve_and_a_line_have_room():
+    """A line of jumps leaves a disk at y = 0.9915, and no cell is as thin as what is above. A box ends at its sides."""
+
+    def cells_around(domain, region):
+        a = ko.Piecewise({region: 10.0}, otherwise=1.0)
+        equation = ko.Equation(lambda u: -ko.div(a * ko.grad(u)), on=domain)
+        problem = ko.Problem(equation, ko.Dirichlet(on=domain.boundary))
+        return cells_of(problem, pieces_of(problem), 2, 1e-4)[0]
+
+    cells = cells_around(ko.Ball([0, 0], 1), ko.Box([0.13, -5], [5, 5]))
+    sides = cells.high - cells.low
+    assert np.max(np.max(sides, axis=1) / np.min(sides, axis=1)) < 8.0
+    cells = cells_around(ko.Box([0, 0], [1, 1]), ko.Box([0.03, 0.03], [0.97, 0.5]))
+    np.testing.assert_array_equal([np.min(cells.low, axis=0), np.max(cells.high, axis=0)], [[0, 0], [1, 1]])

@@ -131,3 +131,17 @@ def test_where_oblique_conditions_follow_each_other() -> None:
     here = np.argmin(np.linalg.norm(around.places - [0.5, 0.0], axis=1))
     np.testing.assert_allclose(around.places[here], [0.5, 0.0], atol=1e-6)
     assert around.exponents[here] == pytest.approx(0.5, rel=1e-6)
+
+
+def test_a_coefficient_that_is_infinite_on_the_axis_is_no_error() -> None:
+    """−u_rr − u_r / r − u_zz = f: no point of T is at r = 0, but places beside the corners are."""
+    over_r = lambda x: 1.0 / x[..., 0]
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.laplacian(u) - over_r * ko.partial(u, 0), on=D, name="f"),
+        ko.Neumann(on=D.face("left"), name="n"),
+        ko.Dirichlet(on=D.face("right", "top", "bottom"), name="g"),
+    )
+    exact = lambda x: np.sin(np.pi * x[..., 1]) * x[..., 0] ** 2
+    f = lambda x: np.pi**2 * exact(x) - 4.0 * np.sin(np.pi * x[..., 1])
+    x = D.sample(100, "uniform", seed=5).x
+    assert np.max(np.abs(ko.learn(problem)(f, 0.0, exact)(x) - exact(x))) < 1e-8

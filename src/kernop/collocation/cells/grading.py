@@ -121,7 +121,7 @@ def _graded(
     for j in range(domain.dim if len(places) else 0):
         through = places[_telling(places[:, j], exponents, ASIDE * float(high[j] - low[j])), j]
         if len(np.unique(np.round(through, 12))) <= LINES:
-            marks[j] = _with_room(np.concatenate([marks[j], through]))
+            marks[j] = np.concatenate([_with_room(domain, marks[j], through, j), through])
     kept = lines = grid_lines(marks)
     longest = max(float(own[-1] - own[0]) for own in lines) / number
     lines = [filled(own, longest) for own in lines]
@@ -160,19 +160,22 @@ def _graded(
     return _at_all_times(cells, places[(levels >= DEEP) | stars], times)
 
 
-def _with_room(marks: FloatArray) -> FloatArray:
-    """Grid lines, the first two of which bound the domain, with these further out if the next ones are near them.
+def _with_room(domain: Domain, ends: FloatArray, through: FloatArray, axis: int) -> FloatArray:
+    """The first and the last grid line along an axis, further out where a curve ends there and a line is near them.
 
-    Between the end of a curve and a place beside it, as where a line of jumps meets a circle, cells would be thin.
+    Between the end of a curve and a place beside it, as where a line of jumps meets a circle, cells would be thin. A
+    domain that has a corner there, as a box has, ends at this line.
     """
-    (low, high), inner = marks[:2], marks[2:]
-    extent = high - low
-    beside = [own[own > NEXT * extent] for own in (inner - low, high - inner)]
-    if all(len(own) == len(inner) and len(own) for own in beside):
-        missing = [max(0.0, ROOM * extent - float(np.min(own))) for own in beside]
-        short = [gap if float(np.min(own)) < NARROW * extent else 0.0 for gap, own in zip(missing, beside, strict=True)]
-        return np.concatenate([[low - short[0], high + short[1]], inner])
-    return marks
+    extent = float(ends[1] - ends[0])
+    if domain.dim != 2 or len(through) == 0:
+        return ends
+    found = ends.copy()
+    for k, outward in ((0, -1.0), (1, 1.0)):
+        curved = np.all(np.abs(domain.corners.x[:, axis] - ends[k]) > NEXT * extent)
+        gap = float(np.min(np.abs(through - ends[k])))
+        if curved and NEXT * extent < gap < NARROW * extent:
+            found[k] += outward * (ROOM * extent - gap)
+    return found
 
 
 def _parted(lines: FloatArray, stars: FloatArray, deep: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernop.basics.errors import FloatArray, NumberArray
+from kernop.basics.errors import FloatArray, KernopError, NumberArray
 from kernop.collocation.cells.elliptic import Kind, Table, condition_tables, equations_of, kind_of, tables_of
 from kernop.collocation.cells.lasting import lasting, lasting_points
 from kernop.geometry import Points
@@ -113,11 +113,17 @@ def powers(problem: Problem, tips: Sequence[Tip]) -> FloatArray:
 
 
 def tensors(problem: Problem, x: FloatArray) -> FloatArray | None:
-    """A at places (n, 2): (n, 2, 2), positive definite; None for equations that are not one real one of this kind."""
+    """A at places (n, 2): (n, 2, 2), positive definite; None for equations that are not one real one of this kind.
+
+    Nor is it known where coefficients are not finite, as 1/r on an axis. That is no error: no point of T is there.
+    """
     kind = kind_of(problem)
     if not isinstance(kind, Kind) or kind.order != 2 or problem.unknowns.total != 1 or len(equations_of(problem)) != 1:
         return None
-    (table,) = tables_of(problem, Points(x, None, problem.timed))
+    try:
+        (table,) = tables_of(problem, Points(x, None, problem.timed))
+    except KernopError:
+        return None
     rest = (0,) * (problem.dim - 2)  # of time
     second, mixed, other = (_term(table, (*alpha, *rest), len(x)) for alpha in ((2, 0), (1, 1), (0, 2)))
     found = np.stack([np.stack([second, 0.5 * mixed], -1), np.stack([0.5 * mixed, other], -1)], -2)
@@ -130,8 +136,13 @@ def tensors(problem: Problem, x: FloatArray) -> FloatArray | None:
 
 
 def slopes(problem: Problem, condition: Condition, points: Points) -> FloatArray | None:
-    """b of conditions b·∇u + c u = g at points, (n, 2), 0 where u alone is given; None for any other condition."""
-    tables = condition_tables(problem, condition, points)
+    """b of conditions b·∇u + c u = g at points, (n, 2), 0 where u alone is given; None for any other condition, or one
+    whose coefficients are not finite there.
+    """
+    try:
+        tables = condition_tables(problem, condition, points)
+    except KernopError:
+        return None
     if len(tables) != 1 or any(sum(alpha) > 1 and np.any(values) for (_, alpha), values in tables[0].items()):
         return None
     rest = (0,) * (problem.dim - 2)
