@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from kernop.geometry import Points, Region
 from kernop.geometry.domain import Domain
 from kernop.geometry.holes import Hole, holes_in
 from kernop.geometry.region import PointSet
+from kernop.geometry.several import Several
 from kernop.language.problem import Problem
 from kernop.language.sides import sides
 
@@ -53,11 +55,23 @@ class Subdomains:
 
         A point that two domains share with their boundaries is in the first of them, as it is for ko.Piecewise.
         """
-        first = np.lexsort(self.inside.T[::-1])[::-1]  # subdomains of the first domains before the others
-        held = _memberships(self.domains, x).astype(np.float64)
-        mine = self.inside[first].astype(np.float64)
+        return self._several.once(self._which, x)
+
+    def _which(self, x: FloatArray) -> IntArray:
+        first, mine = self._ordered
+        held = _memberships(self._several, x).astype(np.float64)
         # Σ |a − b| of zeros and ones is Σ a + Σ b − 2 Σ a b, of which the first is the same for all subdomains.
         return first[np.argmin(np.sum(mine, axis=1) - 2.0 * (held @ mine.T), axis=1)]
+
+    @cached_property
+    def _several(self) -> Several:
+        return Several(self.domains)
+
+    @cached_property
+    def _ordered(self) -> tuple[IntArray, FloatArray]:
+        """Subdomains of the first domains before the others, and which domains each of them lies in."""
+        first = np.lexsort(self.inside.T[::-1])[::-1]
+        return first, self.inside[first].astype(np.float64)
 
 
 def subdomains_of(problem: Problem) -> Subdomains | None:
@@ -68,7 +82,7 @@ def subdomains_of(problem: Problem) -> Subdomains | None:
     inner = [_some(c.on, LOOK) for c in problem.conditions if c.on.intrinsic_dim == problem.dim]
     near = [side.near[0].x for c in problem.conditions if c.across for side in sides(c.on, _some(c.on, LOOK), c.name)]
     x = np.concatenate([*(points.x for points in inner), *near])
-    return Subdomains(domains, _distinct(_memberships(domains, x)))
+    return Subdomains(domains, _distinct(_memberships(Several(domains), x)))
 
 
 def occurring(problem: Problem, domains: tuple[Region, ...]) -> Subdomains:
@@ -87,7 +101,7 @@ def occurring(problem: Problem, domains: tuple[Region, ...]) -> Subdomains:
     x = np.concatenate(
         [*(_some(own, SEARCHED).x for own in inner), x[np.any([own.contains(x) for own in inner], axis=0)]]
     )
-    return Subdomains(domains, _distinct(_memberships(domains, x)))
+    return Subdomains(domains, _distinct(_memberships(Several(domains), x)))
 
 
 def _some(region: Region, number: int) -> Points:
@@ -115,9 +129,9 @@ def by_subdomains(problem: Problem, region: Region) -> list[tuple[Region, float]
     return found
 
 
-def _memberships(domains: tuple[Region, ...], x: FloatArray) -> NDArray[np.int64]:
-    held = [own.holds(x) if isinstance(own, Domain) else own.contains(x) for own in domains]
-    return np.stack(held, axis=1).astype(np.int64)
+def _memberships(domains: Several, x: FloatArray) -> NDArray[np.int64]:
+    """Which of the points x (n, d) lie in which domains, (n, domains) numbers 0 and 1."""
+    return domains.containing(x, exactly=True).T.astype(np.int64)
 
 
 def _distinct(inside: NDArray[np.int64]) -> NDArray[np.int64]:

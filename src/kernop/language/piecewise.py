@@ -28,7 +28,7 @@ from kernop.basics.errors import (
 from kernop.basics.precision import float64
 from kernop.basics.stored import stored
 from kernop.geometry import Region
-from kernop.geometry.domain import Domain
+from kernop.geometry.several import Several
 from kernop.language.functions import Function, values_of_function
 from kernop.language.sides import boundary_of
 
@@ -55,6 +55,7 @@ class Piecewise:
         self.pieces = _read(pieces)
         self.otherwise = None if otherwise is None else _value("otherwise", otherwise)
         _check_apart([region for region, _ in self.pieces])
+        self._several = Several(self.regions)
         self._last: tuple[FloatArray, IntArray] | None = None  # value and derivatives are asked for in turn
 
     @property
@@ -74,19 +75,19 @@ class Piecewise:
         """
         last = self._last
         if last is None or not np.array_equal(last[0], x):
-            last = np.array(x), self._which(np.asarray(x))
+            last = np.array(x), self._several.once(self._which, np.asarray(x))
             self._last = last
         return last[1].copy()
 
     def _which(self, x: FloatArray) -> IntArray:
-        inside = np.stack([region.contains(x) for region in self.regions])
+        inside = self._several.containing(x)
         self._check_overlap(inside, x)
         none = ~np.any(inside, axis=0)
         if self.otherwise is None and np.any(none):
             got = f"{int(none.sum())} of {len(none)} points in none of the regions, the first at {x[none][0]}"
             raise fail(OutsideDomainError, "Piecewise", got, "cover the domain with regions, or give otherwise=")
         # `contains` is tolerant: near a line that two pieces share it is looked more closely on which side a point is.
-        close = np.stack([_holds(region, own, x) for region, own in zip(self.regions, inside, strict=True)])
+        close = inside & self._several.containing(x, exactly=True)
         lost = ~np.any(close, axis=0)
         if self.otherwise is None:
             close[:, lost] = inside[:, lost]
@@ -171,15 +172,6 @@ class Piecewise:
 
 
 _WANTED = "give {region: value}, such as {ko.Box([0, 0], [0.5, 1]): 1.0, ko.Box([0.5, 0], [1, 1]): 10.0}"
-
-
-def _holds(region: Region, inside: BoolArray, x: FloatArray) -> BoolArray:
-    """Which of the points x (n, d) that a region contains does it hold to rounding, as far as it knows, (n,)?"""
-    if not isinstance(region, Domain) or not np.any(inside):
-        return inside
-    found = inside.copy()
-    found[inside] = region.holds(x[inside])
-    return found
 
 
 def _read(pieces: object) -> tuple[tuple[Region, float | complex | Function], ...]:
