@@ -48,6 +48,60 @@ def test_equations_that_need_less():
     assert look(degenerate, ko.Dirichlet(on=box.face("right"))) is None
 
 
+def around_an_axis(equation, axis=()):
+    """A place that is open where something is said on all sides of a square but the left one, or there too."""
+    box = ko.Box([0, 0], [1, 1])
+    held = box.face(*axis, "right", "top", "bottom")
+    return look(ko.Equation(equation, on=box), ko.Dirichlet(on=held))
+
+
+def power(p):
+    return lambda x: x[..., 0] ** p
+
+
+@pytest.mark.parametrize(
+    ("equation", "needed"),
+    [
+        (lambda u: -ko.div(power(1.0) * ko.grad(u)), False),
+        (lambda u: ko.div(power(1.5) * ko.grad(u)), False),
+        (lambda u: -ko.div(power(2.0) * ko.grad(u)) + u, False),
+        (lambda u: -(power(2.0) * ko.laplacian(u)) + u, False),
+        (lambda u: -(power(1.0) * ko.laplacian(u)) - 2.0 * ko.partial(u, 0), False),  # bounded solutions are r⁻¹-free
+        (lambda u: -(power(1.0) * ko.laplacian(u)) - 0.5 * ko.partial(u, 0), True),  # √r is another solution
+        (lambda u: -(power(1.0) * ko.laplacian(u)), True),
+        (lambda u: -(power(1.0) * ko.laplacian(u)) + ko.partial(u, 0), True),  # flows in
+        (lambda u: -ko.div(power(0.5) * ko.grad(u)), True),  # its slope is infinite there
+        (lambda u: -ko.div(ko.grad(u)), True),
+    ],
+)
+def test_a_side_at_which_the_equation_degenerates(equation, needed):
+    """Fichera's criterion: only from outside in does something have to be said there."""
+    place = around_an_axis(equation)
+    assert (place is not None) == needed
+    if needed:
+        assert place[0] == pytest.approx(0.0, abs=1e-9)
+        assert around_an_axis(equation, ["left"]) is None
+
+
+def test_an_equation_in_cylindrical_coordinates_needs_nothing_on_its_axis(recwarn):
+    """−div(r ∇u) = r f for u = exp(−r²) cos z."""
+    box = ko.Box([0, 0], [1, 2])
+    problem = ko.Problem(
+        ko.Equation(lambda u: -ko.div((lambda x: x[..., 0]) * ko.grad(u)), on=box),
+        ko.Dirichlet(on=box.face("right", "top", "bottom")),
+    )
+
+    def exact(x):
+        return np.exp(-(x[..., 0] ** 2)) * np.cos(x[..., 1])
+
+    def f(x):
+        return x[..., 0] * (5.0 - 4.0 * x[..., 0] ** 2) * exact(x)
+
+    x = box.sample(300).x
+    assert np.max(np.abs(ko.learn(problem)(f, exact)(x) - exact(x))) < 1e-9
+    assert not [own for own in recwarn if issubclass(own.category, ko.IllPosedWarning)]
+
+
 @pytest.mark.parametrize("at", [0.0, 0.7])
 def test_on_an_interval_two_numbers_at_one_point_are_enough(at):
     """u″ + u = 0 with u and u′ at one place, an end or not: well-posed, though nothing is said at an end."""

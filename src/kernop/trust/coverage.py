@@ -1,6 +1,7 @@
 """Is something said of u on all of the boundary? An elliptic equation of second order asks for that.
 
-On an interval it does not: there any two numbers determine u, as its value and slope at one point.
+Where it degenerates at the boundary it does not, see `degenerate`; nor on an interval: there any two numbers determine
+u, as its value and slope at one point.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from kernop.basics.errors import FloatArray
 from kernop.collocation.functionals import Block, Functionals
 from kernop.geometry.domain import Domain
 from kernop.language.problem import Problem
+from kernop.trust.degenerate import needs_no_condition
 
 #: Points of the boundary that are looked at, and the part of them that may be missed: ends of pieces to rounding.
 LOOK, MISSED = 1024, 0.01
@@ -29,11 +31,14 @@ def open_boundary(problem: Problem, rows: Functionals) -> FloatArray | None:
     domain, equation = inner[0]
     if not isinstance(domain, Domain) or len(equation.blocks) != 1 or not _elliptic(equation.blocks[0]):
         return None
-    x = domain.boundary.sample(LOOK).x
+    boundary = domain.boundary.sample(LOOK)
+    x, normal = boundary.x, boundary.normal
     around = [c.on for c in problem.conditions if c.on.intrinsic_dim < problem.dim and c.on.known and not c.integral]
     if any(c.paired for c in problem.conditions) or any(not c.on.known for c in problem.conditions):
         return None
     held = np.any([np.zeros(len(x), dtype=bool), *(region.contains(x) for region in around)], axis=0)
+    if np.any(~held) and normal is not None:
+        held[~held] = needs_no_condition(problem, x[~held], normal[~held])
     if np.mean(~held) <= MISSED:
         return None
     free = x[~held]
