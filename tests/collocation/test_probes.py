@@ -83,6 +83,15 @@ def test_random_fields_and_free_waves_together():
     np.testing.assert_array_equal(both.k[9:], free_waves(waves, UNIT[2], 3).k)
 
 
+def test_conditions_on_a_curved_boundary_carry_no_waves():
+    """∂u/∂n + 100u has waves along the circle that are nearly free, 400 rad long; no solution is like these."""
+    disk = ko.Ball([0, 0], 1.0)
+    inside = normal_form(lambda u: -ko.laplacian(u), disk.sample(200))
+    around = normal_form(lambda u: ko.normal_derivative(u) + 100.0 * u, disk.boundary.sample(200))
+    assert np.max(np.linalg.norm(free_waves(around, UNIT[2]).k, axis=-1)) > 100.0
+    assert len(probes_of([inside, around], UNIT[2])) == len(PROBES)
+
+
 def test_oscillations_are_cosines_along_each_axis_and_their_product():
     """In a box of sides 2 and 0.5, so many periods over the shorter one."""
     frame = Frame(np.zeros(2), np.array([2.0, 0.5]), np.array([2.0, 2.0]))

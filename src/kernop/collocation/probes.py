@@ -151,7 +151,7 @@ def resolving(frame: Frame, blocks: Iterable[Block], seed: int = 0) -> Frame:
     """
     if len(frame.units) == 1:
         return frame
-    rows = list(blocks)
+    rows = _of_highest_order(blocks)
     waves = [waves_fineness(frame, block) for block in rows if free_waves(block, frame, seed) is not None]
     finest = np.sqrt(np.max([np.ones(len(frame.units)), *waves], axis=0))
     if not waves:
@@ -211,6 +211,15 @@ def oscillations(frame: Frame, periods: float, seed: int = 0) -> Probes:
 
 def probes_of(blocks: Iterable[Block], frame: Frame, seed: int = 0, lengths: tuple[float, ...] = LENGTHS) -> Probes:
     """Random fields of several length scales, and the free waves of the rows of an equation."""
-    free = (free_waves(block, frame, seed) for block in blocks)
+    free = (free_waves(block, frame, seed) for block in _of_highest_order(blocks))
     parts = [random_probes(frame, seed, lengths), *(own for own in free if own is not None)]
     return Probes(np.concatenate([part.k for part in parts]), np.concatenate([part.b for part in parts]))
+
+
+def _of_highest_order(blocks: Iterable[Block]) -> list[Block]:
+    """Equations among conditions. Of ∂u/∂n + αu on a curved boundary any wave is nearly free that is short beside 1/α
+    and runs along it, and no solution of the equation need be like it.
+    """
+    rows = list(blocks)
+    top = max((block.order for block in rows), default=0)
+    return [block for block in rows if block.order == top]

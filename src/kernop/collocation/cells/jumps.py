@@ -11,6 +11,7 @@ from kernop.geometry import Points, Region
 from kernop.geometry.domain import Domain
 from kernop.language.coefficients import Coefficient
 from kernop.language.conditions import Condition
+from kernop.language.functions import Function
 from kernop.language.ops import SCALAR, differentiated, itself, linear_forms
 from kernop.language.piecewise import Piecewise
 from kernop.language.problem import Problem
@@ -30,6 +31,11 @@ def broken(condition: Condition, unknowns: Unknowns = SCALAR) -> tuple[Piecewise
     return _among(condition, unknowns, _coefficients)
 
 
+def varies(condition: Condition, unknowns: Unknowns = SCALAR) -> bool:
+    """Are functions of the user among the coefficients of a condition?"""
+    return bool(_functions(condition, unknowns, _coefficients))
+
+
 def fixed_jumps(problem: Problem) -> list[Piecewise]:
     """Data of a problem that are fixed and jump between domains of space, where parts can follow them."""
     data = [c.data for c in problem.conditions if isinstance(c.data, Piecewise) and not problem.timed]
@@ -39,13 +45,19 @@ def fixed_jumps(problem: Problem) -> list[Piecewise]:
 def _among(
     condition: Condition, unknowns: Unknowns, coefficients: Callable[..., list[Coefficient]]
 ) -> tuple[Piecewise, ...]:
+    return tuple(own for own in _functions(condition, unknowns, coefficients) if isinstance(own, Piecewise))
+
+
+def _functions(
+    condition: Condition, unknowns: Unknowns, coefficients: Callable[..., list[Coefficient]]
+) -> list[Function]:
+    """The functions of the user in coefficients of a condition, each once."""
     if condition.op is itself or isinstance(condition.op, Tabulated):
-        return ()
+        return []
     with eagerly():
         place = _somewhere.of(condition.on, lambda: condition.on.sample(1))
         found = coefficients(condition.op, place, unknowns, of=condition.of, name=condition.name)
-    pieces = (own for c in found for own in c.functions if isinstance(own, Piecewise))
-    return tuple({id(own): own for own in pieces}.values())
+    return list({id(own): own for c in found for own in c.functions}.values())
 
 
 def _coefficients(op: Operator, points: Points, unknowns: Unknowns, *, of: str | None, name: str) -> list[Coefficient]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
-from kernop.basics.errors import BoolArray, FloatArray, IntArray
+from kernop.basics.errors import BoolArray, FloatArray, IntArray, KernopError
 from kernop.basics.frozen import Kept, frozen
+from kernop.collocation.cells.breaks import breaks
 from kernop.collocation.cells.crossings import EVEN, exponent_at, sectors_around
+from kernop.collocation.cells.elliptic import condition_tables
+from kernop.collocation.cells.jumps import varies
 from kernop.collocation.cells.kinks import kinks
-from kernop.collocation.cells.lasting import lasting
+from kernop.collocation.cells.lasting import lasting, lasting_points
 from kernop.collocation.cells.pieces import Pieces
 from kernop.collocation.cells.stars import Sectors, Star
 from kernop.collocation.cells.wedges import Tip, powers
@@ -21,6 +24,7 @@ from kernop.geometry.cells import Cells
 from kernop.geometry.clipping import Line, intervals
 from kernop.geometry.corners import PlaneCorners
 from kernop.geometry.domain import Domain
+from kernop.language.conditions import Condition
 from kernop.language.ops import itself
 from kernop.language.problem import Problem
 
@@ -100,8 +104,8 @@ def singular_places(problem: Problem, pieces: Pieces) -> tuple[FloatArray, Float
     if domain.dim != 2:
         return np.empty((0, domain.dim)), np.empty(0)
     kinds = _Kinds(problem, domain)
-    tips = [*kinds.corners(domain.corners), *kinds.changes(), *kinds.slopes_change()]
-    on_boundary = np.array([tip.place for tip in tips]).reshape(-1, 2)
+    tips = [*kinds.corners(domain.corners), *kinds.changes(), *kinds.slopes_change(), *kinds.coefficients_jump()]
+    on_boundary = _on_sides(np.array([tip.place for tip in tips]).reshape(-1, 2), pieces)
     corners = [region.corners.x for region in jumping(pieces)]
     x = np.concatenate([np.empty((0, 2)), *corners, *(kinds.crossed_by(region) for region in jumping(pieces))])
     x = _on_sides(x, pieces)
@@ -219,6 +223,34 @@ class _Kinds:
                     after = [t for t in begins if not self._values_given(line, np.array([t - END]))[0]]
                     found += [self._within(line, t, 1.0) for t in after]
         return found
+
+    def coefficients_jump(self) -> list[Tip]:
+        """Places within smooth lines at which coefficients of one condition jump, as by ``jnp.where``."""
+        found: list[Tip] = []
+        for condition in (own for own in self._around if varies(own, self._problem.unknowns)):
+            for line in self._lines:
+                for a, b in intervals(lambda t, line=line, own=condition: self._holds(own, line, t)):
+                    places = self._breaks(condition, line, a, b)
+                    found += [self._within(line, t, 1.0) for t in places if END < t < 1.0 - END]
+        return found
+
+    def _breaks(self, condition: Condition, line: Line, first: float, last: float) -> list[float]:
+        """Where coefficients of a condition jump between two parameters of a line."""
+        t = partial(np.interp, xp=(0.0, 1.0), fp=(first, last))
+        try:
+            return [float(t(s)) for s in breaks(lambda s: self._coefficients(condition, *line.at(t(s))))]
+        except KernopError:  # coefficients that are not finite there
+            return []
+
+    def _holds(self, condition: Condition, line: Line, t: FloatArray) -> BoolArray:
+        first = self._first(line, t)
+        return np.array([*(own is condition for own in self._around), False])[first]
+
+    def _coefficients(self, condition: Condition, x: FloatArray, normal: FloatArray) -> FloatArray:
+        """Those of a condition at places, (n, k), real and imaginary parts."""
+        tables = condition_tables(self._problem, condition, lasting_points(self._problem, x, normal))
+        values = [own * np.ones(len(x)) for table in tables for own in table.values()]
+        return np.stack([part(own) for own in values for part in (np.real, np.imag)], axis=1)
 
     def crossed_by(self, region: Domain) -> FloatArray:
         """Places within smooth lines at which the boundary of a region crosses them, (k, 2)."""
