@@ -24,6 +24,7 @@ from kernop.language.problem import Problem
 from kernop.learning.heldout import OnProbes, plain_data
 from kernop.learning.parts.degrees import slopes
 from kernop.learning.parts.plan import Plan, rings
+from kernop.learning.parts.unseen import missed_between
 from kernop.learning.task import Task
 from kernop.methods import Answer
 from kernop.methods.parts.glued import PartsFactorisation
@@ -56,7 +57,7 @@ def space_on_parts(operator: SolutionOperator) -> PartsSpace:
 class Seen:
     """What is seen of an operator: how wrong it is on known solutions, and others inside, (n, B), with the size of each
     unknown of each solution there, (n, B); and on each part, (P,), with the decay of the solution that is most wrong
-    there, (P,).
+    there, (P,). In ``rough`` parts data of inputs jump, (P,).
     """
 
     error: float
@@ -66,6 +67,7 @@ class Seen:
     sizes: FloatArray
     wrong: FloatArray
     slope: FloatArray
+    rough: BoolArray
 
 
 class Followed:
@@ -92,21 +94,34 @@ class Followed:
         scales = _scales(operator.ansatz)
         values, sizes = np.dstack([flat(u(self._x), scales) for u in answers] or [np.empty((2, 0, 0))])
         misfit = max((float(np.max(u.misfits)) for u in answers if u.misfits is not None), default=0.0)
+        error, measured, rough = 0.0, "", np.zeros(len(space_on_parts(operator).uppers), dtype=bool)
         if self._known is not None or self._jumps:
-            columns = np.hstack([u.data for u in answers if u.data is not None])
-            wrong, slope = self._wrong(operator, columns)
-            return Seen(error=0.0, measured="", misfit=misfit, values=values, sizes=sizes, wrong=wrong, slope=slope)
-        task = self._task
-        probes = OnProbes(task.problem, task.frame, task.seed, operator.ansatz, operator.collocated)
-        data = probes.data(operator)
-        answer = operator.factorisation.answer(data)
-        left_out = np.array([name not in self.names for name in probes.unknown], dtype=bool)
-        wrong, slope = _relative_by_parts(
-            operator, data, answer, np.append(np.zeros(data.shape[1] - len(left_out), bool), left_out)
+            h = np.hstack([u.data for u in answers if u.data is not None])
+            between = None
+            if self._known is not None:
+                found = missed_between(operator, answers)
+                between, rough = found.wrong, found.rough
+            wrong, slope = _relative_by_parts(operator, h, operator.factorisation.answer(h), between=between)
+        else:
+            probes = OnProbes(
+                self._task.problem, self._task.frame, self._task.seed, operator.ansatz, operator.collocated
+            )
+            h = probes.data(operator)
+            answer = operator.factorisation.answer(h)
+            left_out = np.array([name not in self.names for name in probes.unknown], dtype=bool)
+            known = np.zeros(h.shape[1] - len(left_out), dtype=bool)
+            wrong, slope = _relative_by_parts(operator, h, answer, np.append(known, left_out))
+            error, measured = probes.judged(answer).error, probes.known
+        return Seen(
+            error=error,
+            measured=measured,
+            misfit=misfit,
+            values=values,
+            sizes=sizes,
+            wrong=wrong,
+            slope=slope,
+            rough=rough,
         )
-        error = probes.judged(answer).error
-        known = probes.known
-        return Seen(error=error, measured=known, misfit=misfit, values=values, sizes=sizes, wrong=wrong, slope=slope)
 
     def graded(self, plan: Plan, method: Partition) -> float:
         """What grading leaves of errors, about, where its depth is limited: from level to level it does not change."""
@@ -125,9 +140,6 @@ class Followed:
         least = CONTRADICT if np.max(left) < CONTRADICT else min(CONTRADICT, BESIDE_THESE * float(np.max(left)))
         fit = tuple(name for name, part in zip(self.names, left, strict=True) if part < least)
         return self.names if self._jumps and not fit else fit
-
-    def _wrong(self, operator: SolutionOperator, h: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return _relative_by_parts(operator, h, operator.factorisation.answer(h))
 
 
 def bent_parts(operator: SolutionOperator) -> BoolArray:
@@ -158,16 +170,23 @@ def flux_error(problem: Problem, pieces: Pieces, x: FloatArray) -> float:
 
 
 def _relative_by_parts(
-    operator: SolutionOperator, h: FloatArray, answer: Answer, left_out: NDArray[np.bool_] | None = None
+    operator: SolutionOperator,
+    h: FloatArray,
+    answer: Answer,
+    left_out: NDArray[np.bool_] | None = None,
+    between: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """The largest error of a solution on each part, about, relative to the solution: (P,); 0 beside singularities.
     And how fast that solution decays there with the degree, (P,).
 
     Arguments:
         left_out: solutions that do not count, (B,).
+        between: what they are wrong by at other points than those of the parts, (P, B).
     """
     wrong = errors_by_parts(operator.factorisation, operator.collocated, answer.u, h)
     assert wrong is not None
+    if between is not None:
+        np.maximum(wrong, between, out=wrong)
     mosaic = space_on_parts(operator).mosaic
     wrong[(mosaic.singular > 0) | np.isin(mosaic.owners[:, 0], rings(mosaic))] = 0.0
     x = interior(operator.problem, FEW, 0).x

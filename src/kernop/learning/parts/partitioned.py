@@ -172,15 +172,14 @@ def _refined(
         changes = None if before is None else changes_from(seen, before.values)
         graded, fluxes = follow.graded(plan, method), follow.fluxes
         grown = len(operator.factorisation.expansion) / levels[-1].centers if step else np.inf
-        told = errors_from_changes(levels, changes, grown, SLOW if asked_all else RATE)
+        told = errors_from_changes(levels, changes, grown, slowly=asked_all)
         estimates = [max(graded, fluxes, estimate) for estimate in told]
         levels.append(_level(operator, seen, estimates, changes, time.perf_counter() - started))
         stage.say(str(levels[-1]))
         good = step and max(seen.error, *told, seen.wrong.max() / COARSE_MARK) <= aim
-        bent = bent_parts(operator) if good and not asked_all else None
-        asked_all = bent is not None and bool(np.any(bent))
-        if bent is not None and asked_all:
-            plan = plan.halving(space_on_parts(operator).mosaic, bent)
+        slow = seen.rough | bent_parts(operator) if good and not asked_all else None
+        if slow is not None and np.any(slow):
+            plan, asked_all = plan.halving(space_on_parts(operator).mosaic, slow), True
             if plan.number(task.problem, pieces, method.levels) > most:
                 break
             continue
@@ -199,11 +198,13 @@ def _refined(
             break
         if step and (graded > tol or (not asked and _numbers(operator) > ENOUGH)):
             break
-        finer = _finer(plan, operator, seen, aim, step)
+        finer, asked_all = _finer(plan, operator, seen, aim, step), asked_all and bool(np.any(seen.rough))
+        if asked_all:
+            finer = finer.halving(space_on_parts(operator).mosaic, seen.rough)
         now, then = (own.number(task.problem, pieces, method.levels) for own in (plan, finer))
         same = not plan.varied and now == then  # no change would tell of u
         if step and then > most:
-            finer = replace(finer, target=plan.target, halved=plan.halved)
+            finer, asked_all = replace(finer, target=plan.target, halved=plan.halved), False
             same = not plan.varied or not finer.richer(space_on_parts(operator))
         if step and same:
             break
@@ -339,19 +340,23 @@ def changes_from(seen: Seen, others: FloatArray) -> tuple[float, ...]:
 
 
 def errors_from_changes(
-    levels: Sequence[Level], changes: tuple[float, ...] | None, grown: float, least: float = RATE
+    levels: Sequence[Level], changes: tuple[float, ...] | None, grown: float, *, slowly: bool = False
 ) -> list[float]:
     """The error of each solution, estimated: its change from the level before, times the rate at which changes fall.
 
     Arguments:
         grown: how many times the functions of the level before there are.
-        least: the rate is at least this.
+        slowly: errors fall like the size of parts at best; then changes go up and down, and the one before counts too.
     """
     if changes is None:
         return []
-    before = levels[-1].changes if levels and grown >= STEP else None
+    least = SLOW if slowly else RATE
+    before = (levels[-1].changes if levels and grown >= STEP else None) or ()
     rates = [
-        1.0 if before is None or b > UNSEEN else min(1.0, max(least, a / b if b > 0.0 else 0.0))
-        for a, b in zip(changes, before or changes, strict=True)
+        1.0 if b > UNSEEN else min(1.0, max(least, a / b if b > 0.0 else 0.0))
+        for a, b in zip(changes, before, strict=False)
     ]
-    return [SAFETY * change * rate for change, rate in zip(changes, rates, strict=True)]
+    found = [SAFETY * change * rate for change, rate in zip(changes, rates or [1.0] * len(changes), strict=True)]
+    if slowly and before:
+        return [max(own, SAFETY * SLOW**2 * b) for own, b in zip(found, before, strict=True)]
+    return found
