@@ -14,7 +14,8 @@ from kernop.basics.errors import ArgumentError, ArgumentTypeError, InputNameErro
 from kernop.basics.frozen import Kept
 from kernop.collocation.subdomains import by_subdomains
 from kernop.collocation.units import Frame, frame_of
-from kernop.geometry import Points, Region
+from kernop.geometry import Box, Points, Region
+from kernop.geometry.bodies import made_of_balls_and_boxes
 from kernop.geometry.cloud import CloudRegion
 from kernop.geometry.composite import composite, grid
 from kernop.geometry.domain import Domain
@@ -149,7 +150,7 @@ def _points_of(condition: Condition, wanted: object, scheme: str, seed: int, pro
         raise fail(ArgumentError, name, "0", "every condition needs at least one point")
     with naming(name):
         if condition.integral:
-            return rule(problem, condition) if problem.cuts else condition.on.quadrature(count)
+            return _counted_rule(problem, condition, count)
         if problem.cuts and condition.on.intrinsic_dim == problem.dim and condition.on.known:
             return _in_parts(problem, condition.on, count, scheme, seed)
         return condition.on.sample(count, scheme, seed)
@@ -261,7 +262,14 @@ def rule(problem: Problem, condition: Condition) -> Points:
 _rules: Kept[Problem, Kept[Condition, Points]] = Kept()
 
 
+def _counted_rule(problem: Problem, condition: Condition, count: int) -> Points:
+    """The rule of so many points, if the user asks for another number than is usual and nothing cuts the region."""
+    usual = count == QUADRATURE[min(condition.on.intrinsic_dim, 3) - 1]
+    return rule(problem, condition) if problem.cuts or usual else condition.on.quadrature(count)
+
+
 def _rule(problem: Problem, condition: Condition) -> Points:
     region, cuts = condition.on, [own for own in problem.cuts if isinstance(own, Domain)]
     n = QUADRATURE[min(region.intrinsic_dim, 3) - 1]
-    return composite(region, cuts, *grid(region, cuts), n) if cuts else region.quadrature(n)
+    body = isinstance(region, Domain) and not isinstance(region, Box) and made_of_balls_and_boxes(region)
+    return composite(region, cuts, *grid(region, cuts), n) if cuts or body else region.quadrature(n)

@@ -9,6 +9,7 @@ from functools import reduce
 import numpy as np
 
 from kernop.basics.errors import BoolArray, FloatArray, IntArray, KernopError
+from kernop.geometry.bodies import body_rule, made_of_balls_and_boxes
 from kernop.geometry.box import Box
 from kernop.geometry.cells import SAME, distinct, filled, looks
 from kernop.geometry.domain import Domain
@@ -21,6 +22,8 @@ from kernop.geometry.sequences import gauss, tensor_grid
 NODES, ON_LINES, LEFT = (24, 16, 10), 64, (24, 45, 1000)
 #: Cells along each axis where none are given, for d = 1, 2, 3.
 ALONG = (4, 4, 2)
+#: The sides of so many bodies, at most, of which a region in space is made are grid lines.
+MARKED = 4
 #: How far from its faces a cell is looked at, as a part of its sides; lines of a boundary are looked at so many places,
 #: and halved so often where something changes.
 BESIDE, PLACES, HALVED = 1e-6, 2048, 50
@@ -35,6 +38,8 @@ def grid(region: Region, cuts: Sequence[Domain]) -> tuple[FloatArray, FloatArray
     if not isinstance(region, Domain):
         return low[None], high[None]
     boxes = [own.bounds for own in cuts]
+    if region.dim == 3 and len(region.leaves) <= MARKED:
+        boxes += [leaf.bounds for leaf in region.leaves]
     axes: list[FloatArray] = []
     for k, (a, b) in enumerate(zip(low, high, strict=True)):
         marks = [a, b, *(float(own[k]) for pair in boxes for own in pair if a < own[k] < b)]
@@ -71,6 +76,8 @@ def _inside(region: Domain, cuts: Sequence[Domain], low: FloatArray, high: Float
     look = BESIDE + (1.0 - 2.0 * BESIDE) * np.concatenate(looks(dim))
     held = _held(domains, low[:, None] + look * (high - low)[:, None])
     mixed = np.any(held != held[:, :1], axis=1)
+    if np.any(mixed) and made_of_balls_and_boxes(region, *cuts):
+        return body_rule(region, cuts)
     plain = ~np.any(mixed, axis=1)
     if domains is not cuts:
         plain &= held[:, 0, 0]
