@@ -35,6 +35,8 @@ GOLD = 0.5 * (np.sqrt(5.0) - 1.0)
 ASIDE = 1e-6
 #: Surfaces that are equally far, but for this part of the extent, are equally near: the first of them counts.
 SAME = 1e-7
+#: At most so many balls and boxes.
+SURFACES = 4
 #: Nodes on each interval, if it is not shorter than this part of the extent.
 NODES, SHORTEST = 12, 1e-7
 
@@ -54,7 +56,7 @@ class _Lines:
     within: NDArray[np.bool_]
 
 
-class Body:
+class _Body:
     """A region of space, and other domains between which functions are smooth in it."""
 
     def __init__(self, region: Domain, cuts: Sequence[Domain]) -> None:
@@ -63,7 +65,7 @@ class Body:
         self._low, self._high = region.bounds
 
     def rule(self) -> Points:
-        """Points with weights."""
+        """Points with weights, (n,) in all, by which integrals over the region are sums of values."""
         x, wx = self._spread(*self._along_x())
         marks, inside, _ = self._slices(x)
         rows = [self._spread(own, part) for own, part in zip(marks, inside, strict=True)]
@@ -282,11 +284,15 @@ def _in_order(number: IntArray, t: FloatArray, others: IntArray, at: FloatArray)
 
 
 def made_of_balls_and_boxes(*domains: Domain) -> bool:
-    """Are these bodies in space, made of balls and boxes, whose heights cost little and have no wiggles?"""
+    """Are these bodies in space, made of a few balls and boxes, whose heights cost little and have no wiggles?
+
+    Pairs of surfaces are looked at: the time grows like the square of their number.
+    """
     leaves = [leaf for own in domains for leaf in own.leaves]
-    return all(own.dim == 3 and not own.timed and isinstance(own, Ball | Box) for own in leaves)
+    plain = all(own.dim == 3 and not own.timed and isinstance(own, Ball | Box) for own in leaves)
+    return plain and len(leaves) <= SURFACES
 
 
 def body_rule(region: Domain, cuts: Sequence[Domain] = ()) -> Points:
     """Points with weights for functions that are smooth in a body of space on each side of the boundaries of others."""
-    return Body(region, cuts).rule()
+    return _Body(region, cuts).rule()

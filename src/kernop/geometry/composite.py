@@ -9,10 +9,11 @@ from functools import reduce
 import numpy as np
 
 from kernop.basics.errors import BoolArray, FloatArray, IntArray, KernopError
+from kernop.basics.frozen import Kept, frozen
 from kernop.geometry.bodies import body_rule, made_of_balls_and_boxes
 from kernop.geometry.box import Box
 from kernop.geometry.cells import SAME, distinct, filled, looks
-from kernop.geometry.domain import Domain
+from kernop.geometry.domain import Domain, SetOperation
 from kernop.geometry.patch import Patch
 from kernop.geometry.points import Points, concatenate
 from kernop.geometry.region import Patchwork, Region
@@ -22,8 +23,8 @@ from kernop.geometry.sequences import gauss, tensor_grid
 NODES, ON_LINES, LEFT = (24, 16, 10), 64, (24, 45, 1000)
 #: Cells along each axis where none are given, for d = 1, 2, 3.
 ALONG = (4, 4, 2)
-#: The sides of so many bodies, at most, of which a region in space is made are grid lines.
-MARKED = 4
+#: The measure of a combination is an estimate; a rule that differs by more than this part of it is not right.
+ALIKE = 0.02
 #: How far from its faces a cell is looked at, as a part of its sides; lines of a boundary are looked at so many places,
 #: and halved so often where something changes.
 BESIDE, PLACES, HALVED = 1e-6, 2048, 50
@@ -38,7 +39,7 @@ def grid(region: Region, cuts: Sequence[Domain]) -> tuple[FloatArray, FloatArray
     if not isinstance(region, Domain):
         return low[None], high[None]
     boxes = [own.bounds for own in cuts]
-    if region.dim == 3 and len(region.leaves) <= MARKED:
+    if made_of_balls_and_boxes(region):
         boxes += [leaf.bounds for leaf in region.leaves]
     axes: list[FloatArray] = []
     for k, (a, b) in enumerate(zip(low, high, strict=True)):
@@ -76,8 +77,9 @@ def _inside(region: Domain, cuts: Sequence[Domain], low: FloatArray, high: Float
     look = BESIDE + (1.0 - 2.0 * BESIDE) * np.concatenate(looks(dim))
     held = _held(domains, low[:, None] + look * (high - low)[:, None])
     mixed = np.any(held != held[:, :1], axis=1)
-    if np.any(mixed) and made_of_balls_and_boxes(region, *cuts):
-        return body_rule(region, cuts)
+    along_lines = _along_lines(region, cuts) if np.any(mixed) else None
+    if along_lines is not None:
+        return along_lines
     plain = ~np.any(mixed, axis=1)
     if domains is not cuts:
         plain &= held[:, 0, 0]
@@ -91,6 +93,27 @@ def _inside(region: Domain, cuts: Sequence[Domain], low: FloatArray, high: Float
             if domains is cuts or inside[0]:
                 found += _left(Box(low[cell], high[cell]), [domains[k] for k in which], inside[which])
     return _together(found)
+
+
+_without_cuts: Kept[Domain, Points] = Kept()
+
+
+def _along_lines(region: Domain, cuts: Sequence[Domain]) -> Points | None:
+    """The rule along lines, of bodies that have one, unless it missed a piece, as the measure tells; else None."""
+    if not made_of_balls_and_boxes(region, *cuts):
+        return None
+    found = body_rule(region, cuts) if cuts else _without_cuts.of(region, lambda: frozen(body_rule(region)))
+    assert found.weight is not None
+    return found if abs(float(np.sum(found.weight)) - region.measure) < ALIKE * region.measure else None
+
+
+def measured(region: Region) -> float:
+    """The measure of a region; of a body with a rule along lines by that, where its own measure is an estimate."""
+    if not isinstance(region, SetOperation) or not made_of_balls_and_boxes(region):
+        return region.measure
+    weight = composite(region, (), *grid(region, ()), 0).weight
+    assert weight is not None
+    return float(np.sum(weight))
 
 
 def _together(rules: Sequence[Points]) -> Points:

@@ -15,6 +15,7 @@ from kernop.basics.errors import ArgumentTypeError, InputNameError, describe, fa
 from kernop.basics.stored import stored
 from kernop.geometry import Points, Region, SpaceTime
 from kernop.geometry.cloud import CloudRegion
+from kernop.geometry.composite import measured
 from kernop.language.calculus import check_order, normal_derivative, partial
 from kernop.language.coefficients import Coefficient
 from kernop.language.fields import Field, VectorField
@@ -167,7 +168,7 @@ def Mean(on: Region, name: str = "mean", of: str | None = None, data: object = N
     On a `PointCloud` it is the average over its points.
     """
     check_kind("on", on, Region, "give a region, such as a Box or its .boundary")
-    return Condition(Weighted(1.0 / on.measure), on, name, data=data, of=of, integral=True)
+    return Condition(Weighted(1.0 / measured(on)), on, name, data=data, of=of, integral=True)
 
 
 def Integral(

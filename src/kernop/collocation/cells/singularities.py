@@ -227,9 +227,9 @@ class _Kinds:
     def coefficients_jump(self) -> list[Tip]:
         """Places within smooth lines at which coefficients of one condition jump, as by ``jnp.where``."""
         found: list[Tip] = []
-        for condition in (own for own in self._around if varies(own, self._problem.unknowns)):
-            for line in self._lines:
-                for a, b in intervals(lambda t, line=line, own=condition: self._holds(own, line, t)):
+        for k, condition in enumerate(self._around):
+            for line in self._lines if varies(condition, self._problem.unknowns) else ():
+                for a, b in intervals(lambda t, line=line, k=k: self._first(line, t) == k):
                     places = self._breaks(condition, line, a, b)
                     found += [self._within(line, t, 1.0) for t in places if END < t < 1.0 - END]
         return found
@@ -241,10 +241,6 @@ class _Kinds:
             return [float(t(s)) for s in breaks(lambda s: self._coefficients(condition, *line.at(t(s))))]
         except KernopError:  # coefficients that are not finite there
             return []
-
-    def _holds(self, condition: Condition, line: Line, t: FloatArray) -> BoolArray:
-        first = self._first(line, t)
-        return np.array([*(own is condition for own in self._around), False])[first]
 
     def _coefficients(self, condition: Condition, x: FloatArray, normal: FloatArray) -> FloatArray:
         """Those of a condition at places, (n, k), real and imaginary parts."""

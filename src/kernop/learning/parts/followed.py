@@ -97,10 +97,9 @@ class Followed:
         error, measured, rough = 0.0, "", np.zeros(len(space_on_parts(operator).uppers), dtype=bool)
         if self._known is not None or self._jumps:
             h = np.hstack([u.data for u in answers if u.data is not None])
-            between = None
-            if self._known is not None:
-                found = missed_between(operator, answers)
-                between, rough = found.wrong, found.rough
+            found = missed_between(operator, answers) if self._known is not None else None
+            rough = rough if found is None else found.rough
+            between = None if found is None else found.wrong
             wrong, slope = _relative_by_parts(operator, h, operator.factorisation.answer(h), between=between)
         else:
             probes = OnProbes(

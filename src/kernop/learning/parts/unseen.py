@@ -51,8 +51,12 @@ def missed_between(operator: SolutionOperator, answers: Sequence[Solution]) -> M
         values = [(u.inputs or {}).get(condition.name, condition.data) for u in answers]
         if condition.integral or not any(map(callable, values)):
             continue
-        points = _fresh(condition, space)
-        rows, part = condition_functionals(condition, points, operator.ansatz), space.mosaic.locate(points.x)
+        points = _fresh(condition, space, operator.problem.timed)
+        try:
+            rows = condition_functionals(condition, points, operator.ansatz)
+        except KernopError:  # a coefficient that is not finite there
+            continue
+        part = space.mosaic.locate(points.x)
         units = _units(rows, part, space)
         for u, value, first, last in zip(answers, values, columns[:-1], columns[1:], strict=True):
             try:
@@ -70,7 +74,7 @@ def missed_between(operator: SolutionOperator, answers: Sequence[Solution]) -> M
     return Missed(worst, np.any(rough, axis=1) & (space.mosaic.singular == 0))
 
 
-def _fresh(condition: Condition, space: PartsSpace) -> Points:
+def _fresh(condition: Condition, space: PartsSpace, timed: bool) -> Points:
     """Points of a condition: inside the domain so many in the box of each part, as far as they are in the part."""
     low, high = space.boxes
     if condition.on.intrinsic_dim < space.dim:
@@ -78,7 +82,7 @@ def _fresh(condition: Condition, space: PartsSpace) -> Points:
     unit = halton(FRESH, space.dim, np.random.default_rng(SEED))
     x = (low[:, None] + unit * (high - low)[:, None]).reshape(-1, space.dim)
     x = x[condition.on.contains(x)]
-    return Points(x, None, condition.on.sample(1).timed)
+    return Points(x, None, timed)
 
 
 def _units(rows: Functionals, part: IntArray, space: PartsSpace) -> FloatArray:
